@@ -53,7 +53,8 @@ interface Work {
   flops: number;
   bytes: number;
   working_set_bytes: number;
-  gflops: number;
+  work_samples?: number;
+  gflops?: number;
   arithmetic_intensity?: number;
 }
 

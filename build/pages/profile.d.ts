@@ -203,6 +203,7 @@ interface RooflinePhase {
   attained: number;
   bricks: RooflineBrick[];
   unplaced: string[];
+  remarks: string[];
 }
 
 interface Bandwidth {

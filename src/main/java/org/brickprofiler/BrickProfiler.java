@@ -242,27 +242,28 @@ public final class BrickProfiler extends SampleTables {
     void switchOn() {
         period.resume(nowNs());
         ProfilerState.setOn(STATE, this, true);
-        announceSwitch();
+        announceSwitch(false);
     }
 
     /**
-     * Switches recording off and keeps all samples. A profiler with device streams gives back the marks of running
-     * timers and of starts of deferred measurements: a brick that began before and ends after the next
-     * {@link #enable()} is unresolved.
+     * Switches recording off and keeps all samples. The steps that are under way are abandoned, since nobody will know
+     * which bricks they had meanwhile; their samples so far keep their phase. A profiler with device streams gives back
+     * the marks of running timers and of starts of deferred measurements: a brick that began before and ends after the
+     * next {@link #enable()} is unresolved.
      */
     public void disable() {
         ProfilerState.setOn(STATE, this, false);
         period.pause(nowNs());
-        announceSwitch();
+        announceSwitch(true);
         if (devices != null) {
             devices.giveBack();
         }
     }
 
-    private void announceSwitch() {
+    private void announceSwitch(boolean off) {
         StepRecorder recorder = steps;
         if (recorder != null) {
-            recorder.switched(this::isEnabled);
+            recorder.switched(off);
         }
     }
 
@@ -1236,7 +1237,7 @@ public final class BrickProfiler extends SampleTables {
         reach(SpanKind.PASS_END, abandoned ? 1 : 0, resolves);
         if (recorder != null) {
             deselect();
-            endStep(recorder, endNs);
+            endStep(recorder, endNs, resolves);
         }
         GraphRecorder follower = follower();
         if (follower != null) {
@@ -1244,9 +1245,9 @@ public final class BrickProfiler extends SampleTables {
         }
     }
 
-    private void endStep(StepRecorder recorder, long endNs) {
+    private void endStep(StepRecorder recorder, long endNs, boolean resolved) {
         if (isEnabled()) {
-            Step step = recorder.end(endNs, hasPending(), !listeners.isEmpty());
+            Step step = recorder.end(endNs, resolved, hasPending(), !listeners.isEmpty());
             if (step != null && !listeners.isEmpty()) {
                 listeners.ofStep(each -> each.stepEnded(step));
             }
@@ -1295,8 +1296,9 @@ public final class BrickProfiler extends SampleTables {
      * and {@link ProfileSnapshot#bricks(StepInfo.Phase)} return the stats of a phase.
      *
      * <p>A step that is still under way on this thread, or on a thread that has ended, is abandoned, and so is a step
-     * at whose end the profiler is off; its samples keep their phase. A pass with an open layer ends. This call and the
-     * end of the step take a lock, and the end reads each brick of the phase; a pass without a step pays nothing.
+     * during which the profiler is switched off; its samples keep their phase. A pass with an open layer ends. This
+     * call and the end of the step take a lock, and the end reads each brick of the phase; a pass without a step pays
+     * nothing.
      *
      * @param info the phase, batch and lengths of the step
      */
@@ -1789,7 +1791,7 @@ public final class BrickProfiler extends SampleTables {
      * @return always the same object
      */
     public RequestRecorder requests() {
-        return stepRecorder().requests(() -> epochNs, this::isEnabled, listeners);
+        return stepRecorder().requests(() -> epochNs, listeners);
     }
 
     /** Returns the graph that follows bricks and boundaries now; null while the profiler is off or without a graph. */

@@ -10,8 +10,9 @@ import org.brickprofiler.stats.LatencyDistribution;
 /**
  * The statistics of a brick. Immutable. Derived figures are computed from the components alone.
  *
- * <p>Rates divide a sum by the time or the number of all samples of the brick. Record bytes, cycles or work for every
- * sample of a brick or for none; otherwise the rate is too low.
+ * <p>Rates divide a sum by the time or the number of all samples of the brick. Record bytes and cycles for every sample
+ * of a brick or for none; otherwise the rate is too low. Record work for every sample that the brick has in a phase, or
+ * for none.
  *
  * @param name the display name, or the name of a dynamic brick
  * @param category its category
@@ -32,6 +33,7 @@ import org.brickprofiler.stats.LatencyDistribution;
  *     was built with percentiles
  * @param device the samples that devices timed
  * @param work its work, if it was recorded
+ * @param workSamples the samples whose work is known: in each phase of each profiler all of them or none
  */
 public record BrickStats(
         String name,
@@ -51,7 +53,8 @@ public record BrickStats(
         long maxCycles,
         Optional<LatencyDistribution> latency,
         DeviceTime device,
-        Work work) {
+        Work work,
+        long workSamples) {
 
     /** The diagnoses of a brick by its cycles. */
     public enum CycleDiagnosis {
@@ -107,7 +110,7 @@ public record BrickStats(
      * @return a builder
      */
     public Builder toBuilder() {
-        return builder(name, category)
+        Builder same = builder(name, category)
                 .bottleneck(bottleneck)
                 .samples(count, totalNs, minNs, maxNs)
                 .last(lastNs, lastAtUnixNs)
@@ -115,8 +118,8 @@ public record BrickStats(
                 .bytes(totalBytes, totalCompressedBytes)
                 .cycles(totalCycles, minCycles, maxCycles)
                 .latency(latency)
-                .device(device)
-                .work(work);
+                .device(device);
+        return hasWorkOfAll() ? same.work(work) : same.work(work, workSamples);
     }
 
     /**
@@ -213,12 +216,21 @@ public record BrickStats(
     }
 
     /**
+     * Returns whether the work of every sample is known.
+     *
+     * @return false if some samples have no known work, or all
+     */
+    public boolean hasWorkOfAll() {
+        return !work.equals(Work.NONE) && workSamples == count;
+    }
+
+    /**
      * Returns floating-point operations per time.
      *
-     * @return GFLOP/s of 10<sup>9</sup>, 0 if no time was measured
+     * @return GFLOP/s of 10<sup>9</sup>; 0 if no time was measured, or the work of some samples is unknown
      */
     public double gflops() {
-        return totalNs == 0 ? 0.0 : (double) work.flops() / totalNs;
+        return totalNs == 0 || !hasWorkOfAll() ? 0.0 : (double) work.flops() / totalNs;
     }
 
     /**
@@ -339,7 +351,7 @@ public record BrickStats(
             return recorded.toBuilder()
                     .bottleneck(greater(bottleneck, other.bottleneck))
                     .device(device.plus(other.device))
-                    .work(work.plus(other.work))
+                    .work(work.plus(other.work), limited(workSamples, other.workSamples))
                     .build();
         }
         boolean areKnown = hasExtremes() && other.hasExtremes();
@@ -363,7 +375,7 @@ public record BrickStats(
                         Math.max(maxCycles, other.maxCycles))
                 .latency(merged(latency, other.latency))
                 .device(device.plus(other.device))
-                .work(work.plus(other.work))
+                .work(work.plus(other.work), limited(workSamples, other.workSamples))
                 .build();
     }
 
@@ -397,6 +409,7 @@ public record BrickStats(
         private Optional<LatencyDistribution> latency = Optional.empty();
         private DeviceTime device = DeviceTime.NONE;
         private Work work = Work.NONE;
+        private long workSamples;
 
         private Builder(String name, BrickCategory category) {
             this.name = Objects.requireNonNull(name, "name");
@@ -512,7 +525,19 @@ public record BrickStats(
          * @return this
          */
         public Builder work(Work done) {
+            return work(done, Long.MAX_VALUE);
+        }
+
+        /**
+         * Sets the work of some samples.
+         *
+         * @param done by these samples
+         * @param samples how many they are; more than all samples count as all
+         * @return this
+         */
+        public Builder work(Work done, long samples) {
             work = Objects.requireNonNull(done, "done");
+            workSamples = samples;
             return this;
         }
 
@@ -540,7 +565,8 @@ public record BrickStats(
                     maxCycles,
                     latency,
                     device,
-                    work);
+                    work,
+                    work.equals(Work.NONE) ? 0 : Math.min(workSamples, count));
         }
     }
 }

@@ -16,6 +16,7 @@ import org.brickprofiler.graph.GraphRecorder;
 import org.brickprofiler.internal.device.DeviceFigures;
 import org.brickprofiler.internal.device.DeviceRecorder;
 import org.brickprofiler.internal.record.NameTable;
+import org.brickprofiler.internal.record.PhaseRow;
 import org.brickprofiler.internal.record.RunPeriod;
 import org.brickprofiler.internal.record.SelfCost;
 import org.brickprofiler.internal.record.StatRow;
@@ -225,8 +226,29 @@ final class Results {
     BrickStats brick(int key, Recorded reading) {
         return brick(key, reading.sums().row(key), reading.sums().buckets(key))
                 .device(reading.device(key))
-                .work(reading.work(key))
+                .work(reading.work(key), workSamples(key, reading))
                 .build();
+    }
+
+    /**
+     * Returns the samples whose work is known: those of the phases that have work. Work that was recorded outside of
+     * steps alone, or without samples there, is of samples that nobody knows, and so of all.
+     */
+    private static long workSamples(int key, Recorded reading) {
+        long samples = 0;
+        boolean isOfPhases = false;
+        for (int phase = 0; phase < PhaseRow.PHASES; phase++) {
+            Work done = reading.work(phase, key);
+            long count = reading.sums().row(phase, key).count();
+            if (done.flops() > 0 || done.bytes() > 0) {
+                if (phase == PhaseRow.NO_PHASE && count == 0) {
+                    return Long.MAX_VALUE;
+                }
+                samples += count;
+                isOfPhases |= phase != PhaseRow.NO_PHASE;
+            }
+        }
+        return isOfPhases ? samples : Long.MAX_VALUE;
     }
 
     /** Returns the stats of a brick in a phase. */

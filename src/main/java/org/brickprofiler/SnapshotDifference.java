@@ -147,6 +147,7 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
         }
         DeviceTime device = device(earlier.device(), later.device());
         Work work = work(earlier.work(), later.work());
+        long workSamples = later.hasWorkOfAll() ? Long.MAX_VALUE : more(earlier.workSamples(), later.workSamples());
         long count = more(earlier.count(), later.count());
         BrickStats none = BrickStats.empty(later.name(), later.category(), later.bottleneck());
         if (count == 0) {
@@ -154,12 +155,12 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                     .bottleneck(none.bottleneck())
                     .latency(none.latency())
                     .device(device)
-                    .work(work)
+                    .work(work, workSamples)
                     .build();
         }
         if (earlier.count() == 0) {
             // Its device time and its work may be from before all of its samples.
-            return later.toBuilder().device(device).work(work).build();
+            return later.toBuilder().device(device).work(work, workSamples).build();
         }
         long totalNs = more(earlier.totalNs(), later.totalNs());
         long cycles = more(earlier.totalCycles(), later.totalCycles());
@@ -187,7 +188,7 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                         later.maxCycles() > earlier.maxCycles() ? later.maxCycles() : cycles / count)
                 .latency(latency)
                 .device(device)
-                .work(work)
+                .work(work, workSamples)
                 .build();
     }
 

@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.PriorityQueue;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.brickprofiler.internal.record.LatencyBuckets;
@@ -66,7 +65,7 @@ final class StepRecorder {
     /** A thread that loses its processor is not back within this time: two switches of the kernel take longer. */
     private static final long RUNS_ON_NS = 3_000;
 
-    private final SampleTables tables;
+    private final BrickProfiler profiler;
     private final TableRegistry registry;
     private final NameTable names;
     private final RunPeriod period;
@@ -377,13 +376,13 @@ final class StepRecorder {
     /**
      * No steps.
      *
-     * @param tables the tables of the samples; they get the only phase of which steps are under way
+     * @param profiler the profiler, whose tables get the only phase of which steps are under way
      * @param cpuTimes makes the reader of the calling thread's CPU time; null if steps have none
      */
-    StepRecorder(SampleTables tables, RunPeriod period, NanoClock clock, @Nullable Supplier<ThreadTimes> cpuTimes) {
-        this.tables = tables;
-        this.registry = tables.registry;
-        this.names = tables.names;
+    StepRecorder(BrickProfiler profiler, RunPeriod period, NanoClock clock, @Nullable Supplier<ThreadTimes> cpuTimes) {
+        this.profiler = profiler;
+        this.registry = profiler.registry;
+        this.names = profiler.names;
         this.period = period;
         this.ownClock = clock == NanoClock.SYSTEM ? null : clock;
         StepFollower follower = registry.stepFollower();
@@ -396,11 +395,9 @@ final class StepRecorder {
      * Returns the recorder of requests. The first call makes it, and announces the steps that are under way.
      *
      * @param epochNs the clock at 0 of the scale of arrivals, ns
-     * @param on whether the profiler is on
      * @param listeners receive the requests that finish
      */
-    synchronized RequestRecorder requests(
-            LongSupplier epochNs, BooleanSupplier on, Listeners<ProfilerListener> listeners) {
+    synchronized RequestRecorder requests(LongSupplier epochNs, Listeners<ProfilerListener> listeners) {
         RequestRecorder recorder = requests;
         if (recorder == null) {
             recorder = new RequestRecorder(ownClock == null ? NanoClock.SYSTEM : ownClock, epochNs);
@@ -408,7 +405,7 @@ final class StepRecorder {
                     () -> !listeners.isEmpty(), request -> listeners.ofStep(each -> each.requestFinished(request)));
             requests = recorder;
             announceUnderWay(recorder, latest);
-            switched(on);
+            switched(false);
         }
         return recorder;
     }
@@ -423,13 +420,16 @@ final class StepRecorder {
     }
 
     /**
-     * The profiler was switched on or off.
+     * The profiler was switched on or off. Its state is asked under the lock: of two switches at once, the later one to
+     * ask sees the state that remains.
      *
-     * @param on whether it is on, asked under the lock: of two switches at once, the later one to ask sees the state
-     *     that remains
+     * @param off whether it was off meanwhile: the steps that are under way then lack samples, and are abandoned
      */
-    synchronized void switched(BooleanSupplier on) {
-        if (requests != null && on.getAsBoolean()) {
+    synchronized void switched(boolean off) {
+        while (off && latest != null) {
+            abandon(latest);
+        }
+        if (requests != null && profiler.isEnabled()) {
             requests.enable();
         } else if (requests != null) {
             requests.disable();
@@ -459,8 +459,11 @@ final class StepRecorder {
         if (threadTimes != null) {
             readStart(places.mine(), threadTimes);
         }
-        long startNs = start(info, pending);
-        if (registry.hasSpans()) {
+        Place mine = start(info, pending);
+        if (mine == null) {
+            interrupt();
+        } else if (registry.hasSpans()) {
+            long startNs = mine.startNs;
             int phase = info.phase().index();
             long tokens = info.prefillTokens() + info.outputTokens() + info.draftedTokens();
             long line = registry.mark(SpanKind.STEP_START, phase, startNs, 0, tokens);
@@ -514,7 +517,16 @@ final class StepRecorder {
         }
     }
 
-    private synchronized long start(StepInfo info, boolean pending) {
+    /**
+     * Begins a step of the calling thread. The switch is asked under the lock: if the profiler is switched off after
+     * that, the step is abandoned.
+     *
+     * @return its place; null if the profiler was switched off meanwhile
+     */
+    private synchronized @Nullable Place start(StepInfo info, boolean pending) {
+        if (!profiler.isEnabled()) {
+            return null;
+        }
         Place mine = mine();
         leaveEarlierEpoch(mine);
         if (mine.info != null) {
@@ -548,7 +560,7 @@ final class StepRecorder {
         RequestRecorder follower = requests;
         mine.requestStep =
                 follower == null ? 0 : follower.stepBegan(hasPrompts(info), info.prefillTokens(), mine.startNs);
-        return mine.startNs;
+        return mine;
     }
 
     /** Returns the place of the calling thread. */
@@ -590,22 +602,24 @@ final class StepRecorder {
      * Ends the step of the calling thread, if one is under way.
      *
      * @param endNs the clock
+     * @param resolved whether the deferred measurements until then were resolved
      * @param pending whether a measurement is pending
      * @param followed whether any listener wants the step
      * @return the step; null if none was open, or no listener wants it
      */
     @Nullable
-    Step end(long endNs, boolean pending, boolean followed) {
+    Step end(long endNs, boolean resolved, boolean pending, boolean followed) {
         if (threadTimes != null) {
             readEnd();
         }
         Step step = stop(endNs, pending, followed);
         if (chooser != null) {
             Place mine = places.mineOrNull();
+            boolean deferred = !resolved && registry.pendingCount() > 0;
             if (mine == null) {
-                chooser.stepEnded(StepFollower.NO_STEP, endNs, ThreadTimes.UNKNOWN, ThreadTimes.UNKNOWN);
+                chooser.stepEnded(StepFollower.NO_STEP, endNs, ThreadTimes.UNKNOWN, ThreadTimes.UNKNOWN, deferred);
             } else {
-                chooser.stepEnded(takeEnded(mine), endNs, mine.ranNs(), mine.waitedNs());
+                chooser.stepEnded(takeEnded(mine), endNs, mine.ranNs(), mine.waitedNs(), deferred);
             }
         }
         return step;
@@ -735,7 +749,7 @@ final class StepRecorder {
         }
         if (now != only) {
             only = now;
-            tables.setOnlyPhase(now);
+            profiler.setOnlyPhase(now);
         }
     }
 
@@ -767,7 +781,7 @@ final class StepRecorder {
     void interrupt() {
         forgetThread();
         if (chooser != null) {
-            chooser.stepEnded(StepFollower.NO_STEP, 0, ThreadTimes.UNKNOWN, ThreadTimes.UNKNOWN);
+            chooser.stepEnded(StepFollower.NO_STEP, 0, ThreadTimes.UNKNOWN, ThreadTimes.UNKNOWN, true);
         }
     }
 

@@ -70,6 +70,10 @@ class PhasesProperties {
     /** The state of a thread in the model. */
     private static final class Modelled {
         private Of own = Of.NO_STEP;
+
+        /** Whether its own step is under way: a switch off abandons it, and its samples keep its phase. */
+        private boolean isUnderWay;
+
         private Of given = Of.NO_STEP;
         private boolean inLayer;
         private long layer;
@@ -217,12 +221,14 @@ class PhasesProperties {
             StepInfo.Phase phase = List.of(StepInfo.Phase.values()).get(random.nextInt(3));
             profiler.beginStep(new StepInfo(phase, 1, 0, 0, 1, 0));
             mine.own = profiler.isEnabled() ? Of.of(phase) : Of.UNRECORDED;
+            mine.isUnderWay = profiler.isEnabled();
             mine.inLayer = false;
         }
 
         private void end(Modelled mine) {
             profiler.endPass();
             mine.own = Of.NO_STEP;
+            mine.isUnderWay = false;
             mine.inLayer = false;
         }
 
@@ -250,6 +256,7 @@ class PhasesProperties {
         private void turn() {
             if (profiler.isEnabled()) {
                 profiler.disable();
+                models.forEach(each -> each.isUnderWay = false);
             } else {
                 profiler.enable();
             }
@@ -344,6 +351,7 @@ class PhasesProperties {
                 return mine.own.phase();
             }
             Set<StepInfo.Phase> underWay = models.stream()
+                    .filter(each -> each.isUnderWay)
                     .map(each -> each.own.phase())
                     .filter(Objects::nonNull)
                     .collect(Collectors.toSet());

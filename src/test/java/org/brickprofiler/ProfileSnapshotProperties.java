@@ -88,11 +88,14 @@ final class ProfileSnapshotProperties {
         return profiler.snapshot();
     }
 
-    /** Calendar time differs from run to run; bricks that are otherwise equal must compare as equal. */
+    /**
+     * Calendar time differs from run to run, and a part without work does not know that another one has it; bricks that
+     * are otherwise equal must compare as equal.
+     */
     private static List<BrickStats> withoutCalendar(List<BrickStats> bricks) {
         List<BrickStats> plain = new ArrayList<>();
         for (BrickStats b : bricks) {
-            plain.add(b.toBuilder().last(b.lastNs(), 0).build());
+            plain.add(b.toBuilder().last(b.lastNs(), 0).work(b.work()).build());
         }
         plain.sort(Comparator.comparing(BrickStats::name));
         return plain;

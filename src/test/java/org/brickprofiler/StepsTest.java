@@ -378,6 +378,61 @@ final class StepsTest {
 
     @Spec("17.5")
     @Test
+    void aStepWithTimeThatWasNotRecordedIsAbandoned() {
+        profiler.enable();
+        step(StepInfo.decode(2), 20);
+        profiler.beginStep(StepInfo.decode(3));
+        clock.advance(100);
+        profiler.disable();
+        clock.advance(700);
+        profiler.enable();
+        clock.advance(200);
+        profiler.endPass();
+        step(StepInfo.decode(3), 30);
+
+        assertThat(steps().abandoned()).isEqualTo(1);
+        assertThat(stats(Phase.DECODE).totalNs()).isEqualTo(50);
+        assertThat(stats(Phase.DECODE).wallNs()).isEqualTo(20 + 100 + 30);
+        assertThat(stats(Phase.DECODE).attributed()).isEqualTo(2);
+        assertThat(steps().timePerOutputToken().percentileNs(100)).isCloseTo(30L, within(1L));
+    }
+
+    /** Another thread may do so while a step begins. */
+    @Spec("17.5")
+    @Test
+    void aStepThatBeginsWhileTheProfilerIsSwitchedOffIsNone() {
+        profiler.addListener(new ProfilerListener() {
+            @Override
+            public boolean wantsBricks() {
+                return false;
+            }
+
+            @Override
+            public void brickRecorded(String brick, BrickCategory category, long endNs, long elapsedNs, long elements) {
+                throw new AssertionError(brick);
+            }
+
+            @Override
+            public void stepBegan(StepInfo info) {
+                profiler.disable();
+            }
+
+            @Override
+            public void stepEnded(Step step) {
+                throw new AssertionError(step);
+            }
+        });
+        profiler.beginStep(StepInfo.decode(3));
+        clock.advance(700);
+        profiler.enable();
+        clock.advance(200);
+        profiler.endPass();
+
+        assertThat(steps().count()).isZero();
+    }
+
+    @Spec("17.5")
+    @Test
     void aStepOfAPassThatIsGivenUpIsAbandoned() {
         step(StepInfo.decode(2), 20);
         profiler.beginStep(StepInfo.decode(3));

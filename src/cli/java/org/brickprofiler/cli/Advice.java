@@ -36,6 +36,9 @@ final class Advice {
 
     private static final double LEAST_SPREAD = 1.5;
 
+    /** By how much the contexts of slow steps may be longer than those of all. */
+    private static final double MOST_LONGER = 1.25;
+
     private Advice() {}
 
     /**
@@ -63,11 +66,13 @@ final class Advice {
                 .collect(Collectors.joining("", title, ""));
     }
 
-    /** The roof of another machine says nothing about the profile. */
+    /** The roof of another machine, or of one that is perhaps another, says nothing about the profile. */
     private static Optional<String> belowItsRoof(ProfileSnapshot snapshot, BrickRoofline roofline) {
         Environment measured = roofline.machine().environment();
-        boolean isSameMachine = snapshot.environments().stream()
-                .allMatch(each -> each.cpu().equals(measured.cpu()) && each.processors() == measured.processors());
+        boolean isSameMachine = !snapshot.environments().isEmpty()
+                && snapshot.environments().stream()
+                        .allMatch(each ->
+                                each.cpu().equals(measured.cpu()) && each.processors() == measured.processors());
         if (!isSameMachine) {
             return Optional.empty();
         }
@@ -103,7 +108,9 @@ final class Advice {
         // Bricks of several threads run at the same time, so their sum shows no gaps; lost samples would look like
         // some.
         boolean isComplete = snapshot.pending() == 0 && snapshot.unresolved() == 0 && snapshot.droppedPending() == 0;
-        if (snapshot.threads() != 1 || snapshot.virtualThreads() || !isComplete) {
+        boolean isNested =
+                snapshot.facts().nesting().values().stream().anyMatch(nesting -> nesting.within() > 0);
+        if (snapshot.threads() != 1 || snapshot.virtualThreads() || !isComplete || isNested) {
             return Optional.empty();
         }
         return snapshot.steps().phases().stream()
@@ -123,7 +130,10 @@ final class Advice {
                         .sum();
     }
 
-    /** Only of phases whose steps do the same work: prompts of different lengths take different times. */
+    /**
+     * Only of phases whose steps do the same work: prompts of different lengths take different times, and so do contexts
+     * if the slow steps have the long ones.
+     */
     private static Optional<String> spread(ProfileSnapshot snapshot) {
         return snapshot.steps().phases().stream()
                 .filter(phase -> phase.count() >= LEAST_STEPS && isAlike(snapshot, phase))
@@ -145,13 +155,24 @@ final class Advice {
     }
 
     private static boolean isAlike(ProfileSnapshot snapshot, StepStats phase) {
-        return snapshot.steps().kept().stream()
-                        .map(Step::info)
-                        .filter(step -> step.phase() == phase.phase())
-                        .map(step -> List.of((long) step.batch(), step.prefillTokens(), step.draftedTokens()))
-                        .distinct()
-                        .count()
-                <= 1;
+        List<Step> kept = snapshot.steps().kept().stream()
+                .filter(step -> step.info().phase() == phase.phase())
+                .toList();
+        long shapes = kept.stream()
+                .map(Step::info)
+                .map(step -> List.of((long) step.batch(), step.prefillTokens(), step.draftedTokens()))
+                .distinct()
+                .count();
+        List<Step> slow = kept.stream()
+                .filter(step -> step.durationNs() >= phase.percentileNs(99))
+                .toList();
+        return shapes <= 1 && medianLength(slow) <= MOST_LONGER * medianLength(kept);
+    }
+
+    private static long medianLength(List<Step> steps) {
+        long[] lengths =
+                steps.stream().mapToLong(step -> step.info().kvLength()).sorted().toArray();
+        return lengths.length == 0 ? 0 : lengths[(lengths.length - 1) / 2];
     }
 
     private static String name(StepStats phase) {

@@ -78,10 +78,12 @@ final class Differences {
 
     /** Returns the differences in the work of an announced step of a phase; they change the time of the step. */
     String phaseWorkThatDiffers(StepInfo.Phase phase) {
+        return joined(Stream.of(tokensThatDiffer(phase), lengthThatDiffers(phase)));
+    }
+
+    private String lengthThatDiffers(StepInfo.Phase phase) {
         String name = phase.name().toLowerCase(Locale.ROOT);
-        return joined(Stream.of(
-                tokensThatDiffer(phase),
-                phaseWorkThatDiffers(phase, "KV length of a " + name + " step", StepStats::avgKvLength)));
+        return phaseWorkThatDiffers(phase, "KV length of a " + name + " step", StepStats::avgKvLength);
     }
 
     private String tokensThatDiffer(StepInfo.Phase phase) {
@@ -221,7 +223,7 @@ final class Differences {
     /** Returns the difference in KV length, if it is large enough to change the time of bricks that grow with it. */
     private String otherLength() {
         if (announced) {
-            return phaseWorkThatDiffers(StepInfo.Phase.DECODE, "KV length of a decode step", StepStats::avgKvLength);
+            return joined(Arrays.stream(StepInfo.Phase.values()).map(this::lengthThatDiffers));
         }
         if (sides.stepBrick().isEmpty()) {
             return "";
@@ -360,9 +362,7 @@ final class Differences {
                 workThatDiffers(
                         "number of samples in a " + name + " step",
                         run -> TwoSides.ratio(sides.brick(run, key).count(), sides.phaseSteps(run, phase))),
-                GROWING.contains(key.name())
-                        ? phaseWorkThatDiffers(phase, "KV length of a " + name + " step", StepStats::avgKvLength)
-                        : "");
+                GROWING.contains(key.name()) ? lengthThatDiffers(phase) : "");
     }
 
     /** Returns the reasons for which the time of a category in a step cannot be compared; empty if there are none. */

@@ -369,11 +369,10 @@ final class Figures {
             String prompts = differences.workThatDiffers(
                     "number of prompt tokens before a first token",
                     run -> TwoSides.ratio(
-                            runs.get(run)
-                                    .steps()
-                                    .phase(StepInfo.Phase.PREFILL)
-                                    .map(StepStats::prefillTokens)
-                                    .orElse(0L),
+                            // Parts of a prompt may be in mixed steps.
+                            runs.get(run).steps().phases().stream()
+                                    .mapToLong(StepStats::prefillTokens)
+                                    .sum(),
                             runs.get(run).steps().timeToFirstToken().count()));
             add(
                     Kind.STEP,

@@ -75,14 +75,25 @@ public final class RooflineReport {
                 .append("; ")
                 .append(number(machine.gflops(roofline.threads())))
                 .append(" GFLOP/s\n");
-        roofline.remarks()
-                .forEach(remark ->
-                        text.append("! ").append(PlainText.ascii(remark)).append('\n'));
+        text.append(remarks(roofline));
         if (roofline.bricks().isEmpty()) {
-            return text.append("  No brick has known work: recordWork, or a WorkModel, states it.\n")
-                    .toString();
+            text.append("  No brick is compared: recordWork, or a WorkModel, states the work of bricks.\n");
+        } else {
+            text.append('\n').append(table(roofline)).append(notes(roofline));
         }
-        text.append('\n').append(table(roofline));
+        roofline.phases().forEach((phase, ofPhase) -> text.append("\nIn ")
+                .append(phase.name().toLowerCase(Locale.ROOT))
+                .append(ofPhase.bricks().isEmpty() ? " steps no brick is compared" : " steps, by counted time: ")
+                .append(bounds(ofPhase))
+                .append('\n')
+                .append(remarks(ofPhase))
+                .append(ofPhase.bricks().isEmpty() ? "" : "\n" + table(ofPhase)));
+        return text.toString();
+    }
+
+    /** Returns what a reader of the table has to know. */
+    private static String notes(BrickRoofline roofline) {
+        StringBuilder text = new StringBuilder();
         text.append(
                 "Counted: all samples, each as long as the mean of the middle half of them if percentiles are known.\n");
         text.append("Bound by overhead: more than half of that time is explained by neither bytes nor operations.\n");
@@ -101,13 +112,13 @@ public final class RooflineReport {
                     .append(PlainText.ascii(String.join(", ", roofline.unplaced())))
                     .append('\n');
         }
-        roofline.phases().forEach((phase, ofPhase) -> text.append("\nIn ")
-                .append(phase.name().toLowerCase(Locale.ROOT))
-                .append(" steps, by counted time: ")
-                .append(bounds(ofPhase))
-                .append("\n\n")
-                .append(table(ofPhase)));
         return text.toString();
+    }
+
+    private static String remarks(BrickRoofline roofline) {
+        return roofline.remarks().stream()
+                .map(remark -> "! " + PlainText.ascii(remark) + "\n")
+                .collect(Collectors.joining());
     }
 
     private static String bounds(BrickRoofline roofline) {
@@ -270,6 +281,7 @@ public final class RooflineReport {
         values.put(
                 "bricks", roofline.bricks().stream().map(RooflineReport::values).toList());
         values.put("unplaced", roofline.unplaced());
+        values.put("remarks", roofline.remarks());
         return values;
     }
 

@@ -198,7 +198,7 @@ final class TimelineDigest {
 
     /**
      * Returns the median and the slowest step of each phase, the most frequent phase first; of chosen steps, the slow
-     * ones, slowest first.
+     * ones, slowest first. The median of an even number of steps is the shorter one in their middle.
      */
     private List<Window> windows() {
         Map<String, List<Step>> phases = new LinkedHashMap<>();
@@ -218,18 +218,54 @@ final class TimelineDigest {
             List<Step> sorted = phase.stream()
                     .sorted(Comparator.comparingLong(Step::elapsedNs))
                     .toList();
-            if (sorted.size() > 1) {
-                // Of chosen steps all but the median one are slow, and that one is the shortest.
-                Step median = sorted.get(chosen == null ? (sorted.size() - 1) / 2 : 0);
-                all.add(new Window("median", median, mostSpans));
+            int median = sorted.size() == 1 ? -1 : sorted.indexOf(median(sorted));
+            if (median >= 0) {
+                all.add(new Window("median", sorted.get(median), mostSpans));
             }
-            int last = sorted.size() - 1;
-            all.add(new Window(sorted.size() == 1 ? "only" : "slowest", sorted.get(last), mostSpans));
-            for (int i = last - 1; i > 0 && i > last - slowSteps; i--) {
-                all.add(new Window("slow", sorted.get(i), mostSpans));
+            String what = median < 0 ? "only" : "slowest";
+            for (int i = sorted.size() - 1, left = slowSteps; i >= 0 && left > 0; i--) {
+                if (i != median) {
+                    all.add(new Window(what, sorted.get(i), mostSpans));
+                    what = "slow";
+                    left--;
+                }
             }
         }
         return all;
+    }
+
+    /**
+     * Returns the median step of a phase. Of chosen steps, that is the one in the middle of all steps if it is among
+     * the slow ones, as in a short run; otherwise one that was kept since its duration is close to the median.
+     */
+    private Step median(List<Step> sorted) {
+        List<Step> candidates = sorted;
+        SlowSteps explained = chosen;
+        if (explained != null) {
+            Step inTheMiddle = slowMedian(explained, sorted);
+            if (inTheMiddle != null) {
+                return inTheMiddle;
+            }
+            List<Step> others =
+                    sorted.stream().filter(step -> explanation(step).isEmpty()).toList();
+            candidates = others.isEmpty() ? sorted : others;
+        }
+        return candidates.get((candidates.size() - 1) / 2);
+    }
+
+    /** Returns the step in the middle of all steps of a phase if it is one of its slow steps. */
+    private static @Nullable Step slowMedian(SlowSteps explained, List<Step> sorted) {
+        String phase = sorted.get(0).phase;
+        long steps = explained.phases().stream()
+                .filter(each -> each.phase().name().equalsIgnoreCase(phase))
+                .mapToLong(SlowSteps.PhaseSteps::steps)
+                .sum();
+        return explained.slowest().stream()
+                .filter(each -> each.info().phase().name().equalsIgnoreCase(phase))
+                .skip(steps / 2)
+                .flatMap(each -> sorted.stream().filter(step -> step.startNs == each.startNs()))
+                .findFirst()
+                .orElse(null);
     }
 
     private void fill(List<Window> windows) {

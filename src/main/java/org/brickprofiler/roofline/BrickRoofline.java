@@ -8,11 +8,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.Work;
+import org.brickprofiler.stats.LatencyDistribution;
 
 /**
  * The distance of a profile's bricks to the limits of the machine: the roofline model (Williams, Waterman and
@@ -29,9 +31,10 @@ import org.brickprofiler.Work;
  *
  * @param machine the limits of the machine
  * @param threads the number of threads that work on one brick together
- * @param bricks the bricks whose work is known, largest time above the roof first
+ * @param bricks the bricks whose work is known, largest time above the roof first; samples of phases without known work
+ *     are left out
  * @param unplaced the names of bricks whose work is unknown or beyond count, and of bricks without a time, in the order
- *     of the profile
+ *     of the profile; remarks name those that a device timed, and those of which only some samples have known work
  * @param remarks reasons to doubt the comparison with this machine, one sentence each
  * @param phases the rooflines of the bricks in the steps of each phase; empty if no brick with known work has a phase
  */
@@ -54,6 +57,9 @@ public record BrickRoofline(
         /** Neither limit explains half of its time. */
         OVERHEAD
     }
+
+    /** A brick whose work is known for a smaller share of its samples has no roof. */
+    private static final double LEAST_KNOWN = 0.9;
 
     /** A usual sample below this share of the mean is mentioned in a remark. */
     private static final double LEAST_USUAL = 0.9;
@@ -89,6 +95,10 @@ public record BrickRoofline(
      * bricks whose two means differ by more than a tenth. Each phase of steps has a roofline of its own, since a brick
      * may be bound by compute in prefill and by memory in decode.
      *
+     * <p>Samples of a phase without known work, or outside of steps, are left out, and a remark names their bricks. A
+     * brick is not placed if the work of more than a tenth of its other samples is unknown, as after a merge with a
+     * profile without work, or if a device timed some of them, since the roof is that of the processor.
+     *
      * @param snapshot the profile, of the same machine
      * @param machine the limits of the machine
      * @param threads the number of threads that work on one brick together, 1 or more; a larger number gives a higher
@@ -101,11 +111,85 @@ public record BrickRoofline(
         Map<StepInfo.Phase, BrickRoofline> phases = new EnumMap<>(StepInfo.Phase.class);
         snapshot.phases().forEach((phase, ofPhase) -> {
             BrickRoofline roofline = of(ofPhase, machine, threads, List.of(), Map.of());
-            if (!roofline.bricks().isEmpty()) {
+            if (!roofline.bricks().isEmpty() || !roofline.remarks().isEmpty()) {
                 phases.put(phase, roofline);
             }
         });
-        return of(snapshot.bricks(), machine, threads, remarks, phases);
+        List<String> leftOut = new ArrayList<>();
+        List<String> outside = new ArrayList<>();
+        List<BrickStats> bricks = new ArrayList<>();
+        for (BrickStats brick : snapshot.bricks()) {
+            List<BrickStats> parts = partsOf(brick, snapshot);
+            BrickStats counted = withKnownWork(brick, parts);
+            bricks.add(counted);
+            if (hasWork(brick) && !parts.isEmpty() && parts.stream().noneMatch(BrickRoofline::hasWork)) {
+                outside.add(brick.name());
+            }
+            if (counted.count() < brick.count()) {
+                leftOut.add(samples(brick, brick.count() - counted.count()));
+            }
+        }
+        if (!leftOut.isEmpty()) {
+            remarks.add("samples of phases without known work are left out: " + String.join(", ", leftOut));
+        }
+        if (!outside.isEmpty()) {
+            remarks.add("work that was recorded outside of steps counts for the samples of steps, too: "
+                    + String.join(", ", outside));
+        }
+        return of(bricks, machine, threads, remarks, phases);
+    }
+
+    /** Returns the samples of a brick in each phase. */
+    private static List<BrickStats> partsOf(BrickStats brick, ProfileSnapshot snapshot) {
+        return snapshot.phases().values().stream()
+                .flatMap(List::stream)
+                .filter(part -> part.name().equals(brick.name()) && part.category() == brick.category())
+                .toList();
+    }
+
+    /** Returns a brick without the samples of the phases that have no known work. */
+    private static BrickStats withKnownWork(BrickStats whole, List<BrickStats> phases) {
+        if (whole.hasWorkOfAll() || !hasWork(whole)) {
+            return whole;
+        }
+        List<BrickStats> others = new ArrayList<>(phases);
+        BrickStats outside = less(whole, phases);
+        if (outside.count() > 0) {
+            long known = phases.stream()
+                    .filter(BrickRoofline::hasWork)
+                    .mapToLong(BrickStats::workSamples)
+                    .sum();
+            boolean isKnown = whole.workSamples() > known;
+            others.add(isKnown ? outside : outside.toBuilder().work(Work.NONE).build());
+        }
+        others.removeIf(BrickRoofline::hasWork);
+        return less(whole, others);
+    }
+
+    private static boolean hasWork(BrickStats brick) {
+        return brick.work().flops() > 0 || brick.work().bytes() > 0;
+    }
+
+    /**
+     * Returns the count, the time, and the distribution of a brick without some of its samples; the rest is the same.
+     */
+    private static BrickStats less(BrickStats brick, List<BrickStats> parts) {
+        long count = brick.count();
+        long totalNs = brick.totalNs();
+        Optional<LatencyDistribution> latency = brick.latency();
+        for (BrickStats part : parts) {
+            count -= part.count();
+            totalNs -= part.totalNs();
+            latency = latency.flatMap(all -> part.latency().map(all::since));
+        }
+        return brick.toBuilder()
+                .samples(Math.max(0, count), Math.max(0, totalNs), brick.minNs(), brick.maxNs())
+                .latency(latency)
+                .build();
+    }
+
+    private static String samples(BrickStats brick, long some) {
+        return String.format(Locale.ROOT, "%s (%,d of %,d samples)", brick.name(), some, brick.count());
     }
 
     private static BrickRoofline of(
@@ -116,15 +200,32 @@ public record BrickRoofline(
             Map<StepInfo.Phase, BrickRoofline> phases) {
         List<Distance> bricks = new ArrayList<>();
         List<String> unplaced = new ArrayList<>();
+        List<String> onDevices = new ArrayList<>();
+        List<String> inPart = new ArrayList<>();
         for (BrickStats brick : recorded) {
-            Work work = brick.work();
-            if (brick.totalNs() == 0 || work.isBeyondCount() || (work.flops() == 0 && work.bytes() == 0)) {
+            if (brick.totalNs() == 0 || brick.work().isBeyondCount() || !hasWork(brick)) {
                 unplaced.add(brick.name());
+            } else if (brick.device().samples() > 0) {
+                onDevices.add(brick.name());
             } else {
-                bricks.add(distance(brick, machine, threads));
+                if (!brick.hasWorkOfAll()) {
+                    inPart.add(samples(brick, brick.workSamples()));
+                }
+                if (brick.workSamples() >= LEAST_KNOWN * brick.count()) {
+                    bricks.add(distance(brick, machine, threads));
+                }
             }
         }
         List<String> remarks = new ArrayList<>(about);
+        if (!onDevices.isEmpty()) {
+            remarks.add("a device timed these bricks, and the roof is that of the processor, so they are not compared: "
+                    + String.join(", ", onDevices));
+        }
+        if (!inPart.isEmpty()) {
+            remarks.add("the work of some samples is unknown, so these bricks are not compared, or seem further from"
+                    + " their roof than they are if it is a tenth at most; known is that of "
+                    + String.join(", ", inPart));
+        }
         remarks.addAll(spreads(bricks));
         return new BrickRoofline(machine, threads, bricks, unplaced, remarks, phases);
     }

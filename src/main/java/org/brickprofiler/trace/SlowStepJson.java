@@ -145,7 +145,8 @@ final class SlowStepJson {
                             .sampledBatch()),
                     new Field<>(
                             "unknown",
-                            "kinds that nobody reported for this step: their time is in the other parts",
+                            "kinds that nobody reported for this step, or for enough of the compared ones: their time is in the"
+                                    + " other parts",
                             "string[]",
                             true,
                             step -> step.unknown().stream().map(Kind::name).toList()),

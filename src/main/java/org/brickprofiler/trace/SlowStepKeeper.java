@@ -117,6 +117,9 @@ final class SlowStepKeeper {
         private long collectedNs;
         private final Set<Place> others = new HashSet<>();
 
+        /** Whether no span of the step was cleared. Guarded by the keeper. */
+        private boolean isWhole;
+
         Place(@Nullable Thread thread) {
             super(thread);
         }
@@ -140,6 +143,9 @@ final class SlowStepKeeper {
 
         /** The chosen steps whose spans are still in the buffers alone, oldest first. */
         private final List<StepWindow> waiting = new ArrayList<>();
+
+        /** The latest end of a step at which no deferred measurement was pending: the spans of those before are there. */
+        private long resolvedNs = Long.MIN_VALUE;
 
         OfProfiler(SpanContents contents) {
             this.contents = contents;
@@ -166,6 +172,7 @@ final class SlowStepKeeper {
                     mine.others.add(other);
                 }
                 underWay.add(mine);
+                mine.isWhole = true;
             }
             mine.collectedNs = times.collectedNs();
         }
@@ -179,7 +186,7 @@ final class SlowStepKeeper {
         }
 
         @Override
-        public void stepEnded(long index, long endNs, long ranNs, long waitedNs) {
+        public void stepEnded(long index, long endNs, long ranNs, long waitedNs, boolean deferred) {
             Place mine = places.mineOrNull();
             if (mine == null) {
                 return;
@@ -194,6 +201,9 @@ final class SlowStepKeeper {
             StepParts.Times threadTimes =
                     new StepParts.Times(ranNs, waitedNs, ThreadTimes.betweenNs(mine.collectedNs, times.collectedNs()));
             synchronized (SlowStepKeeper.this) {
+                if (!deferred) {
+                    resolvedNs = Math.max(resolvedNs, endNs);
+                }
                 OfPhase phase = phases[size.phase()];
                 phase.count(Math.max(0, endNs - mine.startNs));
                 if (phase.isChosen(endNs - mine.startNs)) {
@@ -228,7 +238,8 @@ final class SlowStepKeeper {
                     size.kvLength(),
                     size.outputTokens(),
                     size.draftedTokens());
-            StepWindow window = new StepWindow(index, info, mine.startNs, endNs, mine.line, lines, threadTimes);
+            StepWindow window =
+                    new StepWindow(index, info, mine.startNs, endNs, mine.line, lines, threadTimes, mine.isWhole);
             phase.offer(window);
             waiting.add(window);
             waiting.removeIf(each -> !each.isWanted());
@@ -244,7 +255,7 @@ final class SlowStepKeeper {
             for (StepWindow window : waiting) {
                 if (window.isWanted()) {
                     room.addAndGet(window.heldCount());
-                    window.take(all, contents, stops);
+                    window.take(all, contents, stops, resolvedNs);
                     if (!window.keepsSpans()) {
                         window.dropSpans();
                     } else if (room.addAndGet(-window.heldCount()) < 0) {
@@ -366,6 +377,15 @@ final class SlowStepKeeper {
             return SlowStepKeeper.kept(slowest, median);
         }
 
+        /** Returns the kept step whose duration is closest to the median: in a short run one of the slowest. */
+        @Nullable
+        StepWindow closestToMedian() {
+            return kept().stream()
+                    .min(Comparator.<StepWindow>comparingInt(window -> fromMedian(window.durationNs()))
+                            .thenComparingLong(StepWindow::index))
+                    .orElse(null);
+        }
+
         Explained explain(StepWindow window) {
             return StepComparison.explain(window, sampled);
         }
@@ -481,7 +501,7 @@ final class SlowStepKeeper {
             count.add(gone.steps, gone.kept(), gone.median, gone.medianSteps);
             for (OfProfiler profiler : profilers) {
                 OfPhase of = profiler.phases[phase];
-                count.add(of.steps, of.kept(), of.median, of.steps);
+                count.add(of.steps, of.kept(), of.closestToMedian(), of.steps);
             }
             if (count.steps > 0) {
                 phases.add(new PhaseSteps(PHASES[phase], count.steps, count.kept, count.median));
@@ -574,8 +594,12 @@ final class SlowStepKeeper {
                 .anyMatch(window -> !window.heldOf(contents).isEmpty());
     }
 
-    /** Forgets all steps. */
+    /**
+     * Forgets all steps that have ended; those that are under way will lack spans. Call it before and after the buffers
+     * are emptied: a step may begin or end meanwhile.
+     */
     synchronized void clear() {
+        underWay.forEach(place -> place.isWhole = false);
         keptWindows().forEach(window -> room.addAndGet(window.heldCount()));
         Arrays.setAll(past, phase -> new Past());
         for (OfProfiler profiler : profilers) {

@@ -18,13 +18,16 @@ import org.brickprofiler.StepInfo;
  * of the step's own thread; else a brick of the device that the step launched; else a brick of another thread; else it
  * lies between bricks. A stop of the virtual machine that a flight recording reports is a place of its own.
  *
- * <p>The typical step is the median, place by place, of the {@value #NEAREST} steps of a sample of {@value #SAMPLED}
- * steps of the phase that are nearest in batch, prompt tokens and KV length. A step is comparable if none of the three
- * differs by more than a quarter; with fewer than {@value #FEWEST} comparable steps there is no verdict.
+ * <p>The typical step is the median, place by place, of the {@value #NEAREST} comparable steps of a sample of
+ * {@value #SAMPLED} steps of the phase that are nearest in batch, prompt tokens and KV length, and of those that are as
+ * near as the last of these. A step is comparable if
+ * none of the three differs by more than a quarter; with fewer than {@value #FEWEST} comparable steps there is no
+ * verdict.
  *
  * <p>Garbage collections, the time that the step's thread waited for a processor, and the time that it neither ran nor
  * waited, have no place within the step. Their excess over typical steps is subtracted from the places that exceed
- * theirs, in proportion to the excess of each. The parts therefore sum to the excess, to the ns.
+ * theirs, in proportion to the excess of each, if there is such a place. Collections are known to the millisecond: they explain no more than
+ * these places exceed theirs. The parts therefore sum to the excess, to the ns.
  *
  * <p>Of the profilers that nobody can reach any more, the slowest steps of all of them together are kept, explained as
  * they were when their profiler went.
@@ -36,7 +39,7 @@ import org.brickprofiler.StepInfo;
  */
 public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long spansKept, long spansLeftOut) {
 
-    /** The steps that make a typical one, at most. */
+    /** The steps that make a typical one; more if several are equally near. */
     public static final int NEAREST = 9;
 
     /** The fewest comparable steps for a verdict. */
@@ -131,13 +134,13 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
         /** The parts explain the excess. */
         EXPLAINED,
         /**
-         * The same, but other steps were under way at the same time: bricks of threads that began no step count as time
-         * between bricks, since nobody knows for which step they worked.
+         * The same, but other steps were under way at the same time, or during one of the compared steps: bricks of
+         * threads that began no step count as time between bricks, since nobody knows for which step they worked.
          */
         BESIDE_OTHER_STEPS,
         /** Too few sampled steps have its size. */
         FEW_COMPARABLE_STEPS,
-        /** Spans of the step were overwritten, had no room, or were not resolved in time. */
+        /** Spans of the step were overwritten, had no room, were not resolved in time, or were cleared in mid-step. */
         SPANS_MISSING,
         /** Other steps ran on virtual threads at the same time; no span shows the step that it belongs to. */
         MIXED_WITH_OTHERS;
@@ -156,7 +159,8 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
      * The typical step of a size.
      *
      * @param elapsedNs the sum of the medians of all parts, ns; 0 if there is none
-     * @param compared the comparable steps among the nearest ones, at most {@value #NEAREST}
+     * @param compared the nearest ones among the comparable steps: {@value #NEAREST}, fewer if there are no more, or
+     *     more if several are as near as the last of these
      * @param asLong how many of them took as long as the step, or longer
      * @param longestNs the longest of them, ns
      * @param sampled the steps of its phase to choose from
@@ -194,7 +198,8 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
      * @param verdict whether the parts explain it
      * @param typical the steps that it was compared with
      * @param parts the parts of the excess, largest first, which sum to {@link #excessNs}; empty without a verdict
-     * @param unknown the kinds that nobody reported for this step: their time is in the other parts
+     * @param unknown the kinds that nobody reported for this step, or for enough of the steps that it was compared
+     *     with: their time is in the other parts
      */
     public record Explained(
             long index,

@@ -10,6 +10,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.record.ThreadTimes;
@@ -51,8 +52,47 @@ final class StepComparison {
         }
     }
 
+    /** A step in which bricks of other threads count as time between bricks. */
+    private record WithoutOthers(Candidate step, StepParts parts) implements Candidate {
+
+        static Candidate of(Candidate step) {
+            return new WithoutOthers(step, step.parts().withoutOthers());
+        }
+
+        @Override
+        public long index() {
+            return step.index();
+        }
+
+        @Override
+        public long startNs() {
+            return step.startNs();
+        }
+
+        @Override
+        public long endNs() {
+            return step.endNs();
+        }
+
+        @Override
+        public StepInfo info() {
+            return step.info();
+        }
+
+        @Override
+        public Verdict verdict() {
+            return step.verdict().isExplained() ? Verdict.BESIDE_OTHER_STEPS : step.verdict();
+        }
+
+        @Override
+        public boolean knowsStops() {
+            return step.knowsStops();
+        }
+    }
+
     /**
-     * Explains a step.
+     * Explains a step. If other steps were under way meanwhile, or during one of the compared steps, bricks of other
+     * threads are unknown in one of them, and count as time between bricks in all.
      *
      * @param step the step
      * @param sample the sampled steps of its phase, the step itself perhaps among them
@@ -65,7 +105,19 @@ final class StepComparison {
             }
         }
         List<Candidate> nearest = nearest(step, usable);
-        Set<Kind> unknown = unknown(step);
+        List<Candidate> all = new ArrayList<>(nearest);
+        all.add(step);
+        boolean knowsOthers = all.stream().noneMatch(each -> each.verdict() == Verdict.BESIDE_OTHER_STEPS);
+        boolean hasOthers = all.stream().anyMatch(each -> !each.parts().ofOthersNs().isEmpty());
+        return knowsOthers || !hasOthers
+                ? explain(step, nearest, usable)
+                : explain(
+                        WithoutOthers.of(step),
+                        nearest.stream().map(WithoutOthers::of).toList(),
+                        usable);
+    }
+
+    private static Explained explain(Candidate step, List<Candidate> nearest, List<Candidate> usable) {
         Verdict verdict = step.verdict().isExplained() && nearest.size() < SlowSteps.FEWEST
                 ? Verdict.FEW_COMPARABLE_STEPS
                 : step.verdict();
@@ -83,35 +135,50 @@ final class StepComparison {
                 median(usable, each -> each.info().prefillTokens()),
                 median(usable, each -> each.info().batch()));
         return new Explained(
-                step.index(), step.startNs(), step.durationNs(), step.info(), verdict, typical, parts, unknown);
+                step.index(),
+                step.startNs(),
+                step.durationNs(),
+                step.info(),
+                verdict,
+                typical,
+                parts,
+                unknown(step, verdict.isExplained() ? nearest : List.of()));
     }
 
-    private static Set<Kind> unknown(Candidate step) {
+    /** Returns the kinds that the step does not know, or too few of the steps that it was compared with. */
+    private static Set<Kind> unknown(Candidate step, List<Candidate> compared) {
         Set<Kind> unknown = EnumSet.noneOf(Kind.class);
-        if (step.parts().collectedNs() < 0) {
-            unknown.add(Kind.GARBAGE_COLLECTION);
-        }
         if (!step.knowsStops()) {
             unknown.add(Kind.OTHER_STOP);
         }
-        if (step.parts().waitedNs() < 0) {
-            unknown.add(Kind.NO_PROCESSOR);
-        }
-        if (step.parts().blockedNs() < 0) {
-            unknown.add(Kind.BLOCKED);
-        }
+        Map<Kind, ToLongFunction<StepParts>> times = Map.of(
+                Kind.GARBAGE_COLLECTION, StepParts::collectedNs,
+                Kind.NO_PROCESSOR, StepParts::waitedNs,
+                Kind.BLOCKED, StepParts::blockedNs);
+        times.forEach((kind, time) -> {
+            if (time.applyAsLong(step.parts()) < 0 || (!compared.isEmpty() && medianOf(compared, time) < 0)) {
+                unknown.add(kind);
+            }
+        });
         return unknown;
     }
 
     // ---- the typical step ----
 
-    /** Returns the comparable ones among the nearest steps, the nearest first. */
+    /** Returns the nearest ones among the comparable steps, the nearest first; of equally near ones all. */
     private static List<Candidate> nearest(Candidate step, List<Candidate> sample) {
-        return sample.stream()
-                .sorted(Comparator.<Candidate>comparingDouble(each -> distance(step.info(), each.info()))
-                        .thenComparingLong(Candidate::index))
-                .limit(SlowSteps.NEAREST)
+        ToDoubleFunction<Candidate> distance = each -> distance(step.info(), each.info());
+        List<Candidate> comparable = sample.stream()
                 .filter(each -> isComparable(step.info(), each.info()))
+                .sorted(Comparator.comparingDouble(distance).thenComparingLong(Candidate::index))
+                .toList();
+        double furthest = comparable.stream()
+                .mapToDouble(distance)
+                .limit(SlowSteps.NEAREST)
+                .max()
+                .orElse(0);
+        return comparable.stream()
+                .filter(each -> distance.applyAsDouble(each) <= furthest)
                 .toList();
     }
 
@@ -157,9 +224,11 @@ final class StepComparison {
             excess.put(place, step.parts().ofPlace(place) - typicalNs);
         }
         Typically typically = Typically.of(nearest, step.durationNs() - sum(excess.values()));
-        moveWithoutPlace(Kind.GARBAGE_COLLECTION, above(step.parts().collectedNs(), typically.collectedNs), excess);
         moveWithoutPlace(Kind.NO_PROCESSOR, above(step.parts().waitedNs(), typically.waitedNs), excess);
         moveWithoutPlace(Kind.BLOCKED, above(step.parts().blockedNs(), typically.blockedNs), excess);
+        long collectedNs = above(step.parts().collectedNs(), typically.collectedNs);
+        // Known to the millisecond, which may be longer than the step.
+        moveWithoutPlace(Kind.GARBAGE_COLLECTION, Math.min(collectedNs, aboveTypicalNs(excess)), excess);
         return excess.entrySet().stream()
                 .filter(each -> each.getValue() != 0)
                 .map(each -> new Part(each.getKey().kind(), each.getKey().name(), each.getValue()))
@@ -213,28 +282,27 @@ final class StepComparison {
         private static long known(Candidate step, ToLongFunction<StepParts> time) {
             return Math.max(0, time.applyAsLong(step.parts()));
         }
+    }
 
-        /** Returns the median of a time, or unknown if too few steps know it. */
-        private static long medianOf(List<Candidate> nearest, ToLongFunction<StepParts> time) {
-            List<Candidate> known = nearest.stream()
-                    .filter(each -> time.applyAsLong(each.parts()) >= 0)
-                    .toList();
-            return known.size() < SlowSteps.FEWEST
-                    ? ThreadTimes.UNKNOWN
-                    : median(known, each -> time.applyAsLong(each.parts()));
-        }
+    /** Returns the median of a time, or unknown if too few steps know it. */
+    private static long medianOf(List<Candidate> nearest, ToLongFunction<StepParts> time) {
+        List<Candidate> known = nearest.stream()
+                .filter(each -> time.applyAsLong(each.parts()) >= 0)
+                .toList();
+        return known.size() < SlowSteps.FEWEST
+                ? ThreadTimes.UNKNOWN
+                : median(known, each -> time.applyAsLong(each.parts()));
     }
 
     /** Takes a time from the places that exceed the typical step, in proportion; the last digit from the largest. */
     private static void moveWithoutPlace(Kind kind, long ns, Map<Place, Long> excess) {
-        if (ns == 0) {
+        long positiveNs = aboveTypicalNs(excess);
+        if (ns == 0 || positiveNs == 0) {
             return;
         }
-        double positiveNs = 0;
         Place largest = Place.BETWEEN;
         for (Map.Entry<Place, Long> each : excess.entrySet()) {
             if (isWork(each.getKey()) && each.getValue() > 0) {
-                positiveNs += each.getValue();
                 largest = each.getValue() > excess.getOrDefault(largest, 0L) || !isWork(largest)
                         ? each.getKey()
                         : largest;
@@ -243,13 +311,22 @@ final class StepComparison {
         long leftNs = ns;
         for (Map.Entry<Place, Long> each : excess.entrySet()) {
             if (isWork(each.getKey()) && each.getValue() > 0) {
-                long taken = Math.min(leftNs, (long) (ns * (each.getValue() / positiveNs)));
+                long taken = Math.min(leftNs, (long) (ns * ((double) each.getValue() / positiveNs)));
                 leftNs -= taken;
                 each.setValue(each.getValue() - taken);
             }
         }
         excess.merge(largest, -leftNs, Long::sum);
         excess.put(Place.of(kind), ns);
+    }
+
+    /** Returns by how much the places of work exceed the typical step, those alone that do, ns. */
+    private static long aboveTypicalNs(Map<Place, Long> excess) {
+        long sumNs = 0;
+        for (Map.Entry<Place, Long> each : excess.entrySet()) {
+            sumNs += isWork(each.getKey()) ? Math.max(0, each.getValue()) : 0;
+        }
+        return sumNs;
     }
 
     private static boolean isWork(Place place) {

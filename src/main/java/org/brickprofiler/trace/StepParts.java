@@ -14,11 +14,13 @@ import org.brickprofiler.trace.SlowSteps.Kind;
  * The places in which a step spent its time. Each ns has one: the places sum to the duration. Immutable.
  *
  * @param placeNs ns by place: bricks, time between them, and other stops of the virtual machine than collections
+ * @param ofOthersNs the part of this that other threads' bricks have, ns by place
  * @param collectedNs how long garbage collections had stopped the step's thread, ns; {@link ThreadTimes#UNKNOWN}
  * @param waitedNs how long the step's thread waited for a processor, ns; {@link ThreadTimes#UNKNOWN}
  * @param blockedNs how long it neither ran nor waited, without stops of the virtual machine, ns; or unknown
  */
-record StepParts(Map<Place, Long> placeNs, long collectedNs, long waitedNs, long blockedNs) {
+record StepParts(
+        Map<Place, Long> placeNs, Map<Place, Long> ofOthersNs, long collectedNs, long waitedNs, long blockedNs) {
 
     /** A brick by its name, or a place without one. */
     record Place(Kind kind, String name) {
@@ -79,19 +81,18 @@ record StepParts(Map<Place, Long> placeNs, long collectedNs, long waitedNs, long
         Sweep sweep = new Sweep(startNs, endNs, spans);
         Map<Place, Long> places = sweep.places;
         boolean isAlone = spans.stream().allMatch(span -> span.work == Work.OWN || span.work == Work.STOP);
-        if (times.ranNs < 0 || times.waitedNs < 0) {
-            return new StepParts(places, times.collectedNs, times.waitedNs, ThreadTimes.UNKNOWN);
-        }
-        // The times are read a little outside of the step: what is too much belongs there.
-        long durationNs = endNs - startNs;
-        long waitedNs = Math.min(times.waitedNs, Math.max(0, durationNs - times.ranNs));
-        long offNs = Math.max(0, durationNs - times.ranNs - waitedNs);
+        // The times are read a little outside of the step, and collections last whole milliseconds: what is too much
+        // does not belong to the step.
+        long notRunNs = Math.max(0, endNs - startNs - Math.max(0, times.ranNs));
+        long waitedNs = Math.min(times.waitedNs, notRunNs);
+        long offNs = notRunNs - Math.max(0, waitedNs);
         // A thread in native code runs on while the virtual machine has stopped the others.
         sweep.limitStops(offNs);
         long stoppedNs = places.getOrDefault(Place.of(Kind.OTHER_STOP), 0L);
         long collectedNs = Math.min(times.collectedNs, offNs - stoppedNs);
         long blockedNs = offNs - stoppedNs - Math.max(0, collectedNs);
-        return new StepParts(places, collectedNs, waitedNs, isAlone ? blockedNs : ThreadTimes.UNKNOWN);
+        boolean knowsBlocked = isAlone && times.ranNs >= 0 && waitedNs >= 0;
+        return new StepParts(places, sweep.ofOthers, collectedNs, waitedNs, knowsBlocked ? blockedNs : ThreadTimes.UNKNOWN);
     }
 
     static boolean isStop(Place place) {
@@ -102,9 +103,21 @@ record StepParts(Map<Place, Long> placeNs, long collectedNs, long waitedNs, long
         return placeNs.getOrDefault(place, 0L);
     }
 
+    /** Returns the same step, in which bricks of other threads count as time between bricks. */
+    StepParts withoutOthers() {
+        Map<Place, Long> places = new LinkedHashMap<>(placeNs);
+        ofOthersNs.forEach((place, ns) -> {
+            places.merge(place, -ns, Long::sum);
+            places.merge(Place.BETWEEN, ns, Long::sum);
+        });
+        places.values().removeIf(ns -> ns == 0);
+        return new StepParts(places, Map.of(), collectedNs, waitedNs, blockedNs);
+    }
+
     /** Goes through a step from one change of the spans at work to the next. */
     private static final class Sweep {
         private final Map<Place, Long> places = new LinkedHashMap<>();
+        private final Map<Place, Long> ofOthers = new LinkedHashMap<>();
 
         /** The places that lost time to stops, and to which. */
         private final Map<Place, Map<Place, Long>> stopped = new LinkedHashMap<>();
@@ -112,10 +125,8 @@ record StepParts(Map<Place, Long> placeNs, long collectedNs, long waitedNs, long
         Sweep(long startNs, long endNs, List<Busy> spans) {
             List<Numbered> starts = new ArrayList<>();
             for (Busy span : spans) {
-                long from = Math.max(startNs, span.startNs);
-                long to = Math.min(endNs, span.endNs);
-                if (from < to) {
-                    starts.add(new Numbered(starts.size(), new Busy(span.work, span.place, span.startNs, to)));
+                if (Math.max(startNs, span.startNs) < Math.min(endNs, span.endNs)) {
+                    starts.add(new Numbered(starts.size(), span));
                 }
             }
             List<Numbered> ends = new ArrayList<>(starts);
@@ -129,7 +140,7 @@ record StepParts(Map<Place, Long> placeNs, long collectedNs, long waitedNs, long
                 long startsNs = nextStart < starts.size()
                         ? Math.max(startNs, starts.get(nextStart).busy.startNs)
                         : Long.MAX_VALUE;
-                long endsNs = ends.get(nextEnd).busy.endNs;
+                long endsNs = Math.min(endNs, ends.get(nextEnd).busy.endNs);
                 long changeNs = Math.min(startsNs, endsNs);
                 add(active, changeNs - atNs);
                 atNs = changeNs;
@@ -148,6 +159,9 @@ record StepParts(Map<Place, Long> placeNs, long collectedNs, long waitedNs, long
             }
             Place place = active.isEmpty() ? Place.BETWEEN : active.first().busy.place;
             places.merge(place, ns, Long::sum);
+            if (!active.isEmpty() && active.first().busy.work == Work.OTHER_THREAD) {
+                ofOthers.merge(place, ns, Long::sum);
+            }
             if (isStop(place)) {
                 Place below = active.stream()
                         .map(each -> each.busy.place)

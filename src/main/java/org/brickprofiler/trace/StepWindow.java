@@ -30,6 +30,9 @@ final class StepWindow implements StepComparison.Candidate {
 
     private final StepParts.Times threadTimes;
 
+    /** Whether no span of it was cleared before it ended. */
+    private final boolean isWhole;
+
     // Why it is kept.
     boolean isSlow;
     boolean isSampled;
@@ -71,7 +74,14 @@ final class StepWindow implements StepComparison.Candidate {
     }
 
     StepWindow(
-            long index, StepInfo info, long startNs, long endNs, long line, Set<Long> others, StepParts.Times times) {
+            long index,
+            StepInfo info,
+            long startNs,
+            long endNs,
+            long line,
+            Set<Long> others,
+            StepParts.Times times,
+            boolean isWhole) {
         this.index = index;
         this.info = info;
         this.startNs = startNs;
@@ -79,6 +89,7 @@ final class StepWindow implements StepComparison.Candidate {
         this.line = line;
         this.others = others;
         this.threadTimes = times;
+        this.isWhole = isWhole;
         this.parts = StepParts.of(startNs, this.endNs, List.of(), times);
     }
 
@@ -90,7 +101,7 @@ final class StepWindow implements StepComparison.Candidate {
         return isSlow || isMedian;
     }
 
-    /** Returns whether a device has not resolved all work of the step yet. */
+    /** Returns whether a device, or a deferred measurement, has not resolved all work of the step yet. */
     boolean isUnresolved() {
         return unresolved > 0;
     }
@@ -130,8 +141,9 @@ final class StepWindow implements StepComparison.Candidate {
      * @param sources the buffers
      * @param own the bricks of the step's profiler
      * @param stops the stops of the virtual machine
+     * @param resolvedNs the latest end of a step of the profiler at which no deferred measurement was pending
      */
-    void take(List<Source> sources, SpanContents own, StopLog stops) {
+    void take(List<Source> sources, SpanContents own, StopLog stops, long resolvedNs) {
         List<Held> found = new ArrayList<>();
         List<Busy> busy = new ArrayList<>();
         int launched = 0;
@@ -163,7 +175,7 @@ final class StepWindow implements StepComparison.Candidate {
         if (isLosing && wasWhole) {
             return;
         }
-        unresolved = Math.max(0, launched - resolved);
+        unresolved = Math.max(endNs > resolvedNs ? 1 : 0, launched - resolved);
         verdict = verdict(isLosing);
         work = List.copyOf(busy);
         held = List.copyOf(found);
@@ -194,7 +206,7 @@ final class StepWindow implements StepComparison.Candidate {
     }
 
     private Verdict verdict(boolean isLosing) {
-        if (isLosing || unresolved > 0) {
+        if (isLosing || !isWhole || unresolved > 0) {
             return Verdict.SPANS_MISSING;
         }
         if (line < 0 && others.stream().anyMatch(other -> other < 0)) {

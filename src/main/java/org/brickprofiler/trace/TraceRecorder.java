@@ -470,7 +470,10 @@ public final class TraceRecorder implements Tracing {
         return count;
     }
 
-    /** Forgets all events. Buffers of ended threads and unreachable profilers are freed. */
+    /**
+     * Forgets all events, and the slow steps that were kept. A step that is under way meanwhile lacks spans and is not
+     * explained. Buffers of ended threads and unreachable profilers are freed.
+     */
     public void clear() {
         profilers.catchUp();
         if (keeper != null) {
@@ -479,6 +482,9 @@ public final class TraceRecorder implements Tracing {
         profilers.clear();
         for (SpanStore store : List.of(own.store, assigned.store, pushed.store, deviceStore)) {
             store.clear();
+        }
+        if (keeper != null) {
+            keeper.clear();
         }
     }
 

@@ -443,6 +443,12 @@ function faults() {
       ". Their work, their time, their working set, the number of threads or the machine\u2019s figures are wrong.",
     ]);
   }
+  if (roofline !== undefined) {
+    /** @param {string[]} remarks @param {string} where */
+    const doubt = (remarks, where) => remarks.forEach((remark) => found.push(["Roof" + where + ": ", html("bdi", {}, visible(remark)), "."]));
+    doubt(roofline.remarks, "");
+    (roofline.phases ?? []).forEach((phase) => doubt(phase.remarks, " in " + phase.phase + " steps"));
+  }
   if (profile.slow_steps !== undefined) {
     found.push("Chosen steps only: the timeline behind this page holds the slowest steps and a median one. All sums and shares are of these steps, not of the run.");
   }
@@ -1859,7 +1865,7 @@ function rooflineSection() {
     roofline.phases === undefined ? "" : boundsOfPhases(roofline.phases),
     used.length === 0 ? "" : [legend(used), roofChart("Roofline", roofline.peak_gflops, roofs(roofline), used)],
     roofline.bricks.length === 0
-      ? html("p", {}, "No brick has known work: recordWork, or a WorkModel, states it.")
+      ? html("p", {}, "No brick is compared: recordWork, or a WorkModel, states the work of bricks.")
       : table("Distance to the roof", columns, roofline.bricks).element,
     (roofline.phases ?? []).map((phase) => [
       html("p", { class: "above" }, "In " + phase.phase + " steps:"),

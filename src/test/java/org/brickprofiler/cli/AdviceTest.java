@@ -7,15 +7,22 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
 import org.brickprofiler.Step;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
 import org.brickprofiler.Work;
+import org.brickprofiler.graph.ExecutionGraph;
+import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.roofline.MachineRoof;
@@ -99,6 +106,20 @@ final class AdviceTest {
                         true))
                 .as("the roof of another machine")
                 .isEmpty();
+        assertThat(advice(
+                        profile(2_000)
+                                .environments(List.of())
+                                .bricks(List.of(brick(1_000, 4_000)))
+                                .build(),
+                        true))
+                .as("perhaps another machine")
+                .isEmpty();
+        BrickStats onDevice = brick(1_000, 4_000).toBuilder()
+                .device(new DeviceTime(10, 0, 0, 0, 0, 0))
+                .build();
+        assertThat(advice(profile(2_000).bricks(List.of(onDevice)).build(), true))
+                .as("the time of a device")
+                .isEmpty();
     }
 
     @Spec("15.6")
@@ -118,6 +139,17 @@ final class AdviceTest {
                 .isEmpty();
         assertThat(advice(profile(20_000_000).steps(steps(10, 12_000_000, 0, 0)).build(), false))
                 .as("bricks that nest")
+                .isEmpty();
+        RunFacts nested = new RunFacts(
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                Map.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                Map.of("Attention", new ExecutionGraph.Nesting(10, 0, 30, 0)));
+        assertThat(advice(profile(20_000_000).facts(nested).steps(gaps).build(), false))
+                .as("bricks that nest, and have less time than the steps")
                 .isEmpty();
     }
 
@@ -146,6 +178,28 @@ final class AdviceTest {
                         false))
                 .as("too few steps for a 99th percentile")
                 .isEmpty();
+    }
+
+    /** A text that grows from 100 to 1,000 tokens: its last steps are twice as long as its median, as all of them grow. */
+    @Spec("15.6")
+    @Test
+    void aLongerContextIsNoSpread() {
+        assertThat(advice(growing(0), false)).isEmpty();
+        assertThat(advice(growing(16), false)).contains("of decode steps is").contains("times their median");
+    }
+
+    private static ProfileSnapshot growing(int slowEvery) {
+        FakeClock clock = new FakeClock();
+        BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
+        profiler.enable();
+        for (int kvLength = 100; kvLength < 1_000; kvLength++) {
+            profiler.beginStep(StepInfo.decode(kvLength));
+            long timer = profiler.startBrick(BrickId.FUSED_ATTENTION);
+            clock.advance(1_000L * (slowEvery > 0 && kvLength % slowEvery == 0 ? 4_000 : kvLength));
+            profiler.stopBrick(timer, 1);
+            profiler.endPass();
+        }
+        return profiler.snapshot();
     }
 
     private static Step step(long index, int batch) {

@@ -110,16 +110,26 @@ class ComparisonTest {
         /** Announces 100 steps, of so many sequences each; so many of them are prompts of a length. */
         Work announced(long prompts, long sequences, long prompt, long kvLength, double factor) {
             double own = 1 + 0.004 * Math.sin(run * 1.9);
+            return announced(
+                    factor,
+                    phase(StepInfo.Phase.PREFILL, prompts, 30_000_000 * own, sequences, prompt, 0),
+                    phase(StepInfo.Phase.DECODE, 100 - prompts, 2_000_000 * own * factor, sequences, 0, kvLength));
+        }
+
+        /** Announces 4 prompts whose parts are in 8 mixed steps before, and 88 tokens. */
+        Work chunked(long mixedTokens, long mixedKvLength) {
+            double own = 1 + 0.004 * Math.sin(run * 1.9);
+            return announced(
+                    1,
+                    phase(StepInfo.Phase.PREFILL, 4, 30_000_000 * own, 1, 128, 0),
+                    phase(StepInfo.Phase.MIXED, 8, 40_000_000 * own, 4, mixedTokens, mixedKvLength),
+                    phase(StepInfo.Phase.DECODE, 88, 2_000_000 * own, 1, 0, 500));
+        }
+
+        private Work announced(double factor, StepStats... phases) {
+            double own = 1 + 0.004 * Math.sin(run * 1.9);
             steps = new Steps(
-                    List.of(
-                            phase(StepInfo.Phase.PREFILL, prompts, 30_000_000 * own, sequences, prompt, 0),
-                            phase(
-                                    StepInfo.Phase.DECODE,
-                                    100 - prompts,
-                                    2_000_000 * own * factor,
-                                    sequences,
-                                    0,
-                                    kvLength)),
+                    List.of(phases),
                     LatencyDistribution.ofCounts(new long[] {0, 2, 2}),
                     Math.round(4 * 41_000_000 * own * factor),
                     LatencyDistribution.EMPTY,
@@ -357,6 +367,36 @@ class ComparisonTest {
         assertThat(line(comparison, Kind.CATEGORY, "Attention").verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
         assertThat(line(comparison, Kind.CATEGORY, "FFN").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
         assertThat(comparison.remarks()).anyMatch(remark -> remark.contains("other KV length of a decode step"));
+    }
+
+    @Spec({"16.5", "16.7"})
+    @Test
+    void mixedStepsOfOtherKvLengthAreNotComparable() {
+        RunComparison comparison = RunComparison.of(
+                side("before", 10, work -> work.chunked(64, 1_000)),
+                side("after", 10, work -> work.chunked(64, 8_000).times("AttentionScore", 8)),
+                Options.defaults());
+
+        Line attention = line(comparison, Kind.BRICK, "AttentionScore");
+        assertThat(attention.note()).isEqualTo("other KV length of a mixed step: 1,000 before, 8,000 after");
+        assertThat(attention.verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
+        assertThat(line(comparison, Kind.CATEGORY, "Attention").verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
+        assertThat(line(comparison, Kind.BRICK, "GateProjection").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
+        assertThat(comparison.remarks()).anyMatch(remark -> remark.contains("other KV length of a mixed step"));
+    }
+
+    @Spec({"16.5", "16.7"})
+    @Test
+    void partsOfPromptsInMixedStepsCountBeforeAFirstToken() {
+        RunComparison comparison = RunComparison.of(
+                side("before", 10, work -> work.chunked(64, 1_000)),
+                side("after", 10, work -> work.chunked(576, 1_000)),
+                Options.defaults());
+
+        Line first = line(comparison, Kind.STEP, "time to first token");
+        assertThat(first.note())
+                .isEqualTo("other number of prompt tokens before a first token: 256 before, 1,280 after");
+        assertThat(first.verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
     }
 
     @Spec("16.7")

@@ -50,7 +50,8 @@ class CsvReportTest {
                 "without_start",
                 "flops",
                 "bytes",
-                "working_set_bytes"));
+                "working_set_bytes",
+                "work_samples"));
         assertThat(table.get(0)).isEqualTo(keys);
 
         assertThat(table).hasSize(1 + bricks.size());

@@ -619,6 +619,19 @@ class HtmlReportIT extends PageInBrowser {
                         RooflineReportTest.PROFILE, Map.of("roofline", RooflineReport.values(roofline))));
     }
 
+    @Spec("18.7")
+    @Test
+    void showsTheDoubtsOfTheRoof() throws Exception {
+        ProfileSnapshot profile = RooflineReportTest.inPhases().toBuilder()
+                .environments(List.of())
+                .build();
+        show(HtmlReport.of(profile).withRoofline(BrickRoofline.of(profile, RooflineReportTest.MACHINE, 8)));
+
+        assertThat(browser.text(".notices"))
+                .contains(
+                        "Roof: the profile does not say on which machine it was taken; the roof holds for that machine only.");
+    }
+
     @Spec("8.7")
     @Test
     void switchesBetweenThePhases() throws Exception {

@@ -101,6 +101,34 @@ final class RooflineReportTest {
                 .isEqualTo(1);
     }
 
+    /** A profile without work was merged. */
+    @Spec("18.7")
+    @Test
+    void theDoubtsOfPhasesAreInTextAndValues() throws IOException {
+        ProfileSnapshot plain =
+                Samples.of(Samples.brick("QkvProjection", BrickCategory.ATTENTION, 10, 60_000_000, 1, 1, 1));
+        ProfileSnapshot merged = inPhases()
+                .merge(plain.toBuilder()
+                        .phases(Map.of(Phase.DECODE, plain.bricks()))
+                        .build());
+        BrickRoofline roofline = BrickRoofline.of(merged, MACHINE, 8);
+
+        String known = "known is that of QkvProjection (10 of 20 samples)";
+        assertThat(roofline.bricks()).isEmpty();
+        assertThat(RooflineReport.render(roofline))
+                .contains(
+                        "In decode steps no brick is compared\n! the work of some samples is unknown")
+                .contains("known is that of QkvProjection (20 of 30 samples)", known)
+                .contains("In prefill steps, by counted time: 100.0 % bound by compute");
+        JsonNode written = new ObjectMapper()
+                .readTree(JsonReport.toJson(merged, Map.of("roofline", RooflineReport.values(roofline))))
+                .get("roofline");
+        assertThat(written.at("/phases/1/phase").asText()).isEqualTo("decode");
+        assertThat(written.at("/phases/1/bricks")).isEmpty();
+        assertThat(written.at("/phases/1/remarks/0").asText()).endsWith(known);
+        assertThat(written.at("/remarks").toString()).contains("QkvProjection (");
+    }
+
     @Test
     void theMachineLooksAsExpected() throws IOException {
         Golden.assertSame(RooflineReport.render(MACHINE), "roofline-machine.txt");
@@ -109,7 +137,7 @@ final class RooflineReportTest {
     @Test
     void saysThatNoWorkIsKnown() {
         assertThat(RooflineReport.render(BrickRoofline.of(Samples.plain(), MACHINE, 1)))
-                .endsWith("states it.\n");
+                .endsWith("states the work of bricks.\n");
     }
 
     @Test

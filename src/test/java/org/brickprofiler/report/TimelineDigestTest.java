@@ -18,12 +18,15 @@ import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.read.ReadOptions;
 import org.brickprofiler.trace.read.TraceReader;
 import org.brickprofiler.trace.read.TraceTimeline;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class TimelineDigestTest {
 
@@ -63,7 +66,7 @@ class TimelineDigestTest {
 
     @Spec("13.16")
     @Test
-    void ofChosenStepsTheShortestIsTheMedianOne() throws IOException {
+    void ofManyStepsTheOneThatIsNotSlowIsTheMedianOne() throws IOException {
         JsonNode digest = digest(chosenSteps());
         assertThat(digest.at("/chosen/text").asText())
                 .isEqualTo("This timeline holds chosen steps only: 4 of 20 decode steps.");
@@ -108,7 +111,33 @@ class TimelineDigestTest {
         assertThat(digest(recorder.timeline()).get("shown"))
                 .hasSize(1 + TimelineDigest.MOST_CHOSEN_STEPS)
                 .extracting(step -> step.get("elapsed_ns").asLong())
-                .startsWith(1_000L, 20_000L, 19_000L, 18_000L);
+                .startsWith(10_000L, 20_000L, 19_000L, 18_000L);
+    }
+
+    /** All steps are among the slowest, or the median one is: it is the step in the middle, of two the shorter one. */
+    @Spec("13.16")
+    @ParameterizedTest
+    @CsvSource({"2, 1000", "3, 2000", "6, 3000", "7, 4000", "9, 5000"})
+    void theMedianOfAShortRunIsInItsMiddle(int steps, long medianNs) throws IOException {
+        FakeClock clock = new FakeClock();
+        TraceRecorder recorder =
+                TraceRecorder.builder().keepSlowSteps(6).clock(clock).build();
+        BrickProfiler profiler =
+                BrickProfiler.builder().clock(clock).tracing(recorder).build();
+        profiler.enable();
+        for (int i = 1; i <= steps; i++) {
+            profiler.beginStep(StepInfo.decode(100));
+            clock.advance(1_000L * i);
+            profiler.endPass();
+        }
+
+        JsonNode shown = digest(recorder.timeline()).get("shown");
+        assertThat(shown.at("/0/what").asText()).isEqualTo("median");
+        assertThat(shown.at("/0/elapsed_ns").asLong()).isEqualTo(medianNs);
+        assertThat(shown.at("/1/elapsed_ns").asLong()).isEqualTo(1_000L * steps);
+        assertThat(recorder.timeline().info().slowSteps().orElseThrow().phases())
+                .extracting(SlowSteps.PhaseSteps::median)
+                .containsExactly(medianNs / 1_000 - 1);
     }
 
     @Spec("8.6")

@@ -7,11 +7,15 @@ import static org.assertj.core.api.Assertions.within;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.Work;
 import org.brickprofiler.roofline.BrickRoofline.Bound;
 import org.brickprofiler.roofline.BrickRoofline.Distance;
@@ -28,7 +32,7 @@ final class BrickRooflineTest {
     /**
      * 200 GB/s in the cache and 10 from memory, 100 GFLOP/s; with both processors twice that, but for memory: 15 GB/s.
      */
-    private static final MachineRoof MACHINE = new MachineRoof(
+    static final MachineRoof MACHINE = new MachineRoof(
             new Environment("17", "VM", "OS", "arch", "cpu", 2, 1),
             Instant.EPOCH,
             List.of(
@@ -170,6 +174,116 @@ final class BrickRooflineTest {
         assertThat(roofline.attained()).isCloseTo(0.04, within(1e-12));
         assertThat(new BrickRoofline(MACHINE, 1, List.of(), List.of(), List.of(), Map.of()).attained())
                 .isZero();
+    }
+
+    /** A prompt of 9 us whose work nobody states, and a token at 90 % of its roof. */
+    @Spec("18.7")
+    @Test
+    void samplesOfPhasesWithoutWorkAreLeftOut() {
+        BrickProfiler serving = BrickProfiler.builder().percentiles(true).build();
+        serving.enable();
+        serving.record(BrickId.LM_HEAD, 500, 1);
+        serving.beginStep(StepInfo.prefill(8));
+        serving.record(BrickId.LM_HEAD, 9_000, 8);
+        serving.endPass();
+        decode(serving);
+        BrickRoofline roofline = BrickRoofline.of(serving.snapshot(), MACHINE, 1);
+
+        Distance head = roofline.bricks().get(0);
+        assertThat(head.totalNs()).isEqualTo(1_000);
+        assertThat(head.distance()).isCloseTo(0.1, within(0.01));
+        assertThat(roofline.attained()).isCloseTo(0.9, within(0.01));
+        assertThat(roofline.phases().keySet()).containsExactly(StepInfo.Phase.DECODE);
+        assertThat(roofline.remarks())
+                .contains("samples of phases without known work are left out: LmHead (2 of 3 samples)");
+        assertThat(serving.brickStats(BrickId.LM_HEAD).gflops())
+                .as("of all samples")
+                .isZero();
+    }
+
+    @Spec("18.7")
+    @Test
+    void workOutsideOfStepsIsThatOfItsSamples() {
+        profiler.record(BrickId.LM_HEAD, 1_000, 1);
+        profiler.recordWork(BrickId.LM_HEAD, new Work(0, 8_000, 64 * MIB));
+        profiler.beginStep(StepInfo.prefill(8));
+        profiler.record(BrickId.LM_HEAD, 9_000, 8);
+        profiler.endPass();
+        decode(profiler);
+
+        Distance head =
+                BrickRoofline.of(profiler.snapshot(), MACHINE, 1).bricks().get(0);
+        assertThat(head.totalNs()).isEqualTo(2_000);
+        assertThat(head.roofNs()).isEqualTo(1_700);
+    }
+
+    /** An engine may state the work of a pass after its end. */
+    @Spec("18.7")
+    @Test
+    void workOutsideOfStepsWithoutSamplesThereIsThatOfAll() {
+        for (int i = 0; i < 2; i++) {
+            profiler.beginStep(StepInfo.decode(8));
+            profiler.record(BrickId.LM_HEAD, 1_000, 1);
+            profiler.endPass();
+            profiler.recordWork(BrickId.LM_HEAD, new Work(0, 9_000, 64 * MIB));
+        }
+
+        BrickRoofline roofline = BrickRoofline.of(profiler.snapshot(), MACHINE, 1);
+        assertThat(roofline.bricks().get(0).distance()).isCloseTo(0.1, within(1e-9));
+        assertThat(roofline.phases()).isEmpty();
+        assertThat(roofline.remarks())
+                .noneMatch(remark -> remark.contains("unknown"))
+                .contains("work that was recorded outside of steps counts for the samples of steps, too: LmHead");
+    }
+
+    private static void decode(BrickProfiler profiler) {
+        profiler.beginStep(StepInfo.decode(8));
+        profiler.record(BrickId.LM_HEAD, 1_000, 1);
+        profiler.recordWork(BrickId.LM_HEAD, new Work(0, 9_000, 64 * MIB));
+        profiler.endPass();
+    }
+
+    @Spec("18.7")
+    @Test
+    void aProfileWithoutWorkThatWasMergedIsNoticed() {
+        decode(profiler);
+        ProfileSnapshot with = profiler.snapshotAndReset();
+        profiler.beginStep(StepInfo.decode(8));
+        profiler.record(BrickId.LM_HEAD, 1_000, 1);
+        profiler.endPass();
+        ProfileSnapshot without = profiler.snapshotAndReset();
+
+        BrickRoofline roofline = BrickRoofline.of(with.merge(without), MACHINE, 1);
+        assertThat(roofline.bricks()).isEmpty();
+        assertThat(roofline.phases().values()).singleElement().satisfies(decode -> assertThat(decode.bricks())
+                .isEmpty());
+        assertThat(roofline.remarks()).last().asString().endsWith("known is that of LmHead (1 of 2 samples)");
+
+        ProfileSnapshot many = with;
+        for (int i = 1; i < 9; i++) {
+            many = many.merge(with);
+        }
+        BrickRoofline most = BrickRoofline.of(many.merge(without), MACHINE, 1);
+        assertThat(most.bricks().get(0).distance()).isCloseTo(1 - 0.81, within(1e-9));
+        assertThat(most.remarks()).last().asString().endsWith("known is that of LmHead (9 of 10 samples)");
+    }
+
+    @Spec("18.7")
+    @Test
+    void bricksThatADeviceTimedAreNotComparedWithTheProcessor() {
+        ProfileSnapshot snapshot = ProfileSnapshot.builder(Instant.EPOCH, Instant.EPOCH.plusNanos(9), 9)
+                .bricks(List.of(BrickStats.builder("Gemm", BrickCategory.FFN)
+                        .samples(2, 1_000, 500, 500)
+                        .device(new DeviceTime(1, 0, 0, 0, 0, 0))
+                        .work(new Work(0, 8_000, 64 * MIB))
+                        .build()))
+                .build();
+
+        BrickRoofline roofline = BrickRoofline.of(snapshot, MACHINE, 1);
+        assertThat(roofline.bricks()).isEmpty();
+        assertThat(roofline.remarks())
+                .contains(
+                        "a device timed these bricks, and the roof is that of the processor, so they are not compared: Gemm");
     }
 
     @Test

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
@@ -224,6 +226,12 @@ final class SlowStepsTest {
         work(900);
         profiler.reset();
         profiler.endPass();
+        profiler.beginStep(StepInfo.decode(110));
+        work(450);
+        profiler.disable();
+        profiler.enable();
+        work(450);
+        profiler.endPass();
 
         assertThat(steps().phases()).extracting(PhaseSteps::steps).containsExactly(11L);
         assertThat(slowest().durationNs()).isEqualTo(100 * US);
@@ -236,6 +244,20 @@ final class SlowStepsTest {
         assertThat(steps()).isEqualTo(new SlowSteps(List.of(), List.of(), 0, 0));
         ordinary(3);
         assertThat(steps().phases()).extracting(PhaseSteps::steps).containsExactly(3L);
+    }
+
+    @Spec("13.13")
+    @Test
+    void aStepWhoseSpansWereClearedHasNoVerdict() {
+        step(StepInfo.decode(99), () -> {
+            brick(BrickId.FUSED_ATTENTION, 490);
+            recorder.clear();
+            brick(BrickId.LM_HEAD, 30);
+        });
+        ordinary(30);
+
+        assertThat(slowest().sentence()).isEqualTo("Step 0: 520.0 us; no verdict: spans of it are missing.");
+        assertThat(steps().slowest().get(1).typical().sampled()).isEqualTo(29);
     }
 
     @Test
@@ -251,6 +273,28 @@ final class SlowStepsTest {
 
         assertThat(slowest().verdict()).isEqualTo(Verdict.SPANS_MISSING);
         assertThat(slowest().sentence()).isEqualTo("Step 20: 1.00 ms; no verdict: spans of it are missing.");
+    }
+
+    @Spec("13.13")
+    @Test
+    void aStepWithPendingMeasurementsHasNoVerdictUntilTheyAreResolved() {
+        for (int i = 0; i < 15; i++) {
+            deferredStep(60);
+            profiler.finalize(profiler.elapsedNs());
+        }
+        deferredStep(400); // The sixteenth step takes the spans of those that wait.
+        assertThat(slowest().sentence()).isEqualTo("Step 15: 400.0 us; no verdict: spans of it are missing.");
+
+        profiler.finalize(profiler.elapsedNs());
+        ordinary(1);
+        assertThat(partsUs(slowest())).isEqualTo(Map.of("LmHead", 340L));
+    }
+
+    private void deferredStep(long us) {
+        profiler.beginStep(StepInfo.decode(100));
+        profiler.recordDeferred(BrickId.LM_HEAD, profiler.elapsedNs(), 1);
+        work(us);
+        profiler.endPassAsync();
     }
 
     @Test
@@ -304,6 +348,38 @@ final class SlowStepsTest {
         assertThat(slowest().unknown()).containsExactly(Kind.OTHER_STOP, Kind.BLOCKED);
     }
 
+    /** Bricks of other threads are unknown while several steps are under way, so they are compared with none. */
+    @Spec("13.15")
+    @Test
+    void aStepThatRanAloneIsComparedWithoutWorkersWithStepsThatDidNot() throws Exception {
+        ExecutorService other = Executors.newSingleThreadExecutor();
+        other.submit(() -> profiler.beginStep(StepInfo.prefill(8))).get();
+        for (int i = 0; i < 30; i++) {
+            stepOfAWorker(100);
+        }
+        other.submit(() -> profiler.endPass()).get();
+        other.shutdown();
+        stepOfAWorker(400);
+
+        Explained slow = steps().slowest().stream()
+                .filter(step -> step.durationNs() == 400 * US)
+                .findFirst()
+                .orElseThrow();
+        assertThat(partsUs(slow)).isEqualTo(Map.of("between bricks", 300L));
+        assertThat(slow.verdict()).isEqualTo(Verdict.BESIDE_OTHER_STEPS);
+        assertThat(slow.sentence()).contains("bricks of further threads count as time between bricks");
+    }
+
+    private void stepOfAWorker(long us) {
+        step(StepInfo.decode(110), () -> {
+            try {
+                new Crew().run(() -> brick(BrickId.MOE_EXPERT, us)).join();
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+        });
+    }
+
     // ---- explanations ----
 
     @Spec("13.14")
@@ -332,6 +408,53 @@ final class SlowStepsTest {
         assertThat(slowest().sentence())
                 .startsWith("Step 30: 402.0 us, typical for its size 100.0: +200.0 us garbage collection, +100.0 us no"
                         + " processor");
+    }
+
+    /** Nobody knows in which brick it waited. */
+    @Test
+    void waitingOfAStepThatIsNotSlowIsTakenFromNoPlace() {
+        recorder = recorder(TraceRecorder.builder().keepSlowSteps(40));
+        profiler = profiler();
+        ordinary(30);
+        step(StepInfo.decode(120), () -> {
+            long timer = profiler.startBrick(BrickId.FUSED_ATTENTION);
+            work(10);
+            times.waitedNs += 50 * US;
+            clock.advance(50 * US);
+            profiler.stopBrick(timer, 1);
+            work(5);
+            brick(BrickId.LM_HEAD, 30);
+        });
+
+        List<Explained> slowest = steps().slowest();
+        assertThat(partsUs(slowest.get(slowest.size() - 1))).isEqualTo(Map.of("between bricks", -5L));
+    }
+
+    /** The beans of the JDK report whole milliseconds. */
+    @Spec("13.14")
+    @Test
+    void aCollectionTakesNoLongerThanTheStep() {
+        times.known.remove(Kind.BLOCKED);
+        ordinary(30);
+        step(StepInfo.decode(120), () -> {
+            times.collectedNs += 1_000 * US;
+            brick(BrickId.FUSED_ATTENTION, 160);
+            brick(BrickId.LM_HEAD, 30);
+        });
+
+        assertThat(partsUs(slowest())).isEqualTo(Map.of("garbage collection", 100L, "between bricks", -10L));
+    }
+
+    @Test
+    void waitingTakesNoLongerThanTheStep() {
+        times.known.remove(Kind.BLOCKED);
+        ordinary(30);
+        step(StepInfo.decode(120), () -> {
+            times.waitedNs += 500 * US;
+            brick(BrickId.FUSED_ATTENTION, 400);
+        });
+
+        assertThat(partsUs(slowest())).containsEntry("no processor", 400L);
     }
 
     @Spec("13.14")
@@ -388,6 +511,36 @@ final class SlowStepsTest {
         assertThat(slowest().sentence()).contains("typical for its size 900.0").contains("It is no outlier");
     }
 
+    /** Nine steps differ less in all sizes together, and each of them too much in one. */
+    @Spec("13.14")
+    @Test
+    void stepsOfAnotherSizeDoNotTakeThePlaceOfComparableOnes() {
+        for (int i = 0; i < 9; i++) {
+            step(StepInfo.decode(1_300).withBatch(14), () -> brick(BrickId.FUSED_ATTENTION, 300));
+        }
+        for (int i = 0; i < 30; i++) {
+            step(StepInfo.decode(1_200).withBatch(17), () -> brick(BrickId.FUSED_ATTENTION, 200));
+        }
+        step(StepInfo.decode(1_000).withBatch(14), () -> brick(BrickId.FUSED_ATTENTION, 900));
+
+        assertThat(slowest().sentence()).contains("typical for its size 200.0: +700.0 us FusedAttention.");
+    }
+
+    /** The first steps of a run are slow until its code is compiled. */
+    @Spec("13.14")
+    @Test
+    void ofStepsThatAreEquallyNearTheOldestDoNotCountAlone() {
+        for (int i = 0; i < 40; i++) {
+            long us = i < 9 ? 500 : 100;
+            step(StepInfo.prefill(128), () -> brick(BrickId.FUSED_ATTENTION, us));
+        }
+        step(StepInfo.prefill(128), () -> brick(BrickId.FUSED_ATTENTION, 600));
+
+        assertThat(slowest().typical().compared()).isEqualTo(40);
+        assertThat(slowest().sentence())
+                .isEqualTo("Step 40: 600.0 us, typical for its size 100.0: +500.0 us FusedAttention.");
+    }
+
     @Spec("13.14")
     @Test
     void unknownStopsAreSaidToBeUnknown() {
@@ -398,6 +551,26 @@ final class SlowStepsTest {
         assertThat(slowest().unknown())
                 .containsExactly(Kind.GARBAGE_COLLECTION, Kind.OTHER_STOP, Kind.NO_PROCESSOR, Kind.BLOCKED);
         assertThat(slowest().excessNs()).isEqualTo(800 * US);
+    }
+
+    @Spec("13.14")
+    @Test
+    void whatTypicalStepsDoNotKnowIsSaidToBeUnknown() {
+        times.known.clear();
+        ordinary(30);
+        times.known.addAll(List.of(Kind.values()));
+        step(StepInfo.decode(120), () -> {
+            long timer = profiler.startBrick(BrickId.FUSED_ATTENTION);
+            times.waitedNs += 200 * US;
+            times.collectedNs += 300 * US;
+            clock.advance(900 * US);
+            profiler.stopBrick(timer, 1);
+        });
+
+        assertThat(partsUs(slowest()))
+                .isEqualTo(Map.of("FusedAttention", 840L, "LmHead", -30L, "between bricks", -10L));
+        assertThat(slowest().unknown())
+                .containsExactly(Kind.GARBAGE_COLLECTION, Kind.OTHER_STOP, Kind.NO_PROCESSOR, Kind.BLOCKED);
     }
 
     @Test

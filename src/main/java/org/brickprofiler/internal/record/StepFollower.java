@@ -37,8 +37,10 @@ public interface StepFollower {
      * @param endNs the clock at its end
      * @param ranNs how long the thread ran on a processor during the step, ns, or {@link ThreadTimes#UNKNOWN}
      * @param waitedNs how long it waited for one, ns, or {@link ThreadTimes#UNKNOWN}
+     * @param deferred whether deferred measurements of the profiler were pending: spans of the step, or of steps
+     *     before, may come later
      */
-    void stepEnded(long index, long endNs, long ranNs, long waitedNs);
+    void stepEnded(long index, long endNs, long ranNs, long waitedNs, boolean deferred);
 
     /**
      * The phase, batch and tokens of a step. Immutable.

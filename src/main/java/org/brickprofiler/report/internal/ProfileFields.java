@@ -128,7 +128,14 @@ public final class ProfileFields {
             .whole("bytes", "bytes read and written", brick -> brick.work().bytes())
             .whole("working_set_bytes", "largest working set, bytes", brick -> brick.work()
                     .workingSetBytes())
-            .derived("gflops", "10^9 operations per second", BrickStats::gflops)
+            .optionalWhole(
+                    "work_samples",
+                    "samples whose work is known; left out if these are all",
+                    brick -> brick.hasWorkOfAll() ? OptionalLong.empty() : OptionalLong.of(brick.workSamples()))
+            .derivedIfFinite(
+                    "gflops",
+                    "10^9 operations per second; left out if the work of some samples is unknown",
+                    brick -> brick.hasWorkOfAll() ? brick.gflops() : Double.NaN)
             .jsonOnly()
             .derivedIfFinite("arithmetic_intensity", "operations per byte", brick -> brick.work()
                     .intensity())
@@ -581,7 +588,8 @@ public final class ProfileFields {
                 .work(
                         work == null
                                 ? Work.NONE
-                                : new Work(work.whole("flops"), work.whole("bytes"), work.whole("working_set_bytes")))
+                                : new Work(work.whole("flops"), work.whole("bytes"), work.whole("working_set_bytes")),
+                        work != null && work.has("work_samples") ? work.whole("work_samples") : Long.MAX_VALUE)
                 .build();
     }
 
