@@ -13,13 +13,15 @@ import java.security.ProtectionDomain;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickProfilerBuilder;
+import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.agent.bridge.Bridge;
 import org.brickprofiler.agent.bridge.JdkBridge;
@@ -77,6 +79,9 @@ public final class Agent {
 
     /** Bricks whose samples are shorter on average are dropped; 0 for none. */
     private final long shortestNs;
+
+    /** Watches these; null without a bound. */
+    private volatile @Nullable ShortBricks shortBricks;
 
     private volatile Weaver weaver;
     private final PrintStream err = System.err;
@@ -136,12 +141,8 @@ public final class Agent {
         prepareReports();
         steps = new Recorder.Steps(rules.warmupSteps(), this::discard, alternation);
         shortestNs = ShortBricks.bound(ShortBricks.setting());
-        weaver = weaver(rules);
+        weaver = new Weaver(rules, rule -> rule.kind() == WeaveRule.Kind.BRICK ? keyOf(rule) : 0);
         work = new WovenWork(rules.rules(), this::keyOf, profiler, losses);
-    }
-
-    private Weaver weaver(RuleFile.Rules ofRules) {
-        return new Weaver(ofRules, rule -> rule.kind() == WeaveRule.Kind.BRICK ? keyOf(rule) : 0);
     }
 
     /** A rule for a known brick has no category. */
@@ -325,7 +326,9 @@ public final class Agent {
     // ---- bricks that are too short ----
 
     private void dropShort(Instrumentation instrumentation) {
-        ShortBricks watch = new ShortBricks(shortestNs, profiler::allBrickStats, names -> drop(names, instrumentation));
+        ShortBricks watch = new ShortBricks(
+                shortestNs, profiler::allBrickStats, names -> drop(names, instrumentation), this::sayGoesOn);
+        shortBricks = watch;
         Thread watching = new Thread(
                 () -> {
                     try {
@@ -344,26 +347,30 @@ public final class Agent {
 
     /** Weaves the classes of some bricks again without them, and begins anew: their timers lay in other bricks. */
     private void drop(Set<String> names, Instrumentation instrumentation) {
-        Set<String> classes = new LinkedHashSet<>();
-        List<WeaveRule> kept = new ArrayList<>();
-        List<String> lines = new ArrayList<>();
-        for (WeaveRule rule : weaver.all()) {
-            if (rule.kind() == WeaveRule.Kind.BRICK && names.contains(WovenWork.nameOf(rule))) {
-                classes.add(rule.target().className());
-                lines.add(Integer.toString(rule.line()));
-            } else {
-                kept.add(rule);
-            }
-        }
-        say(lines.size() + " rules are dropped, since their samples take less than " + shortestNs
-                + " ns on average: those of the lines " + String.join(", ", lines));
-        weaver = weaver(rules.with(kept));
+        weaver = weaver.without(names);
+        List<WeaveRule> rulesOf = applied.stream()
+                .filter(rule -> rule.kind() == WeaveRule.Kind.BRICK && names.contains(WovenWork.nameOf(rule)))
+                .sorted(Comparator.comparingInt(WeaveRule::line))
+                .toList();
+        Set<String> classes =
+                rulesOf.stream().map(rule -> rule.target().className()).collect(Collectors.toUnmodifiableSet());
+        say("bricks whose samples take less than " + shortestNs + " ns on average are dropped: "
+                + rulesOf.stream().map(this::inWords).distinct().collect(Collectors.joining(", ")));
         for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
             if (classes.contains(loaded.getName())) {
                 weaveAgain(loaded, instrumentation);
             }
         }
         discard();
+    }
+
+    /** Returns the place of a rule: its line, or the annotated method. */
+    private String inWords(WeaveRule rule) {
+        return rules.rules().contains(rule) ? "line " + rule.line() : "the annotation of " + rule.target();
+    }
+
+    private void sayGoesOn(String brick) {
+        say("the brick '" + brick + "' goes on: a method that had begun before its rule was dropped has not returned");
     }
 
     // ---- windows, which a virtual machine that is killed leaves behind ----
@@ -557,10 +564,24 @@ public final class Agent {
         steps.nestedLayersText().ifPresent(remarks::add);
         remarks.addAll(losses.summary());
         remarks.addAll(requests.summary());
+        remarks.addAll(dropped(snapshot));
         return remarks.isEmpty()
                 ? snapshot
                 : snapshot.withFacts(
                         snapshot.facts().withMachine(snapshot.facts().machine(), remarks));
+    }
+
+    /** Returns a remark for each brick of a profile that was dropped, and has samples of calls that began before. */
+    private List<String> dropped(ProfileSnapshot snapshot) {
+        ShortBricks watch = shortBricks;
+        return watch == null
+                ? List.of()
+                : snapshot.bricks().stream()
+                        .map(BrickStats::name)
+                        .filter(watch::hasDropped)
+                        .map(brick -> "the brick '" + brick + "' has only samples of methods that had begun before it was"
+                                + " dropped, since samples of less than " + shortestNs + " ns are too short to be timed")
+                        .toList();
     }
 
     private Optional<Alternation.Result> compared() {

@@ -765,12 +765,82 @@ class AgentIT {
                 .in(folder)
                 .run()
                 .assertSucceeded();
-        assertThat(dropping.err())
-                .contains(
-                        "1 rules are dropped, since their samples take less than 1000 ns on average: those of the lines 2");
+        assertThat(dropping.err().lines())
+                .contains("brick agent: bricks whose samples take less than 1000 ns on average are dropped: line 2");
         assertThat(JsonReport.read(folder.resolve("short.json")).bricks())
                 .extracting(BrickStats::name)
                 .containsExactly("product");
+    }
+
+    /** Of three bricks that are too short, one is an annotation's, and one is a call in a method that goes on. */
+    @Spec("22.37")
+    @Test
+    void keepsTheProfileIfAShortBrickIsInAMethodThatGoesOn() throws Exception {
+        compile(folder, "org/brickprofiler/BrickId.java", "package org.brickprofiler; public enum BrickId { SAMPLING }");
+        compile(folder, "org/brickprofiler/Brick.java", """
+                package org.brickprofiler;
+
+                public @interface Brick {
+                    BrickId value();
+                }
+                """);
+        compile(folder, "app/Short.java", """
+                package app;
+
+                import org.brickprofiler.Brick;
+                import org.brickprofiler.BrickId;
+
+                public class Short {
+                    static double sum;
+
+                    static void multiply(double[] matrix) {
+                        for (int i = 0; i < matrix.length; i++) {
+                            sum += add(matrix[i]);
+                        }
+                    }
+
+                    @Brick(BrickId.SAMPLING)
+                    static double add(double a) {
+                        return a + Math.sqrt(a);
+                    }
+
+                    static double half(double a) {
+                        return a / 2;
+                    }
+
+                    public static void main(String[] args) {
+                        double[] matrix = new double[20_000];
+                        long endNs = System.nanoTime() + 1_500_000_000L;
+                        while (System.nanoTime() < endNs) {
+                            multiply(matrix);
+                            for (int i = 0; i < 1_000; i++) {
+                                sum += half(i);
+                            }
+                        }
+                        System.out.println(sum);
+                    }
+                }
+                """);
+        Files.writeString(folder.resolve("short.yaml"), """
+                annotated: [app]
+                bricks:
+                  - {in: app.Short.multiply, brick: product, category: MATRIX_PRODUCT}
+                  - {in: app.Short.main, call: half, brick: half, category: OTHER}
+                """);
+        ProcessResult result = ChildProcess.java()
+                .jvmOptions(List.of("-javaagent:" + JAR + "=rules=short.yaml,out=short.json"))
+                .jvmOptions(List.of("-Dbrick.profiler.shortest_ns=2000", "-cp", classes.toString(), "app.Short"))
+                .in(folder)
+                .run()
+                .assertSucceeded();
+        assertThat(result.err().lines().filter(line -> line.contains("2000 ns") || line.contains("goes on")))
+                .hasSizeBetween(2, 3)
+                .anySatisfy(line -> assertThat(line).contains("dropped", "the annotation of app.Short.add"))
+                .anySatisfy(line -> assertThat(line).contains("dropped", "line 4"))
+                .anySatisfy(line -> assertThat(line).contains("'half' goes on"));
+        ProfileSnapshot profile = JsonReport.read(folder.resolve("short.json"));
+        assertThat(profile.bricks()).extracting(BrickStats::name).containsExactlyInAnyOrder("product", "half");
+        assertThat(profile.facts().disturbances()).anySatisfy(remark -> assertThat(remark).contains("'half'"));
     }
 
     /** Its proposals, recorded by the JDK alone, and read. */
