@@ -531,6 +531,7 @@ public final class Agent {
 
     /** Discards everything recorded: after the warm-up, and when a client of the bean resets the profile. */
     private void discard() {
+        losses.discard();
         steps.discard();
         requests.discard();
         work.discard();
@@ -654,10 +655,11 @@ public final class Agent {
         }
     }
 
-    /** Discards the samples of a run that ended during its warm-up. */
+    /** Discards the samples of a run that ended during its warm-up, and prints the losses, which may be the reason. */
     private void forgetUnfinishedWarmup() {
         if (steps.isWarmingUp()) {
             profiler.disable();
+            losses.summary().forEach(this::say);
             discard();
             say("the run ended after " + steps.warmupText() + ", so the profile is empty: lower warmup: in "
                     + options.rules() + ", or run longer");

@@ -122,6 +122,18 @@ final class Losses {
         }
     }
 
+    /**
+     * Discards what was counted, with the profile that it is about. The classes that are not woven stay counted: nothing
+     * of them is in a later profile either.
+     */
+    void discard() {
+        failures.set(0);
+        firstFailure = null;
+        Bridge.discardFailures();
+        negatives.set(0);
+        List.of(unread, unreadAmounts, unknownTypes, unknownWork, unknownOutcomes).forEach(Map::clear);
+    }
+
     /** Returns a sentence for each kind of loss; none if nothing is lost. */
     List<String> summary() {
         List<String> lines = new ArrayList<>();

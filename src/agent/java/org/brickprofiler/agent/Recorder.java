@@ -128,11 +128,14 @@ record Recorder(
             }
         }
 
-        /** Everything recorded is discarded: the steps under way do not count, and the rate begins anew. */
+        /** Everything recorded is discarded: the steps under way do not count, and the counts and the rate begin anew. */
         synchronized void discard() {
             epoch++;
             firstNs = 0;
             tokens = 0;
+            nested.set(0);
+            withoutPrompt.set(0);
+            layers.discard();
         }
 
         /** Returns whether a step of the calling thread, which outputs the given tokens, continues a prompt. */

@@ -176,10 +176,14 @@ final class WovenRequests {
         return Math.max(0, number);
     }
 
-    /** Everything recorded is discarded: the requests under way are void, and what happens to them is no loss. */
+    /**
+     * Everything recorded is discarded, and the losses with it: the requests under way are void, and what happens to
+     * them is no loss.
+     */
     void discard() {
         epoch.incrementAndGet();
-        cut.addAndGet(live.discard());
+        List.of(nested, unknown, repeated, forgotten).forEach(number -> number.set(0));
+        cut.set(live.discard());
     }
 
     // ---- a thread serves a request ----

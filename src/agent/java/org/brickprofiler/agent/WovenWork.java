@@ -284,7 +284,7 @@ final class WovenWork {
         if (isStated && rule.product().isEmpty()) {
             // Only an annotation can lack what other rules of its brick state.
             if (missing.put(key, nameOf(rule)) == null) {
-                losses.unknownWork("the work of " + nameOf(rule) + " is unknown: an annotation states none");
+                sayMissing(nameOf(rule));
             }
         } else if (hasModel && !isStated && known.containsKey(key)) {
             ofModel |= 1L << key;
@@ -418,11 +418,19 @@ final class WovenWork {
         }
     }
 
-    /** The warm-up has ended: its samples are discarded, and those of steps under way count from now on. */
+    /**
+     * The warm-up has ended: its samples are discarded, and those of steps under way count from now on. Call it after
+     * {@link Losses#discard}: an annotation without work is still a loss.
+     */
     synchronized void discard() {
         underWay.forEach(Pass::clear);
         unknown.clear();
         modelled = ofModel;
+        missing.values().forEach(this::sayMissing);
+    }
+
+    private void sayMissing(String brick) {
+        losses.unknownWork("the work of " + brick + " is unknown: an annotation states none");
     }
 
     // ---- models ----

@@ -67,6 +67,7 @@ class AgentIT {
 
             public final class Main {
                 private final int dim = 8;
+                private int[] late;
 
                 static double product(int n) {
                     double sum = 0;
@@ -119,6 +120,7 @@ class AgentIT {
                     Main main = new Main();
                     double x = 0;
                     for (int i = 0; i < 12; i++) {
+                        main.late = i < 2 ? null : new int[3];
                         x += main.forward(new int[5]);
                         rmsNorm(new float[8]);
                     }
@@ -256,6 +258,29 @@ class AgentIT {
         assertThat(folder.resolve("run.html")).content().contains("<html");
         // Whichever worker of the pool ran a task, it belongs to the layer in which the task was made.
         assertThat(byLayer("AttentionScore")).isEqualTo(Map.of(0, 160, 1, 160, 2, 160));
+    }
+
+    /** A number that cannot be read in the two steps of the warm-up. */
+    @Spec({"22.6", "22.28"})
+    @Test
+    void discardsTheLossesOfTheWarmUp() throws Exception {
+        Files.writeString(folder.resolve("bricks.yaml"), """
+                step:
+                  in: app.Main.forward
+                  tokens: tokens.length
+                  warmup: 2
+                bricks:
+                  - in: app.Main.forward
+                    call: product 1
+                    brick: QKV_PROJECTION
+                    elements: this.late.length
+                """);
+        ProcessResult result =
+                application("rules=bricks.yaml,out=run.json").run().assertSucceeded();
+        assertThat(recorded("run.json")).isEqualTo("{QkvProjection=30/90}");
+        assertThat(result.err()).contains("'this.late.length' cannot be read").doesNotContain("could not be read");
+        assertThat(JsonReport.read(folder.resolve("run.json")).facts().disturbances())
+                .isEmpty();
     }
 
     /**

@@ -114,6 +114,40 @@ class WovenStepsTest {
         assertThat(steps.tokensPerSec().orElseThrow()).isLessThan(before);
     }
 
+    /** The losses of the warm-up are none of the profile. */
+    @Spec({"22.6", "22.28"})
+    @Test
+    void whatIsDiscardedLeavesNoLosses() {
+        BrickProfiler profiler = BrickProfiler.enabled();
+        Losses losses = new Losses(message -> {});
+        Recorder.Steps steps = new Recorder.Steps(0, () -> {}, null);
+        Recorder recorder = Woven.recorder(profiler, steps, losses, message -> {});
+        recorder.stopBrick(recorder.startBrick(1), -4);
+        recorder.failed(new IllegalStateException());
+        losses.unread("a", new IllegalStateException());
+        losses.unreadAmount("b", new IllegalStateException());
+        losses.unknownType("c", "d");
+        losses.unknownWork("e");
+        losses.unknownOutcome("f", "g");
+        losses.leftAlone("h", WovenStepsTest.class.getClassLoader());
+        for (int position = 0; position < 2; position++) {
+            long outer = recorder.startStep(1, position, 1, false);
+            recorder.startLayer(-1);
+            recorder.endStep(recorder.startStep(1, position, 1, false));
+            recorder.endStep(outer);
+        }
+        assertThat(losses.summary()).hasSize(8);
+        assertThat(List.of(steps.doubtText(), steps.nestedText(), steps.nestedLayersText()))
+                .allSatisfy(text -> assertThat(text).isPresent());
+
+        losses.discard();
+        steps.discard();
+        assertThat(losses.summary())
+                .containsExactly("1 classes were not woven, since their loaders do not see the agent's bridge");
+        assertThat(List.of(steps.doubtText(), steps.nestedText(), steps.nestedLayersText()))
+                .allSatisfy(text -> assertThat(text).isEmpty());
+    }
+
     /** As with a rule for a method that calls itself for the next layer. */
     @Spec({"3.8", "22.23"})
     @Test
