@@ -272,14 +272,12 @@ record Recorder(
 
     @Override
     public void stopBrick(long timer, long elements) {
-        if (elements < 0) {
-            losses.negative();
-        }
-        profiler.stopBrick(timer, Math.max(0, elements));
+        long counted = losses.notNegative("elements: of a brick", elements);
+        profiler.stopBrick(timer, counted);
         if (timer != TimerToken.VOID && !profiler.isEnabled()) {
             work.lost(TimerToken.key(timer));
         } else {
-            work.sample(TimerToken.key(timer), Math.max(0, elements));
+            work.sample(TimerToken.key(timer), counted);
         }
     }
 
@@ -326,10 +324,9 @@ record Recorder(
 
     @Override
     public long startPrompt(long number, long outputTokens) {
-        if (number < 0) {
-            losses.negative();
-        }
-        return OPEN + steps.setPromptSteps(Math.max(0, outputTokens > 0 ? number - 1 : number));
+        long prompt = losses.notNegative("steps: of a prompt", number);
+        long output = losses.notNegative("output: of a prompt", outputTokens);
+        return OPEN + steps.setPromptSteps(Math.max(0, output > 0 ? prompt - 1 : prompt));
     }
 
     @Override
@@ -342,20 +339,23 @@ record Recorder(
     @Override
     public long startStep(long tokens, long kvLength, long outputTokens, boolean isPrompt) {
         cutLayer();
-        long output = steps.takesPromptStep() ? 0 : Math.max(0, outputTokens);
-        boolean decodes = !steps.continuesPrompt(output) && !isPrompt && tokens <= 1 && output > 0;
+        long processed = losses.notNegative("tokens: of a step", tokens);
+        long position = losses.notNegative("kv: of a step", kvLength);
+        long given = losses.notNegative("output: of a step", outputTokens);
+        long output = steps.takesPromptStep() ? 0 : given;
+        boolean decodes = !steps.continuesPrompt(output) && !isPrompt && processed <= 1 && output > 0;
         steps.at(kvLength, decodes);
         steps.begin(decodes);
         requests.stepBegins();
         profiler.beginStep(new StepInfo(
                 decodes ? StepInfo.Phase.DECODE : StepInfo.Phase.PREFILL,
                 1,
-                decodes ? 0 : Math.max(0, tokens),
-                Math.max(0, kvLength),
+                decodes ? 0 : processed,
+                position,
                 output,
                 0));
         requests.stepBegan(output);
-        work.stepBegins(Math.max(0, tokens), Math.max(0, kvLength));
+        work.stepBegins(tokens, kvLength);
         return steps.open(output);
     }
 

@@ -170,10 +170,7 @@ final class WovenRequests {
     }
 
     private long tokens(long number) {
-        if (number < 0 && number != UNKNOWN) {
-            losses.negative();
-        }
-        return Math.max(0, number);
+        return number == UNKNOWN ? 0 : losses.notNegative("a number of tokens of a request", number);
     }
 
     /**

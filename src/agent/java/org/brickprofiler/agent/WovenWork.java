@@ -361,6 +361,12 @@ final class WovenWork {
 
     // ---- steps and layers ----
 
+    /**
+     * A step of the calling thread begins.
+     *
+     * @param tokens tokens that it processes; if negative, its work by a model is unknown
+     * @param kvLength positions that its key-value cache holds; if negative, its work by a model is unknown
+     */
     void stepBegins(long tokens, long kvLength) {
         Place place = places.get();
         place.inStep = true;

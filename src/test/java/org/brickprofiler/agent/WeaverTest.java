@@ -565,7 +565,7 @@ class WeaverTest {
         Recorder recorder =
                 Woven.recorder(new BrickProfiler(), new Recorder.Steps(0, () -> {}, null), losses, message -> {});
         recorder.stopBrick(recorder.startBrick(1), -4);
-        assertThat(losses.summary()).containsExactly("1 samples had a negative number of elements, which counts as 0");
+        assertThat(losses.summary()).containsExactly("elements: of a brick was negative 1 times, and counts as 0 there");
     }
 
     /** A full heap, a full stack, and an unexpected exception of a profiler. */

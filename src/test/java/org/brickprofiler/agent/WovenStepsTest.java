@@ -114,6 +114,35 @@ class WovenStepsTest {
         assertThat(steps.tokensPerSec().orElseThrow()).isLessThan(before);
     }
 
+    /** As of an engine with another meaning of these numbers. */
+    @Spec({"22.15", "22.18"})
+    @Test
+    void negativeNumbersOfAStepAreCounted() {
+        List<String> said = new ArrayList<>();
+        Losses losses = new Losses(said::add);
+        BrickProfiler profiler = BrickProfiler.enabled();
+        Recorder recorder = Woven.recorder(profiler, new Recorder.Steps(0, () -> {}, null), losses, message -> {});
+        recorder.endPrompt(recorder.startPrompt(-1, -1));
+        for (int step = 0; step < 3; step++) {
+            recorder.endStep(recorder.startStep(-7, -step, -1, false));
+        }
+        assertThat(losses.summary())
+                .containsExactly(
+                        "kv: of a step was negative 2 times, and counts as 0 there",
+                        "output: of a prompt was negative 1 times, and counts as 0 there",
+                        "output: of a step was negative 3 times, and counts as 0 there",
+                        "steps: of a prompt was negative 1 times, and counts as 0 there",
+                        "tokens: of a step was negative 3 times, and counts as 0 there");
+        assertThat(said)
+                .hasSize(5)
+                .contains(
+                        "tokens: of a step was negative, and counts as 0: -7",
+                        "kv: of a step was negative, and counts as 0: -1");
+        StepStats prefill = profiler.snapshot().steps().phase(Phase.PREFILL).orElseThrow();
+        assertThat(List.of(prefill.count(), prefill.prefillTokens(), prefill.outputTokens()))
+                .isEqualTo(List.of(3L, 0L, 0L));
+    }
+
     /** The losses of the warm-up are none of the profile. */
     @Spec({"22.6", "22.28"})
     @Test
