@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
@@ -23,6 +24,7 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickProfilerBuilder;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
 import org.brickprofiler.agent.bridge.Bridge;
 import org.brickprofiler.agent.bridge.JdkBridge;
 import org.brickprofiler.export.setting.WindowSetting;
@@ -544,15 +546,26 @@ public final class Agent {
     // ---- reports ----
 
     private ProfileSnapshot snapshot() {
-        Optional<Alternation.Result> compared = compared();
-        if (compared.isPresent()) {
-            profiler.setTokensPerSec(compared.get().tokensPerSecOn());
-            ProfileSnapshot snapshot = withRemarks(work.withoutUnknown(profiler.snapshot()));
-            return snapshot.withFacts(
-                    snapshot.facts().withUnprofiledTokensPerSec(compared.get().tokensPerSecOff()));
-        }
-        steps.tokensPerSec().ifPresent(profiler::setTokensPerSec);
-        return withRemarks(work.withoutUnknown(profiler.snapshot()));
+        ProfileSnapshot snapshot = withRemarks(work.withoutUnknown(profiler.snapshot()));
+        return compared()
+                .map(rates -> withRates(
+                        snapshot,
+                        OptionalDouble.of(rates.tokensPerSecOn()),
+                        OptionalDouble.of(rates.tokensPerSecOff())))
+                .orElseGet(() -> withRates(snapshot, steps.tokensPerSec(), OptionalDouble.empty()));
+    }
+
+    /** The rates are those of this snapshot alone: after a reset, the profiler would still have an earlier one. */
+    private static ProfileSnapshot withRates(ProfileSnapshot snapshot, OptionalDouble on, OptionalDouble off) {
+        RunFacts facts = snapshot.facts();
+        return snapshot.withFacts(new RunFacts(
+                on,
+                off,
+                facts.machine(),
+                facts.disturbances(),
+                facts.virtualMachines(),
+                facts.calibrations(),
+                facts.nesting()));
     }
 
     private ProfileSnapshot withRemarks(ProfileSnapshot snapshot) {

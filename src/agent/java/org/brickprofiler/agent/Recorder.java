@@ -46,6 +46,9 @@ record Recorder(
         private static final int EPOCH = 2;
         private static final long ENDED = -1;
 
+        /** The epoch of steps that begin in the warm-up. They do not count, even if they end after it. */
+        private static final long WARMUP = -1;
+
         private final AtomicLong ended = new AtomicLong();
 
         /** How often everything recorded was discarded. Guarded by this. */
@@ -107,12 +110,14 @@ record Recorder(
         }
 
         private void begin(boolean decodes) {
-            if (ended.get() >= warmup) {
-                long nowNs = System.nanoTime();
-                latest.get()[EPOCH] = beginAt(nowNs);
-                if (alternation != null) {
-                    alternation.stepBegins(decodes, nowNs);
-                }
+            if (isWarmingUp()) {
+                latest.get()[EPOCH] = WARMUP;
+                return;
+            }
+            long nowNs = System.nanoTime();
+            latest.get()[EPOCH] = beginAt(nowNs);
+            if (alternation != null) {
+                alternation.stepBegins(decodes, nowNs);
             }
         }
 

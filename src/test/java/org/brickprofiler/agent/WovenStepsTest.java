@@ -177,6 +177,23 @@ class WovenStepsTest {
                 .allSatisfy(text -> assertThat(text).isEmpty());
     }
 
+    /** A step of the warm-up may end after it, on another thread; its tokens were output before the time that counts. */
+    @Spec({"22.6", "22.15"})
+    @Test
+    void aStepOfTheWarmUpThatEndsAfterItHasNoRate() throws InterruptedException {
+        Recorder.Steps steps = new Recorder.Steps(1, () -> {}, null);
+        Recorder recorder = Woven.recorder(BrickProfiler.enabled(), steps, new Losses(message -> {}), message -> {});
+        long late = recorder.startStep(1, 4, 1_000, false);
+        Thread other = new Thread(() -> recorder.endStep(recorder.startStep(1, 4, 1, false)));
+        other.start();
+        other.join();
+        assertThat(steps.isWarmingUp()).isFalse();
+        recorder.endStep(late);
+        assertThat(steps.tokensPerSec()).isEmpty();
+        recorder.endStep(recorder.startStep(1, 5, 1, false));
+        assertThat(steps.tokensPerSec()).isPresent();
+    }
+
     /** As with a rule for a method that calls itself for the next layer. */
     @Spec({"3.8", "22.23"})
     @Test
