@@ -11,7 +11,6 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.agent.bridge.Bridge;
 import org.brickprofiler.internal.record.TimerToken;
-import org.brickprofiler.request.Outcome;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -440,57 +439,26 @@ record Recorder(
         }
     }
 
-    /**
-     * Links a path that cannot be resolved to the constant 0 or null, for instance if another version of a class is
-     * loaded than the rule was checked against.
-     */
     @Override
     public MethodHandle elements(MethodHandles.Lookup caller, MethodType type, String place, String... path) {
-        try {
-            return ElementsReader.of(caller, type, place, path, losses, ElementsReader.UNREAD);
-        } catch (ReflectiveOperationException | RuntimeException | LinkageError failed) {
-            losses.unread(place, failed);
-            return MethodHandles.dropArguments(MethodHandles.zero(type.returnType()), 0, type.parameterType(0));
-        }
+        return ElementsReader.of(caller, type, place, path, losses, ElementsReader.UNREAD);
     }
 
-    /** Links a path that cannot be resolved to an unread number. */
     @Override
     public MethodHandle amount(MethodHandles.Lookup caller, MethodType type, String place, String... path) {
-        try {
-            return ElementsReader.of(caller, type, place, path, losses, ElementsReader.UNREAD_AMOUNT);
-        } catch (ReflectiveOperationException | RuntimeException | LinkageError failed) {
-            return unread(type, place, failed);
-        }
+        return ElementsReader.of(caller, type, place, path, losses, ElementsReader.UNREAD_AMOUNT);
     }
 
-    /** Links a path that cannot be resolved to an unread number. */
     @Override
     public MethodHandle weight(
             MethodHandles.Lookup caller, MethodType type, String place, String table, String... path) {
-        try {
-            return ElementsReader.of(caller, type, place, path, WeightTypes.parse(place, table, losses), losses);
-        } catch (ReflectiveOperationException | RuntimeException | LinkageError failed) {
-            return unread(type, place, failed);
-        }
+        return ElementsReader.of(caller, type, place, path, WeightTypes.parse(place, table, losses), losses);
     }
 
-    private MethodHandle unread(MethodType type, String place, Throwable failed) {
-        return MethodHandles.dropArguments(
-                MethodHandles.constant(long.class, losses.unreadAmount(place, failed)), 0, type.parameterType(0));
-    }
-
-    /** Links a path that cannot be resolved to the number of {@link Outcome#COMPLETED}. */
     @Override
     public MethodHandle outcome(
             MethodHandles.Lookup caller, MethodType type, String place, String table, String... path) {
-        try {
-            return ElementsReader.of(caller, type, place, path, Outcomes.parse(place, table, losses), losses);
-        } catch (ReflectiveOperationException | RuntimeException | LinkageError failed) {
-            losses.unread(place, failed);
-            int completed = Outcomes.number(Outcome.COMPLETED);
-            return MethodHandles.dropArguments(MethodHandles.constant(int.class, completed), 0, type.parameterType(0));
-        }
+        return ElementsReader.of(caller, type, place, path, Outcomes.parse(place, table, losses), losses);
     }
 
     @Override
