@@ -91,10 +91,11 @@ public final class Agent {
     /** The messages that have been printed; each is printed only once. */
     private final Set<String> said = ConcurrentHashMap.newKeySet();
 
+    /** The rules that apply, and those of annotations. */
     private final Set<WeaveRule> applied = ConcurrentHashMap.newKeySet();
 
-    /** The number of rules that applied at the last message about it; -1 before. Guarded by this. */
-    private int saidApplied = -1;
+    /** The last message about the number of rules that apply; empty before. Guarded by this. */
+    private String saidApplied = "";
 
     /** The file in which {@code brick run} expects the profile; null without it. */
     private final @Nullable Path runPath = AgentOptions.runFile(System.getenv());
@@ -266,11 +267,25 @@ public final class Agent {
     /** Prints the number of rules that apply, at the start and whenever it has changed. */
     private synchronized void sayApplied(boolean atStart) {
         int all = rules.count();
-        int now = applied.size();
-        if (atStart || (saidApplied >= 0 && now != saidApplied)) {
-            saidApplied = now;
-            say(now + " of " + all + " rules apply" + (atStart && now < all ? " so far" : ""));
+        long now = appliedRules();
+        long annotations = applied.size() - now;
+        List<String> counts = new ArrayList<>();
+        if (all > 0) {
+            counts.add(now + " of " + all + " rules");
         }
+        if (annotations > 0 || all == 0) {
+            counts.add(annotations + (annotations == 1 ? " annotation" : " annotations"));
+        }
+        String text = String.join(" and ", counts) + " apply";
+        if (atStart || !(saidApplied.isEmpty() || text.equals(saidApplied))) {
+            saidApplied = text;
+            say(text + (atStart && (now < all || !rules.annotated().isEmpty()) ? " so far" : ""));
+        }
+    }
+
+    /** Returns the number of rules of the file that apply. */
+    private long appliedRules() {
+        return rules.rules().stream().filter(applied::contains).count();
     }
 
     /**
@@ -508,7 +523,8 @@ public final class Agent {
                     return null;
                 }
                 note(result);
-                if (applied.size() == rules.rules().size()) {
+                if (result.applied().stream().anyMatch(rules.rules()::contains)
+                        && appliedRules() == rules.rules().size()) {
                     sayApplied(false);
                 }
                 return result.bytes();

@@ -798,7 +798,7 @@ class AgentIT {
     }
 
     /** Of three bricks that are too short, one is an annotation's, and one is a call in a method that goes on. */
-    @Spec("22.37")
+    @Spec({"22.21", "22.37"})
     @Test
     void keepsTheProfileIfAShortBrickIsInAMethodThatGoesOn() throws Exception {
         compile(folder, "org/brickprofiler/BrickId.java", "package org.brickprofiler; public enum BrickId { SAMPLING }");
@@ -858,6 +858,8 @@ class AgentIT {
                 .in(folder)
                 .run()
                 .assertSucceeded();
+        assertThat(result.err().lines().filter(line -> line.contains(" apply")))
+                .containsExactly("brick agent: 2 of 2 rules and 1 annotation apply so far");
         assertThat(result.err().lines().filter(line -> line.contains("2000 ns") || line.contains("goes on")))
                 .hasSizeBetween(2, 3)
                 .anySatisfy(line -> assertThat(line).contains("dropped", "the annotation of app.Short.add"))
