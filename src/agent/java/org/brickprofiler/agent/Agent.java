@@ -609,8 +609,10 @@ public final class Agent {
                 : snapshot.bricks().stream()
                         .map(BrickStats::name)
                         .filter(watch::hasDropped)
-                        .map(brick -> "the brick '" + brick + "' has only samples of methods that had begun before it was"
-                                + " dropped, since samples of less than " + shortestNs + " ns are too short to be timed")
+                        .map(brick ->
+                                "the brick '" + brick + "' has only samples of methods that had begun before it was"
+                                        + " dropped, since samples of less than " + shortestNs
+                                        + " ns are too short to be timed")
                         .toList();
     }
 

@@ -76,7 +76,12 @@ final class ElementsReader {
      * @param outcomes the table of values
      */
     static MethodHandle of(
-            MethodHandles.Lookup caller, MethodType type, String place, String[] path, Outcomes outcomes, Losses losses) {
+            MethodHandles.Lookup caller,
+            MethodType type,
+            String place,
+            String[] path,
+            Outcomes outcomes,
+            Losses losses) {
         MethodHandle value = of(caller, type.changeReturnType(Object.class), place, path, losses, UNREAD);
         return lookedUp(value, outcomes, int.class);
     }
@@ -88,7 +93,12 @@ final class ElementsReader {
      * @param types the table of values
      */
     static MethodHandle of(
-            MethodHandles.Lookup caller, MethodType type, String place, String[] path, WeightTypes types, Losses losses) {
+            MethodHandles.Lookup caller,
+            MethodType type,
+            String place,
+            String[] path,
+            WeightTypes types,
+            Losses losses) {
         MethodHandle value = of(caller, type.changeReturnType(Object.class), place, path, losses, UNREAD_AMOUNT);
         return lookedUp(value, types, long.class);
     }

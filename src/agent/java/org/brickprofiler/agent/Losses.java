@@ -132,14 +132,15 @@ final class Losses {
     }
 
     /**
-     * Discards what was counted, with the profile that it is about. The classes that are not woven stay counted: nothing
-     * of them is in a later profile either.
+     * Discards what was counted, with the profile that it is about. The classes that are not woven stay counted:
+     * nothing of them is in a later profile either.
      */
     void discard() {
         failures.set(0);
         firstFailure = null;
         Bridge.discardFailures();
-        List.of(negatives, unread, unreadAmounts, unknownTypes, unknownWork, unknownOutcomes).forEach(Map::clear);
+        List.of(negatives, unread, unreadAmounts, unknownTypes, unknownWork, unknownOutcomes)
+                .forEach(Map::clear);
     }
 
     /** Returns a sentence for each kind of loss; none if nothing is lost. */
@@ -164,8 +165,7 @@ final class Losses {
                 .forEach((place, times) -> lines.add(
                         place + " was no outcome " + times + " times, and these requests count as COMPLETED"));
         new TreeMap<>(negatives)
-                .forEach((what, times) ->
-                        lines.add(what + " was negative " + times + " times, and counts as 0 there"));
+                .forEach((what, times) -> lines.add(what + " was negative " + times + " times, and counts as 0 there"));
         return lines;
     }
 }

@@ -132,7 +132,9 @@ record Recorder(
             }
         }
 
-        /** Everything recorded is discarded: the steps under way do not count, and the counts and the rate begin anew. */
+        /**
+         * Everything recorded is discarded: the steps under way do not count, and the counts and the rate begin anew.
+         */
         synchronized void discard() {
             epoch++;
             firstNs = 0;

@@ -41,10 +41,7 @@ final class ShortBricks {
      * @param goesOn takes the name of a brick each time that it is still too short after it was dropped
      */
     ShortBricks(
-            long shortestNs,
-            Supplier<List<BrickStats>> bricks,
-            Consumer<Set<String>> drop,
-            Consumer<String> goesOn) {
+            long shortestNs, Supplier<List<BrickStats>> bricks, Consumer<Set<String>> drop, Consumer<String> goesOn) {
         this.shortestNs = shortestNs;
         this.bricks = bricks;
         this.drop = drop;

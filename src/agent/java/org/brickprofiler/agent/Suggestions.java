@@ -24,10 +24,10 @@ import org.objectweb.asm.tree.VarInsnNode;
 /**
  * Proposes rules for classes by reading their class files, without loading them. A method is proposed as a brick if its
  * name or its class's name is that of a known brick. If a method calls another one several times, as engines do for
- * matrix products, each call is proposed as a brick of its own, named after the field of its operands; at
- * least one of these names must be that of a known brick. Very short methods are left out, since timing them would take
- * longer than running them. The step is a method that is named like a forward pass and reaches most of the bricks. A
- * person must review the result. Not thread-safe.
+ * matrix products, each call is proposed as a brick of its own, named after the field of its operands; at least one of
+ * these names must be that of a known brick. Very short methods are left out, since timing them would take longer than
+ * running them. The step is a method that is named like a forward pass and reaches most of the bricks. A person must
+ * review the result. Not thread-safe.
  */
 final class Suggestions {
 

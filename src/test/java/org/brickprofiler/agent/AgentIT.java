@@ -801,7 +801,10 @@ class AgentIT {
     @Spec({"22.21", "22.37"})
     @Test
     void keepsTheProfileIfAShortBrickIsInAMethodThatGoesOn() throws Exception {
-        compile(folder, "org/brickprofiler/BrickId.java", "package org.brickprofiler; public enum BrickId { SAMPLING }");
+        compile(
+                folder,
+                "org/brickprofiler/BrickId.java",
+                "package org.brickprofiler; public enum BrickId { SAMPLING }");
         compile(folder, "org/brickprofiler/Brick.java", """
                 package org.brickprofiler;
 
@@ -867,7 +870,8 @@ class AgentIT {
                 .anySatisfy(line -> assertThat(line).contains("'half' goes on"));
         ProfileSnapshot profile = JsonReport.read(folder.resolve("short.json"));
         assertThat(profile.bricks()).extracting(BrickStats::name).containsExactlyInAnyOrder("product", "half");
-        assertThat(profile.facts().disturbances()).anySatisfy(remark -> assertThat(remark).contains("'half'"));
+        assertThat(profile.facts().disturbances())
+                .anySatisfy(remark -> assertThat(remark).contains("'half'"));
     }
 
     /** Its proposals, recorded by the JDK alone, and read. */

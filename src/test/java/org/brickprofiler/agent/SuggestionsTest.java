@@ -218,7 +218,9 @@ class SuggestionsTest {
                         "    brick: Parser.sql match 3");
     }
 
-    /** A product is not named after the norm or the field of the statement before it, nor after what a branch decides. */
+    /**
+     * A product is not named after the norm or the field of the statement before it, nor after what a branch decides.
+     */
     @Spec("22.9")
     @Test
     void namesACallAfterItsOwnOperands() throws IOException {

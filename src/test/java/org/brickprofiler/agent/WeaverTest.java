@@ -23,8 +23,8 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
-import org.brickprofiler.testing.AllocatedBytes;
 import org.brickprofiler.request.Outcome;
+import org.brickprofiler.testing.AllocatedBytes;
 import org.brickprofiler.testing.Spec;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -572,7 +572,8 @@ class WeaverTest {
         MethodHandles.Lookup caller = MethodHandles.lookup();
         MethodType number = MethodType.methodType(long.class, String.class);
         MethodHandle elements = recorder.elements(caller, number, "a", "gone:I");
-        MethodHandle object = recorder.elements(caller, MethodType.methodType(Object.class, String.class), "b", "gone:I");
+        MethodHandle object =
+                recorder.elements(caller, MethodType.methodType(Object.class, String.class), "b", "gone:I");
         MethodHandle amount = recorder.amount(caller, number, "c", "gone:I");
         MethodHandle weight = recorder.weight(caller, number, "d", "", "gone:I");
         MethodHandle outcome =
@@ -600,7 +601,8 @@ class WeaverTest {
         Recorder recorder =
                 Woven.recorder(new BrickProfiler(), new Recorder.Steps(0, () -> {}, null), losses, message -> {});
         recorder.stopBrick(recorder.startBrick(1), -4);
-        assertThat(losses.summary()).containsExactly("elements: of a brick was negative 1 times, and counts as 0 there");
+        assertThat(losses.summary())
+                .containsExactly("elements: of a brick was negative 1 times, and counts as 0 there");
     }
 
     /** A full heap, a full stack, and an unexpected exception of a profiler. */

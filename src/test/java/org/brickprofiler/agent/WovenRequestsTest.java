@@ -249,7 +249,8 @@ class WovenRequestsTest {
         requests.endRequest(Outcome.COMPLETED, depth);
         requests.inStep(7, 0, 1);
         assertThat(requests.summary())
-                .containsExactly("65537 requests were under way at the end of the warm-up or at a reset, and do not count");
+                .containsExactly(
+                        "65537 requests were under way at the end of the warm-up or at a reset, and do not count");
         assertThat(recorder.stats().counts().ignoredCalls()).isZero();
     }
 

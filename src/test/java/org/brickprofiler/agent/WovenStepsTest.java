@@ -177,7 +177,9 @@ class WovenStepsTest {
                 .allSatisfy(text -> assertThat(text).isEmpty());
     }
 
-    /** A step of the warm-up may end after it, on another thread; its tokens were output before the time that counts. */
+    /**
+     * A step of the warm-up may end after it, on another thread; its tokens were output before the time that counts.
+     */
     @Spec({"22.6", "22.15"})
     @Test
     void aStepOfTheWarmUpThatEndsAfterItHasNoRate() throws InterruptedException {
