@@ -24,6 +24,7 @@ import org.brickprofiler.Work;
 import org.brickprofiler.agent.WeaveRule.Kind;
 import org.brickprofiler.agent.WeaveRule.ModelNumber;
 import org.brickprofiler.agent.WeaveRule.Product;
+import org.brickprofiler.internal.record.TimerToken;
 import org.brickprofiler.roofline.WorkModel;
 import org.brickprofiler.roofline.WorkModel.LlamaConfig;
 import org.jspecify.annotations.Nullable;
@@ -470,12 +471,21 @@ final class WovenWork {
     }
 
     /**
-     * A sample of a brick has ended.
+     * A brick has stopped.
      *
-     * @param key the brick
+     * @param timer its timer, which may be void
      * @param elements its elements
      */
-    void sample(int key, long elements) {
+    void stopped(long timer, long elements) {
+        int key = TimerToken.key(timer);
+        if (timer != TimerToken.VOID && !profiler.isEnabled()) {
+            lost(key);
+        } else {
+            sample(key, elements);
+        }
+    }
+
+    private void sample(int key, long elements) {
         long bit = key >= 0 && key < Long.SIZE ? modelled & (1L << key) : 0;
         if (bit == 0) {
             return;
@@ -496,12 +506,8 @@ final class WovenWork {
         }
     }
 
-    /**
-     * A sample of a brick has ended that was not recorded, since recording was switched off meanwhile.
-     *
-     * @param key the brick
-     */
-    void lost(int key) {
+    /** A sample of a brick was not recorded, since recording was switched off meanwhile. */
+    private void lost(int key) {
         if (stated.contains(key)) {
             for (int i = 0; i < products.length; i++) {
                 if (products[i] != null && keys[i] == key) {
