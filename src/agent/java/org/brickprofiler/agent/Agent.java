@@ -12,14 +12,18 @@ import java.nio.file.Path;
 import java.security.ProtectionDomain;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickProfilerBuilder;
+import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
 import org.brickprofiler.agent.bridge.Bridge;
 import org.brickprofiler.agent.bridge.JdkBridge;
 import org.brickprofiler.export.setting.WindowSetting;
@@ -36,6 +40,11 @@ import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.jfr.VirtualMachineStops;
 import org.brickprofiler.trace.write.TraceFiles;
 import org.jspecify.annotations.Nullable;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.tree.ClassNode;
+import org.objectweb.asm.tree.MethodNode;
 
 /**
  * The agent, which a separate class loader loads. It reads the rules, checks them against the class path, weaves
@@ -77,16 +86,20 @@ public final class Agent {
     /** Bricks whose samples are shorter on average are dropped; 0 for none. */
     private final long shortestNs;
 
+    /** Watches these; null without a bound. */
+    private volatile @Nullable ShortBricks shortBricks;
+
     private volatile Weaver weaver;
     private final PrintStream err = System.err;
 
     /** The messages that have been printed; each is printed only once. */
     private final Set<String> said = ConcurrentHashMap.newKeySet();
 
+    /** The rules that apply, and those of annotations. */
     private final Set<WeaveRule> applied = ConcurrentHashMap.newKeySet();
 
-    /** The number of rules that applied at the last message about it; -1 before. Guarded by this. */
-    private int saidApplied = -1;
+    /** The last message about the number of rules that apply; empty before. Guarded by this. */
+    private String saidApplied = "";
 
     /** The file in which {@code brick run} expects the profile; null without it. */
     private final @Nullable Path runPath = AgentOptions.runFile(System.getenv());
@@ -135,12 +148,8 @@ public final class Agent {
         prepareReports();
         steps = new Recorder.Steps(rules.warmupSteps(), this::discard, alternation);
         shortestNs = ShortBricks.bound(ShortBricks.setting());
-        weaver = weaver(rules);
+        weaver = new Weaver(rules, rule -> rule.kind() == WeaveRule.Kind.BRICK ? keyOf(rule) : 0);
         work = new WovenWork(rules.rules(), this::keyOf, profiler, losses);
-    }
-
-    private Weaver weaver(RuleFile.Rules ofRules) {
-        return new Weaver(ofRules, rule -> rule.kind() == WeaveRule.Kind.BRICK ? keyOf(rule) : 0);
     }
 
     /** A rule for a known brick has no category. */
@@ -187,6 +196,7 @@ public final class Agent {
         if (file == null) {
             throw new IllegalArgumentException("the option rules=FILE is missing");
         }
+        instrumentation.addTransformer(new BridgeApart());
         Agent agent = new Agent(options, file);
         running = agent;
         agent.begin(instrumentation);
@@ -262,11 +272,25 @@ public final class Agent {
     /** Prints the number of rules that apply, at the start and whenever it has changed. */
     private synchronized void sayApplied(boolean atStart) {
         int all = rules.count();
-        int now = applied.size();
-        if (atStart || (saidApplied >= 0 && now != saidApplied)) {
-            saidApplied = now;
-            say(now + " of " + all + " rules apply" + (atStart && now < all ? " so far" : ""));
+        long now = appliedRules();
+        long annotations = applied.size() - now;
+        List<String> counts = new ArrayList<>();
+        if (all > 0) {
+            counts.add(now + " of " + all + " rules");
         }
+        if (annotations > 0 || all == 0) {
+            counts.add(annotations + (annotations == 1 ? " annotation" : " annotations"));
+        }
+        String text = String.join(" and ", counts) + " apply";
+        if (atStart || !(saidApplied.isEmpty() || text.equals(saidApplied))) {
+            saidApplied = text;
+            say(text + (atStart && (now < all || !rules.annotated().isEmpty()) ? " so far" : ""));
+        }
+    }
+
+    /** Returns the number of rules of the file that apply. */
+    private long appliedRules() {
+        return rules.rules().stream().filter(applied::contains).count();
     }
 
     /**
@@ -324,7 +348,9 @@ public final class Agent {
     // ---- bricks that are too short ----
 
     private void dropShort(Instrumentation instrumentation) {
-        ShortBricks watch = new ShortBricks(shortestNs, profiler::allBrickStats, names -> drop(names, instrumentation));
+        ShortBricks watch = new ShortBricks(
+                shortestNs, profiler::allBrickStats, names -> drop(names, instrumentation), this::sayGoesOn);
+        shortBricks = watch;
         Thread watching = new Thread(
                 () -> {
                     try {
@@ -343,26 +369,30 @@ public final class Agent {
 
     /** Weaves the classes of some bricks again without them, and begins anew: their timers lay in other bricks. */
     private void drop(Set<String> names, Instrumentation instrumentation) {
-        Set<String> classes = new LinkedHashSet<>();
-        List<WeaveRule> kept = new ArrayList<>();
-        List<String> lines = new ArrayList<>();
-        for (WeaveRule rule : weaver.all()) {
-            if (rule.kind() == WeaveRule.Kind.BRICK && names.contains(WovenWork.nameOf(rule))) {
-                classes.add(rule.target().className());
-                lines.add(Integer.toString(rule.line()));
-            } else {
-                kept.add(rule);
-            }
-        }
-        say(lines.size() + " rules are dropped, since their samples take less than " + shortestNs
-                + " ns on average: those of the lines " + String.join(", ", lines));
-        weaver = weaver(rules.with(kept));
+        weaver = weaver.without(names);
+        List<WeaveRule> rulesOf = applied.stream()
+                .filter(rule -> rule.kind() == WeaveRule.Kind.BRICK && names.contains(WovenWork.nameOf(rule)))
+                .sorted(Comparator.comparingInt(WeaveRule::line))
+                .toList();
+        Set<String> classes =
+                rulesOf.stream().map(rule -> rule.target().className()).collect(Collectors.toUnmodifiableSet());
+        say("bricks whose samples take less than " + shortestNs + " ns on average are dropped: "
+                + rulesOf.stream().map(this::inWords).distinct().collect(Collectors.joining(", ")));
         for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
             if (classes.contains(loaded.getName())) {
                 weaveAgain(loaded, instrumentation);
             }
         }
         discard();
+    }
+
+    /** Returns the place of a rule: its line, or the annotated method. */
+    private String inWords(WeaveRule rule) {
+        return rules.rules().contains(rule) ? "line " + rule.line() : "the annotation of " + rule.target();
+    }
+
+    private void sayGoesOn(String brick) {
+        say("the brick '" + brick + "' goes on: a method that had begun before its rule was dropped has not returned");
     }
 
     // ---- windows, which a virtual machine that is killed leaves behind ----
@@ -498,7 +528,8 @@ public final class Agent {
                     return null;
                 }
                 note(result);
-                if (applied.size() == rules.rules().size()) {
+                if (result.applied().stream().anyMatch(rules.rules()::contains)
+                        && appliedRules() == rules.rules().size()) {
                     sayApplied(false);
                 }
                 return result.bytes();
@@ -508,6 +539,38 @@ public final class Agent {
             } finally {
                 JdkBridge.leave();
             }
+        }
+    }
+
+    /**
+     * Keeps the code behind the bridge out of the compiled code of woven methods: the compilers would copy kilobytes of
+     * it to each call, and compile them again with each method. The virtual machine obeys this annotation in classes of
+     * the bootstrap loader. Starting a brick is as short as a call.
+     */
+    private static final class BridgeApart implements ClassFileTransformer {
+        private static final String DONT_INLINE = "Ljdk/internal/vm/annotation/DontInline;";
+
+        @Override
+        public byte @Nullable [] transform(
+                @Nullable ClassLoader loader,
+                @Nullable String className,
+                @Nullable Class<?> redefined,
+                @Nullable ProtectionDomain domain,
+                byte[] file) {
+            if (loader != null || !MethodWeaver.BRIDGE.equals(className)) {
+                return null;
+            }
+            ClassReader reader = new ClassReader(file);
+            ClassNode bridge = new ClassNode();
+            reader.accept(bridge, 0);
+            for (MethodNode method : bridge.methods) {
+                if ((method.access & Opcodes.ACC_PUBLIC) != 0 && !method.name.equals("startBrick")) {
+                    method.visitAnnotation(DONT_INLINE, true).visitEnd();
+                }
+            }
+            ClassWriter writer = new ClassWriter(reader, 0);
+            bridge.accept(writer);
+            return writer.toByteArray();
         }
     }
 
@@ -523,6 +586,7 @@ public final class Agent {
 
     /** Discards everything recorded: after the warm-up, and when a client of the bean resets the profile. */
     private void discard() {
+        losses.discard();
         steps.discard();
         requests.discard();
         work.discard();
@@ -535,15 +599,26 @@ public final class Agent {
     // ---- reports ----
 
     private ProfileSnapshot snapshot() {
-        Optional<Alternation.Result> compared = compared();
-        if (compared.isPresent()) {
-            profiler.setTokensPerSec(compared.get().tokensPerSecOn());
-            ProfileSnapshot snapshot = withRemarks(work.withoutUnknown(profiler.snapshot()));
-            return snapshot.withFacts(
-                    snapshot.facts().withUnprofiledTokensPerSec(compared.get().tokensPerSecOff()));
-        }
-        steps.tokensPerSec().ifPresent(profiler::setTokensPerSec);
-        return withRemarks(work.withoutUnknown(profiler.snapshot()));
+        ProfileSnapshot snapshot = withRemarks(work.withoutUnknown(profiler.snapshot()));
+        return compared()
+                .map(rates -> withRates(
+                        snapshot,
+                        OptionalDouble.of(rates.tokensPerSecOn()),
+                        OptionalDouble.of(rates.tokensPerSecOff())))
+                .orElseGet(() -> withRates(snapshot, steps.tokensPerSec(), OptionalDouble.empty()));
+    }
+
+    /** The rates are those of this snapshot alone: after a reset, the profiler would still have an earlier one. */
+    private static ProfileSnapshot withRates(ProfileSnapshot snapshot, OptionalDouble on, OptionalDouble off) {
+        RunFacts facts = snapshot.facts();
+        return snapshot.withFacts(new RunFacts(
+                on,
+                off,
+                facts.machine(),
+                facts.disturbances(),
+                facts.virtualMachines(),
+                facts.calibrations(),
+                facts.nesting()));
     }
 
     private ProfileSnapshot withRemarks(ProfileSnapshot snapshot) {
@@ -556,10 +631,26 @@ public final class Agent {
         steps.nestedLayersText().ifPresent(remarks::add);
         remarks.addAll(losses.summary());
         remarks.addAll(requests.summary());
+        remarks.addAll(dropped(snapshot));
         return remarks.isEmpty()
                 ? snapshot
                 : snapshot.withFacts(
                         snapshot.facts().withMachine(snapshot.facts().machine(), remarks));
+    }
+
+    /** Returns a remark for each brick of a profile that was dropped, and has samples of calls that began before. */
+    private List<String> dropped(ProfileSnapshot snapshot) {
+        ShortBricks watch = shortBricks;
+        return watch == null
+                ? List.of()
+                : snapshot.bricks().stream()
+                        .map(BrickStats::name)
+                        .filter(watch::hasDropped)
+                        .map(brick ->
+                                "the brick '" + brick + "' has only samples of methods that had begun before it was"
+                                        + " dropped, since samples of less than " + shortestNs
+                                        + " ns are too short to be timed")
+                        .toList();
     }
 
     private Optional<Alternation.Result> compared() {
@@ -632,10 +723,11 @@ public final class Agent {
         }
     }
 
-    /** Discards the samples of a run that ended during its warm-up. */
+    /** Discards the samples of a run that ended during its warm-up, and prints the losses, which may be the reason. */
     private void forgetUnfinishedWarmup() {
         if (steps.isWarmingUp()) {
             profiler.disable();
+            losses.summary().forEach(this::say);
             discard();
             say("the run ended after " + steps.warmupText() + ", so the profile is empty: lower warmup: in "
                     + options.rules() + ", or run longer");

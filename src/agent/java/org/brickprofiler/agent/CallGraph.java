@@ -124,7 +124,7 @@ final class CallGraph {
     private void read(byte[] file) {
         ClassNode type = new ClassNode();
         ClassReader reader = new ClassReader(file);
-        reader.accept(type, ClassReader.SKIP_FRAMES);
+        reader.accept(type, 0);
         types.put(type.name, type);
         Map<String, Integer> sizes = ClassFiles.codeSizes(reader);
         for (MethodNode method : type.methods) {

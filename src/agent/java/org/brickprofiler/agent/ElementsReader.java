@@ -6,8 +6,9 @@ import java.lang.invoke.MethodType;
 
 /**
  * Makes the code that reads a number or an object from an object by a path of fields, calls and array lengths. A null
- * in the path, or an exception that a call throws, is counted and gives 0 or null; it never reaches the application.
- * Stateless; any thread.
+ * in the path, an exception that a call throws, or a path that does not exist, for instance if another version of a
+ * class is loaded than the rule was checked against, is counted at each reading and gives 0 or null; it never reaches
+ * the application. Stateless; any thread.
  */
 final class ElementsReader {
 
@@ -28,18 +29,28 @@ final class ElementsReader {
      * @param path the steps, as the bridge takes them
      * @param losses counts failures
      * @param counter the method of these that counts one, and returns the number that stands for it
-     * @throws ReflectiveOperationException when a field or method of the path does not exist
      */
     static MethodHandle of(
-            MethodHandles.Lookup caller, MethodType type, String place, String[] path, Losses losses, String counter)
-            throws ReflectiveOperationException {
-        MethodHandle read = MethodHandles.identity(type.parameterType(0));
-        for (String step : path) {
-            read = MethodHandles.filterReturnValue(
-                    read, step(caller, read.type().returnType(), step));
+            MethodHandles.Lookup caller, MethodType type, String place, String[] path, Losses losses, String counter) {
+        MethodHandle failed = failed(type, place, losses, counter);
+        try {
+            MethodHandle read = MethodHandles.identity(type.parameterType(0));
+            for (String step : path) {
+                read = MethodHandles.filterReturnValue(
+                        read, step(caller, read.type().returnType(), step));
+            }
+            return MethodHandles.catchException(
+                    MethodHandles.explicitCastArguments(read, type), Throwable.class, failed);
+        } catch (Throwable unreadable) {
+            // Linking resolves the application's classes, and may throw anything.
+            return MethodHandles.dropArguments(failed.bindTo(unreadable), 0, type.parameterType(0));
         }
-        MethodHandle failed = MethodHandles.lookup()
-                .findVirtual(Losses.class, counter, MethodType.methodType(long.class, String.class, Throwable.class))
+    }
+
+    /** Returns the code that counts a failure, and returns the value that stands for it. */
+    private static MethodHandle failed(MethodType type, String place, Losses losses, String counter) {
+        MethodHandle failed = own(
+                        Losses.class, counter, MethodType.methodType(long.class, String.class, Throwable.class))
                 .bindTo(losses)
                 .bindTo(place);
         if (!type.returnType().isPrimitive()) {
@@ -47,7 +58,15 @@ final class ElementsReader {
                     MethodHandles.explicitCastArguments(failed, failed.type().changeReturnType(void.class)),
                     MethodHandles.zero(type.returnType()));
         }
-        return MethodHandles.catchException(MethodHandles.explicitCastArguments(read, type), Throwable.class, failed);
+        return failed;
+    }
+
+    private static MethodHandle own(Class<?> type, String method, MethodType signature) {
+        try {
+            return MethodHandles.lookup().findVirtual(type, method, signature);
+        } catch (ReflectiveOperationException impossible) {
+            throw new IllegalStateException(type.getName() + '.' + method, impossible);
+        }
     }
 
     /**
@@ -55,11 +74,14 @@ final class ElementsReader {
      *
      * @param type from the object to an {@code int}
      * @param outcomes the table of values
-     * @throws ReflectiveOperationException when a field or method of the path does not exist
      */
     static MethodHandle of(
-            MethodHandles.Lookup caller, MethodType type, String place, String[] path, Outcomes outcomes, Losses losses)
-            throws ReflectiveOperationException {
+            MethodHandles.Lookup caller,
+            MethodType type,
+            String place,
+            String[] path,
+            Outcomes outcomes,
+            Losses losses) {
         MethodHandle value = of(caller, type.changeReturnType(Object.class), place, path, losses, UNREAD);
         return lookedUp(value, outcomes, int.class);
     }
@@ -69,20 +91,21 @@ final class ElementsReader {
      *
      * @param type from the object to a {@code long}
      * @param types the table of values
-     * @throws ReflectiveOperationException when a field or method of the path does not exist
      */
     static MethodHandle of(
-            MethodHandles.Lookup caller, MethodType type, String place, String[] path, WeightTypes types, Losses losses)
-            throws ReflectiveOperationException {
+            MethodHandles.Lookup caller,
+            MethodType type,
+            String place,
+            String[] path,
+            WeightTypes types,
+            Losses losses) {
         MethodHandle value = of(caller, type.changeReturnType(Object.class), place, path, losses, UNREAD_AMOUNT);
         return lookedUp(value, types, long.class);
     }
 
     /** Returns the code that looks up a value in a table, by the table's method {@code of}. */
-    private static MethodHandle lookedUp(MethodHandle value, Object table, Class<?> number)
-            throws ReflectiveOperationException {
-        MethodHandle of = MethodHandles.lookup()
-                .findVirtual(table.getClass(), "of", MethodType.methodType(number, Object.class))
+    private static MethodHandle lookedUp(MethodHandle value, Object table, Class<?> number) {
+        MethodHandle of = own(table.getClass(), "of", MethodType.methodType(number, Object.class))
                 .bindTo(table);
         return MethodHandles.filterReturnValue(value, of);
     }

@@ -20,7 +20,7 @@ final class Losses {
 
     private final Consumer<String> say;
     private final AtomicLong failures = new AtomicLong();
-    private final AtomicLong negatives = new AtomicLong();
+    private final Map<String, AtomicLong> negatives = new ConcurrentHashMap<>();
     private final Map<String, AtomicLong> unread = new ConcurrentHashMap<>();
     private final Map<String, AtomicLong> unreadAmounts = new ConcurrentHashMap<>();
     private final Map<String, AtomicLong> unknownTypes = new ConcurrentHashMap<>();
@@ -46,9 +46,18 @@ final class Losses {
         }
     }
 
-    /** Counts a sample with a negative number of elements. */
-    void negative() {
-        negatives.incrementAndGet();
+    /**
+     * Returns a number that may not be negative: 0 in place of a negative one, which is counted.
+     *
+     * @param what the number, for messages
+     */
+    long notNegative(String what, long number) {
+        return number >= 0 ? number : negative(what, number);
+    }
+
+    private long negative(String what, long number) {
+        count(negatives, what, " was negative, and counts as 0: " + number);
+        return 0;
     }
 
     /** Counts a number that could not be read, and returns the 0 that stands for it. */
@@ -122,6 +131,18 @@ final class Losses {
         }
     }
 
+    /**
+     * Discards what was counted, with the profile that it is about. The classes that are not woven stay counted:
+     * nothing of them is in a later profile either.
+     */
+    void discard() {
+        failures.set(0);
+        firstFailure = null;
+        Bridge.discardFailures();
+        List.of(negatives, unread, unreadAmounts, unknownTypes, unknownWork, unknownOutcomes)
+                .forEach(Map::clear);
+    }
+
     /** Returns a sentence for each kind of loss; none if nothing is lost. */
     List<String> summary() {
         List<String> lines = new ArrayList<>();
@@ -143,9 +164,8 @@ final class Losses {
         new TreeMap<>(unknownOutcomes)
                 .forEach((place, times) -> lines.add(
                         place + " was no outcome " + times + " times, and these requests count as COMPLETED"));
-        if (negatives.get() > 0) {
-            lines.add(negatives + " samples had a negative number of elements, which counts as 0");
-        }
+        new TreeMap<>(negatives)
+                .forEach((what, times) -> lines.add(what + " was negative " + times + " times, and counts as 0 there"));
         return lines;
     }
 }

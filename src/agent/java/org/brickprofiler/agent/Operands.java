@@ -56,6 +56,31 @@ final class Operands {
     }
 
     /**
+     * Returns the instructions that compute the values on top of the stack before an instruction, the last one first.
+     *
+     * @param before the instruction
+     * @param values the number of values
+     * @return the instructions up to one that is not followed
+     */
+    static List<AbstractInsnNode> computing(AbstractInsnNode before, int values) {
+        List<AbstractInsnNode> found = new ArrayList<>();
+        int wanted = values;
+        for (AbstractInsnNode node = before.getPrevious();
+                wanted > 0 && node != null && !(node instanceof FrameNode);
+                node = node.getPrevious()) {
+            if (node.getOpcode() >= 0) {
+                int pops = pops(node);
+                if (pops < 0) {
+                    break;
+                }
+                found.add(node);
+                wanted += pops - pushes(node);
+            }
+        }
+        return found;
+    }
+
+    /**
      * Returns the bodies of the lambdas and method references that a method passes to a call.
      *
      * @param method the method
@@ -92,7 +117,7 @@ final class Operands {
     }
 
     /** Returns the instruction that gave a variable its value: the last one on the only path, or else the only one. */
-    private static @Nullable AbstractInsnNode store(MethodNode method, VarInsnNode load) {
+    static @Nullable AbstractInsnNode store(MethodNode method, VarInsnNode load) {
         for (AbstractInsnNode node = load.getPrevious();
                 node != null && !(node instanceof FrameNode);
                 node = node.getPrevious()) {
@@ -115,7 +140,7 @@ final class Operands {
     }
 
     /** Returns the number of values that an instruction takes from the stack; -1 if it is not followed. */
-    private static int pops(AbstractInsnNode node) {
+    static int pops(AbstractInsnNode node) {
         int opcode = node.getOpcode();
         if (node instanceof MethodInsnNode call) {
             return Type.getArgumentTypes(call.desc).length + (opcode == Opcodes.INVOKESTATIC ? 0 : 1);

@@ -10,13 +10,14 @@ import java.util.function.Consumer;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.agent.bridge.Bridge;
-import org.brickprofiler.internal.record.TimerToken;
-import org.brickprofiler.request.Outcome;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Records the calls of woven code. It is a record because JIT compilers treat the fields of records as constants. Any
  * thread; allocates only a few bytes per step.
+ *
+ * <p>{@link #endStep} has at most 35 bytes: HotSpot's first compiler inlines it into the bridge's method, so that the
+ * second one does not compile the end of a step once for each of them.
  *
  * @param profiler the profiler that records the calls
  * @param steps counts the steps
@@ -41,10 +42,10 @@ record Recorder(
      * steps after it. Any thread.
      */
     static final class Steps {
-        private static final int STEP = 0;
-        private static final int OUTPUT = 1;
-        private static final int EPOCH = 2;
         private static final long ENDED = -1;
+
+        /** The epoch of steps that begin in the warm-up. They do not count, even if they end after it. */
+        private static final long WARMUP = -1;
 
         private final AtomicLong ended = new AtomicLong();
 
@@ -64,25 +65,7 @@ record Recorder(
         /** The end of the latest one. Guarded by this. */
         private long lastNs;
 
-        /**
-         * Whether the thread's latest step processed a part of a prompt and output nothing, so that the next step
-         * continues the same prompt.
-         */
-        private final ThreadLocal<Boolean> inPrompt = ThreadLocal.withInitial(() -> false);
-
-        /**
-         * The number of the thread's next steps that process a prompt and output nothing, by a rule of the kind prompt.
-         */
-        private final ThreadLocal<long[]> promptSteps = ThreadLocal.withInitial(() -> new long[1]);
-
-        /** Whether the thread's latest step decoded at position 0. */
-        private final ThreadLocal<Boolean> decodedFirst = ThreadLocal.withInitial(() -> false);
-
-        /**
-         * The thread's latest step, its output tokens, and the epoch in which it began; {@link #ENDED} for the tokens
-         * once the step has ended.
-         */
-        private final ThreadLocal<long[]> latest = ThreadLocal.withInitial(() -> new long[] {0, ENDED, 0});
+        private final ThreadLocal<OfThread> threads = ThreadLocal.withInitial(OfThread::new);
 
         /** The layers of the steps. */
         private final WovenLayers layers = new WovenLayers();
@@ -92,6 +75,39 @@ record Recorder(
 
         /** Sequences whose first two positions were decoded, so that no step was their prompt. */
         private final AtomicLong withoutPrompt = new AtomicLong();
+
+        /** The steps of a thread. That thread alone. */
+        private static final class OfThread {
+            /** The number of its latest step, from 1. */
+            private long step;
+
+            /** The tokens that this step outputs; {@link #ENDED} once it has ended. */
+            private long output = ENDED;
+
+            /** The epoch in which it began. */
+            private long epoch;
+
+            /** Whether it processed a part of a prompt and output nothing, so that the next step continues the prompt. */
+            private boolean inPrompt;
+
+            /** Whether it decoded at position 0. */
+            private boolean decodedFirst;
+
+            /** The number of next steps that process a prompt and output nothing, by a rule of the kind prompt. */
+            private long promptSteps;
+
+            /** Returns whether a step that outputs the given tokens continues a prompt. */
+            private boolean continuesPrompt(long outputTokens) {
+                boolean continues = inPrompt;
+                inPrompt = outputTokens == 0;
+                return continues;
+            }
+
+            /** Returns whether the step that begins is one of those that output nothing. */
+            private boolean takesPromptStep() {
+                return promptSteps > 0 && promptSteps-- > 0;
+            }
+        }
 
         /**
          * A counter.
@@ -106,13 +122,15 @@ record Recorder(
             this.alternation = alternation;
         }
 
-        private void begin(boolean decodes) {
-            if (ended.get() >= warmup) {
-                long nowNs = System.nanoTime();
-                latest.get()[EPOCH] = beginAt(nowNs);
-                if (alternation != null) {
-                    alternation.stepBegins(decodes, nowNs);
-                }
+        private void begin(OfThread mine, boolean decodes) {
+            if (isWarmingUp()) {
+                mine.epoch = WARMUP;
+                return;
+            }
+            long nowNs = System.nanoTime();
+            mine.epoch = beginAt(nowNs);
+            if (alternation != null) {
+                alternation.stepBegins(decodes, nowNs);
             }
         }
 
@@ -128,40 +146,32 @@ record Recorder(
             }
         }
 
-        /** Everything recorded is discarded: the steps under way do not count, and the rate begins anew. */
+        /**
+         * Everything recorded is discarded: the steps under way do not count, and the counts and the rate begin anew.
+         */
         synchronized void discard() {
             epoch++;
             firstNs = 0;
             tokens = 0;
-        }
-
-        /** Returns whether a step of the calling thread, which outputs the given tokens, continues a prompt. */
-        private boolean continuesPrompt(long outputTokens) {
-            boolean continues = inPrompt.get();
-            inPrompt.set(outputTokens == 0);
-            return continues;
+            nested.set(0);
+            withoutPrompt.set(0);
+            layers.discard();
         }
 
         /** Sets the number of the thread's next steps that output nothing, and returns the number before. */
         private long setPromptSteps(long number) {
-            long[] mine = promptSteps.get();
-            long before = mine[0];
-            mine[0] = number;
+            OfThread mine = threads.get();
+            long before = mine.promptSteps;
+            mine.promptSteps = number;
             return before;
         }
 
-        /** Returns whether the calling thread's step that begins is one of those that output nothing. */
-        private boolean takesPromptStep() {
-            long[] mine = promptSteps.get();
-            return mine[0] > 0 && mine[0]-- > 0;
-        }
-
         /** Notes the position of a step of the calling thread. */
-        private void at(long kvLength, boolean decodes) {
-            if (decodes && kvLength == 1 && decodedFirst.get()) {
+        private void at(OfThread mine, long position, boolean decodes) {
+            if (decodes && position == 1 && mine.decodedFirst) {
                 withoutPrompt.incrementAndGet();
             }
-            decodedFirst.set(decodes && kvLength == 0);
+            mine.decodedFirst = decodes && position == 0;
         }
 
         /**
@@ -170,31 +180,32 @@ record Recorder(
          *
          * @return its number among the thread's steps, from 1
          */
-        private long open(long outputTokens) {
-            long[] mine = latest.get();
-            if (mine[OUTPUT] != ENDED) {
+        private long open(OfThread mine, long outputTokens) {
+            if (mine.output != ENDED) {
                 nested.incrementAndGet();
             }
-            mine[OUTPUT] = outputTokens;
-            return ++mine[STEP];
+            mine.output = outputTokens;
+            return ++mine.step;
         }
 
-        /** Closes a step, which has output its tokens unless it was given up. */
+        /** Closes a step and its open layer; it has output its tokens unless it was given up. */
         private void close(long step) {
-            long[] mine = latest.get();
-            if (mine[STEP] == step && mine[OUTPUT] != ENDED) {
-                long outputTokens = mine[OUTPUT];
-                mine[OUTPUT] = ENDED;
-                end(outputTokens, mine[EPOCH]);
+            layers.passEnds();
+            OfThread mine = threads.get();
+            if (mine.step == step && mine.output != ENDED) {
+                long outputTokens = mine.output;
+                mine.output = ENDED;
+                end(outputTokens, mine.epoch);
             }
         }
 
-        /** Closes a step that an exception ended: it outputs nothing, and no step continues its prompt. */
+        /** Closes a step that an exception ended, and its layer: it outputs nothing, and no step continues its prompt. */
         private void fail(long step) {
-            long[] mine = latest.get();
-            if (mine[STEP] == step) {
-                mine[OUTPUT] = ENDED;
-                inPrompt.set(false);
+            layers.passEnds();
+            OfThread mine = threads.get();
+            if (mine.step == step) {
+                mine.output = ENDED;
+                mine.inPrompt = false;
             }
         }
 
@@ -269,15 +280,9 @@ record Recorder(
 
     @Override
     public void stopBrick(long timer, long elements) {
-        if (elements < 0) {
-            losses.negative();
-        }
-        profiler.stopBrick(timer, Math.max(0, elements));
-        if (timer != TimerToken.VOID && !profiler.isEnabled()) {
-            work.lost(TimerToken.key(timer));
-        } else {
-            work.sample(TimerToken.key(timer), Math.max(0, elements));
-        }
+        long counted = losses.notNegative("elements: of a brick", elements);
+        profiler.stopBrick(timer, counted);
+        work.stopped(timer, counted);
     }
 
     @Override
@@ -323,10 +328,9 @@ record Recorder(
 
     @Override
     public long startPrompt(long number, long outputTokens) {
-        if (number < 0) {
-            losses.negative();
-        }
-        return OPEN + steps.setPromptSteps(Math.max(0, outputTokens > 0 ? number - 1 : number));
+        long prompt = losses.notNegative("steps: of a prompt", number);
+        long output = losses.notNegative("output: of a prompt", outputTokens);
+        return OPEN + steps.setPromptSteps(Math.max(0, output > 0 ? prompt - 1 : prompt));
     }
 
     @Override
@@ -339,27 +343,30 @@ record Recorder(
     @Override
     public long startStep(long tokens, long kvLength, long outputTokens, boolean isPrompt) {
         cutLayer();
-        long output = steps.takesPromptStep() ? 0 : Math.max(0, outputTokens);
-        boolean decodes = !steps.continuesPrompt(output) && !isPrompt && tokens <= 1 && output > 0;
-        steps.at(kvLength, decodes);
-        steps.begin(decodes);
+        long processed = losses.notNegative("tokens: of a step", tokens);
+        long position = losses.notNegative("kv: of a step", kvLength);
+        long given = losses.notNegative("output: of a step", outputTokens);
+        Steps.OfThread mine = steps.threads.get();
+        long output = mine.takesPromptStep() ? 0 : given;
+        boolean decodes = !mine.continuesPrompt(output) && !isPrompt && processed <= 1 && output > 0;
+        steps.at(mine, kvLength, decodes);
+        steps.begin(mine, decodes);
         requests.stepBegins();
         profiler.beginStep(new StepInfo(
                 decodes ? StepInfo.Phase.DECODE : StepInfo.Phase.PREFILL,
                 1,
-                decodes ? 0 : Math.max(0, tokens),
-                Math.max(0, kvLength),
+                decodes ? 0 : processed,
+                position,
                 output,
                 0));
         requests.stepBegan(output);
-        work.stepBegins(Math.max(0, tokens), Math.max(0, kvLength));
-        return steps.open(output);
+        work.stepBegins(tokens, kvLength);
+        return steps.open(mine, output);
     }
 
     @Override
     public void endStep(long step) {
         if (step != 0) {
-            steps.layers.passEnds();
             work.stepEnds();
             profiler.endPass();
             steps.close(step);
@@ -369,7 +376,6 @@ record Recorder(
     @Override
     public void failStep(long step) {
         if (step != 0) {
-            steps.layers.passEnds();
             work.stepEnds();
             profiler.abandonPass();
             steps.fail(step);
@@ -432,57 +438,26 @@ record Recorder(
         }
     }
 
-    /**
-     * Links a path that cannot be resolved to the constant 0 or null, for instance if another version of a class is
-     * loaded than the rule was checked against.
-     */
     @Override
     public MethodHandle elements(MethodHandles.Lookup caller, MethodType type, String place, String... path) {
-        try {
-            return ElementsReader.of(caller, type, place, path, losses, ElementsReader.UNREAD);
-        } catch (ReflectiveOperationException | RuntimeException | LinkageError failed) {
-            losses.unread(place, failed);
-            return MethodHandles.dropArguments(MethodHandles.zero(type.returnType()), 0, type.parameterType(0));
-        }
+        return ElementsReader.of(caller, type, place, path, losses, ElementsReader.UNREAD);
     }
 
-    /** Links a path that cannot be resolved to an unread number. */
     @Override
     public MethodHandle amount(MethodHandles.Lookup caller, MethodType type, String place, String... path) {
-        try {
-            return ElementsReader.of(caller, type, place, path, losses, ElementsReader.UNREAD_AMOUNT);
-        } catch (ReflectiveOperationException | RuntimeException | LinkageError failed) {
-            return unread(type, place, failed);
-        }
+        return ElementsReader.of(caller, type, place, path, losses, ElementsReader.UNREAD_AMOUNT);
     }
 
-    /** Links a path that cannot be resolved to an unread number. */
     @Override
     public MethodHandle weight(
             MethodHandles.Lookup caller, MethodType type, String place, String table, String... path) {
-        try {
-            return ElementsReader.of(caller, type, place, path, WeightTypes.parse(place, table, losses), losses);
-        } catch (ReflectiveOperationException | RuntimeException | LinkageError failed) {
-            return unread(type, place, failed);
-        }
+        return ElementsReader.of(caller, type, place, path, WeightTypes.parse(place, table, losses), losses);
     }
 
-    private MethodHandle unread(MethodType type, String place, Throwable failed) {
-        return MethodHandles.dropArguments(
-                MethodHandles.constant(long.class, losses.unreadAmount(place, failed)), 0, type.parameterType(0));
-    }
-
-    /** Links a path that cannot be resolved to the number of {@link Outcome#COMPLETED}. */
     @Override
     public MethodHandle outcome(
             MethodHandles.Lookup caller, MethodType type, String place, String table, String... path) {
-        try {
-            return ElementsReader.of(caller, type, place, path, Outcomes.parse(place, table, losses), losses);
-        } catch (ReflectiveOperationException | RuntimeException | LinkageError failed) {
-            losses.unread(place, failed);
-            int completed = Outcomes.number(Outcome.COMPLETED);
-            return MethodHandles.dropArguments(MethodHandles.constant(int.class, completed), 0, type.parameterType(0));
-        }
+        return ElementsReader.of(caller, type, place, path, Outcomes.parse(place, table, losses), losses);
     }
 
     @Override

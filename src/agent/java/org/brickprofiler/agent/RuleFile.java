@@ -151,13 +151,7 @@ final class RuleFile {
      * @param count the number of rules in the file, including malformed ones
      */
     record Rules(
-            List<WeaveRule> rules, int warmupSteps, Map<String, Integer> annotated, List<String> problems, int count) {
-
-        /** Returns the same with other rules. */
-        Rules with(List<WeaveRule> others) {
-            return new Rules(List.copyOf(others), warmupSteps, annotated, problems, count);
-        }
-    }
+            List<WeaveRule> rules, int warmupSteps, Map<String, Integer> annotated, List<String> problems, int count) {}
 
     /**
      * Reads a file in UTF-8, or a rule file that is bundled with the agent.

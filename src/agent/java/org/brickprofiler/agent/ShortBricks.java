@@ -5,6 +5,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.brickprofiler.BrickStats;
@@ -13,7 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the bricks with many samples that last less than a bound on average, since timing them would cost too much. It
- * looks at the samples since its last look, because the first ones of a method run before it is compiled. One thread.
+ * looks at the samples since its last look, because the first ones of a method run before it is compiled. Each brick is
+ * dropped once: a method that began before goes on recording it until it returns. One thread looks; any thread may read
+ * the names.
  */
 final class ShortBricks {
 
@@ -25,6 +28,8 @@ final class ShortBricks {
     private final long shortestNs;
     private final Supplier<List<BrickStats>> bricks;
     private final Consumer<Set<String>> drop;
+    private final Consumer<String> goesOn;
+    private final Set<String> dropped = ConcurrentHashMap.newKeySet();
     private final Map<String, BrickStats> before = new HashMap<>();
 
     /**
@@ -33,11 +38,14 @@ final class ShortBricks {
      * @param shortestNs the bound, ns
      * @param bricks returns the stats of all bricks
      * @param drop takes the names of bricks that are too short; it has to discard the samples so far
+     * @param goesOn takes the name of a brick each time that it is still too short after it was dropped
      */
-    ShortBricks(long shortestNs, Supplier<List<BrickStats>> bricks, Consumer<Set<String>> drop) {
+    ShortBricks(
+            long shortestNs, Supplier<List<BrickStats>> bricks, Consumer<Set<String>> drop, Consumer<String> goesOn) {
         this.shortestNs = shortestNs;
         this.bricks = bricks;
         this.drop = drop;
+        this.goesOn = goesOn;
     }
 
     /**
@@ -63,6 +71,11 @@ final class ShortBricks {
         return Settings.ofProfiler(SETTING);
     }
 
+    /** Returns whether a brick was dropped, by its name. */
+    boolean hasDropped(String brick) {
+        return dropped.contains(brick);
+    }
+
     /** Drops the bricks that are too short now. */
     void look() {
         Set<String> tooShort = new LinkedHashSet<>();
@@ -72,7 +85,11 @@ final class ShortBricks {
             long ns = now.totalNs() - (last == null ? 0 : last.totalNs());
             before.put(now.name(), now);
             if (count >= FEWEST && ns < shortestNs * count) {
-                tooShort.add(now.name());
+                if (dropped.add(now.name())) {
+                    tooShort.add(now.name());
+                } else {
+                    goesOn.accept(now.name());
+                }
             }
         }
         if (!tooShort.isEmpty()) {

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -20,14 +19,15 @@ import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.FieldInsnNode;
 import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
+import org.objectweb.asm.tree.VarInsnNode;
 
 /**
  * Proposes rules for classes by reading their class files, without loading them. A method is proposed as a brick if its
  * name or its class's name is that of a known brick. If a method calls another one several times, as engines do for
- * matrix products, each call is proposed as a brick of its own, named after the field that is read just before; at
- * least one of these names must be that of a known brick. Very short methods are left out, since timing them would take
- * longer than running them. The step is a method that is named like a forward pass and reaches most of the bricks. A
- * person must review the result. Not thread-safe.
+ * matrix products, each call is proposed as a brick of its own, named after the field of its operands; at least one of
+ * these names must be that of a known brick. Very short methods are left out, since timing them would take longer than
+ * running them. The step is a method that is named like a forward pass and reaches most of the bricks. A person must
+ * review the result. Not thread-safe.
  */
 final class Suggestions {
 
@@ -312,12 +312,9 @@ final class Suggestions {
     /** For each method that is called, its calls in the order of the code. */
     private static Map<String, List<Site>> sites(MethodNode method) {
         Map<String, List<Site>> sites = new LinkedHashMap<>();
-        Optional<BrickId> read = Optional.empty();
         String body = null;
         for (AbstractInsnNode node : method.instructions) {
-            if (node instanceof FieldInsnNode field) {
-                read = BrickId.parse(field.name).or(before(read));
-            } else if (CallGraph.body(node) != null) {
+            if (CallGraph.body(node) != null) {
                 body = CallGraph.body(node);
             } else if (node instanceof MethodInsnNode call) {
                 boolean computes = Type.getArgumentTypes(call.desc).length > 1
@@ -326,14 +323,11 @@ final class Suggestions {
                 if (computes) {
                     sites.computeIfAbsent(call.name, none -> new ArrayList<>())
                             .add(new Site(
-                                    read,
+                                    named(method, call),
                                     call.name + call.desc,
                                     body,
                                     call.owner.replace('/', '.') + "::" + call.name));
-                    read = Optional.empty();
                     body = null;
-                } else {
-                    read = BrickId.parse(call.name).or(before(read));
                 }
             }
         }
@@ -343,8 +337,35 @@ final class Suggestions {
         return sites;
     }
 
-    private static Supplier<Optional<BrickId>> before(Optional<BrickId> read) {
-        return () -> read;
+    /** Returns the brick after which the last field that is read for a call is named, also through a variable. */
+    private static Optional<BrickId> named(MethodNode method, MethodInsnNode call) {
+        for (AbstractInsnNode node : Operands.computing(call, Operands.pops(call))) {
+            Optional<BrickId> brick = read(node);
+            if (brick.isEmpty() && node instanceof VarInsnNode load && load.getOpcode() == Opcodes.ALOAD) {
+                AbstractInsnNode store = Operands.store(method, load);
+                brick = store == null
+                        ? Optional.empty()
+                        : Operands.computing(store, 1).stream()
+                                .map(Suggestions::read)
+                                .flatMap(Optional::stream)
+                                .findFirst();
+            }
+            if (brick.isPresent()) {
+                return brick;
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Returns the brick after which a field, or its getter by an index at most, is named. */
+    private static Optional<BrickId> read(AbstractInsnNode node) {
+        if (node instanceof FieldInsnNode field) {
+            return BrickId.parse(field.name);
+        }
+        return node instanceof MethodInsnNode call
+                        && Stream.of(Type.getArgumentTypes(call.desc)).allMatch(Type.INT_TYPE::equals)
+                ? BrickId.parse(call.name)
+                : Optional.empty();
     }
 
     /**

@@ -54,6 +54,9 @@ final class Weaver {
 
     private final ToIntFunction<WeaveRule> keys;
 
+    /** The names of bricks that are not woven. */
+    private final Set<String> dropped;
+
     /** The result of weaving a class. */
     static final class Result {
 
@@ -99,6 +102,7 @@ final class Weaver {
      * @param keys returns the key of a rule's brick
      */
     Weaver(RuleFile.Rules file, ToIntFunction<WeaveRule> keys) {
+        dropped = Set.of();
         rules = file.rules().stream()
                 .collect(Collectors.groupingBy(
                         rule -> rule.target().className().replace('.', '/'), LinkedHashMap::new, Collectors.toList()));
@@ -107,6 +111,21 @@ final class Weaver {
                         entry -> entry.getKey().replace('.', '/') + '/', Map.Entry::getValue));
         packages = annotated.keySet().toArray(String[]::new);
         this.keys = keys;
+    }
+
+    private Weaver(Weaver other, Set<String> dropped) {
+        rules = other.rules;
+        annotated = other.annotated;
+        packages = other.packages;
+        keys = other.keys;
+        this.dropped = Set.copyOf(dropped);
+    }
+
+    /** Returns the same weaver, which leaves out further bricks by their names in the profile, also annotated ones. */
+    Weaver without(Set<String> bricks) {
+        Set<String> all = new HashSet<>(dropped);
+        all.addAll(bricks);
+        return new Weaver(this, all);
     }
 
     /**
@@ -123,11 +142,6 @@ final class Weaver {
             }
         }
         return false;
-    }
-
-    /** Returns all rules. */
-    List<WeaveRule> all() {
-        return rules.values().stream().flatMap(List::stream).toList();
     }
 
     /** Returns the internal names of the classes that rules name. */
@@ -153,6 +167,7 @@ final class Weaver {
         Set<WeaveRule> refused = new HashSet<>();
         List<WeaveRule> ofClass = new ArrayList<>(rulesOf(reader.getClassName()));
         ofClass.addAll(annotations(reader, refusals));
+        ofClass.removeIf(rule -> rule.kind() == Kind.BRICK && dropped.contains(WovenWork.nameOf(rule)));
         while (true) {
             Attempt attempt = new Attempt(reader, loader);
             ofClass.stream().filter(rule -> !refused.contains(rule)).forEach(attempt::apply);

@@ -50,6 +50,11 @@ final class WovenLayers {
         latest.get()[OPEN] = 0;
     }
 
+    /** Discards the number of nested layers. */
+    void discard() {
+        nested.set(0);
+    }
+
     /**
      * Returns how often layers were nested.
      *

@@ -170,16 +170,17 @@ final class WovenRequests {
     }
 
     private long tokens(long number) {
-        if (number < 0 && number != UNKNOWN) {
-            losses.negative();
-        }
-        return Math.max(0, number);
+        return number == UNKNOWN ? 0 : losses.notNegative("a number of tokens of a request", number);
     }
 
-    /** Everything recorded is discarded: the requests under way are void, and what happens to them is no loss. */
+    /**
+     * Everything recorded is discarded, and the losses with it: the requests under way are void, and what happens to
+     * them is no loss.
+     */
     void discard() {
         epoch.incrementAndGet();
-        cut.addAndGet(live.discard());
+        List.of(nested, unknown, repeated, forgotten).forEach(number -> number.set(0));
+        cut.set(live.discard());
     }
 
     // ---- a thread serves a request ----

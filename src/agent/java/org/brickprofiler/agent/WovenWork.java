@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.ToIntFunction;
@@ -25,6 +24,7 @@ import org.brickprofiler.Work;
 import org.brickprofiler.agent.WeaveRule.Kind;
 import org.brickprofiler.agent.WeaveRule.ModelNumber;
 import org.brickprofiler.agent.WeaveRule.Product;
+import org.brickprofiler.internal.record.TimerToken;
 import org.brickprofiler.roofline.WorkModel;
 import org.brickprofiler.roofline.WorkModel.LlamaConfig;
 import org.jspecify.annotations.Nullable;
@@ -102,7 +102,7 @@ final class WovenWork {
     private final boolean hasModel;
 
     /** The bricks that a model knows, by key, and as bits by key. */
-    private final Map<Integer, BrickId> known = new TreeMap<>();
+    private final @Nullable BrickId[] known = new BrickId[Long.SIZE];
 
     private final long once;
     private final long ofOneToken;
@@ -144,6 +144,9 @@ final class WovenWork {
 
         @Nullable
         WorkModel model;
+
+        /** The share of the pass that ends in the work of a whole one, by key. */
+        final double[] shares = new double[Long.SIZE];
 
         Place(long once) {
             pass = new Pass(once);
@@ -268,7 +271,7 @@ final class WovenWork {
         long bits = 0;
         for (BrickId brick : bricks) {
             int key = profiler.brickKey(brick.displayName());
-            known.put(key, brick);
+            known[key] = brick;
             bits |= 1L << key;
         }
         return bits;
@@ -284,26 +287,31 @@ final class WovenWork {
         if (isStated && rule.product().isEmpty()) {
             // Only an annotation can lack what other rules of its brick state.
             if (missing.put(key, nameOf(rule)) == null) {
-                losses.unknownWork("the work of " + nameOf(rule) + " is unknown: an annotation states none");
+                sayMissing(nameOf(rule));
             }
-        } else if (hasModel && !isStated && known.containsKey(key)) {
+        } else if (hasModel && !isStated && key >= 0 && key < Long.SIZE && known[key] != null) {
             ofModel |= 1L << key;
             modelled = ofModel;
         }
     }
 
     /** The work of some bricks of the model is unknown from now on. */
-    private void setUnknown(Collection<Integer> ofBricks, String reason) {
+    private void setUnknown(long ofBricks, String reason) {
         List<String> names = new ArrayList<>();
         synchronized (this) {
-            for (int key : ofBricks) {
-                String name = Objects.requireNonNull(known.get(key), "brick").displayName();
+            modelled &= ~ofBricks;
+            for (long rest = ofBricks; rest != 0; rest &= rest - 1) {
+                int key = Long.numberOfTrailingZeros(rest);
+                String name = known(key).displayName();
                 unknown.put(key, name);
-                modelled &= ~(1L << key);
                 names.add(name);
             }
         }
         losses.unknownWork("the work of " + String.join(", ", names) + " is unknown: " + reason);
+    }
+
+    private BrickId known(int key) {
+        return Objects.requireNonNull(known[key], "brick");
     }
 
     /** Returns the name of a rule's brick in the profile. */
@@ -361,6 +369,12 @@ final class WovenWork {
 
     // ---- steps and layers ----
 
+    /**
+     * A step of the calling thread begins.
+     *
+     * @param tokens tokens that it processes; if negative, its work by a model is unknown
+     * @param kvLength positions that its key-value cache holds; if negative, its work by a model is unknown
+     */
     void stepBegins(long tokens, long kvLength) {
         Place place = places.get();
         place.inStep = true;
@@ -384,8 +398,8 @@ final class WovenWork {
         }
         place.inStep = false;
         if (hasModel && !profiler.isEnabled()) {
-            Set<Integer> lost = shares(place.pass).keySet();
-            if (!lost.isEmpty()) {
+            long lost = shares(place);
+            if (lost != 0) {
                 setUnknown(lost, SWITCHED_OFF);
             }
         }
@@ -418,11 +432,19 @@ final class WovenWork {
         }
     }
 
-    /** The warm-up has ended: its samples are discarded, and those of steps under way count from now on. */
+    /**
+     * The warm-up has ended: its samples are discarded, and those of steps under way count from now on. Call it after
+     * {@link Losses#discard}: an annotation without work is still a loss.
+     */
     synchronized void discard() {
         underWay.forEach(Pass::clear);
         unknown.clear();
         modelled = ofModel;
+        missing.values().forEach(this::sayMissing);
+    }
+
+    private void sayMissing(String brick) {
+        losses.unknownWork("the work of " + brick + " is unknown: an annotation states none");
     }
 
     // ---- models ----
@@ -439,21 +461,31 @@ final class WovenWork {
             pass.clear();
         }
         pass.hasNumbers = true;
-        pass.numbers[number] = value;
-        if (number == ModelNumber.TOKENS.index() && value != ModelNumber.TOKENS.unlessGiven) {
-            pass.tokens = value;
-        } else if (number == ModelNumber.KV.index() && value != ModelNumber.KV.unlessGiven) {
-            pass.kvLength = value;
+        if (number == ModelNumber.TOKENS.index()) {
+            pass.tokens = value == ModelNumber.TOKENS.unlessGiven ? pass.tokens : value;
+        } else if (number == ModelNumber.KV.index()) {
+            pass.kvLength = value == ModelNumber.KV.unlessGiven ? pass.kvLength : value;
+        } else {
+            pass.numbers[number] = value;
         }
     }
 
     /**
-     * A sample of a brick has ended.
+     * A brick has stopped.
      *
-     * @param key the brick
+     * @param timer its timer, which may be void
      * @param elements its elements
      */
-    void sample(int key, long elements) {
+    void stopped(long timer, long elements) {
+        int key = TimerToken.key(timer);
+        if (timer != TimerToken.VOID && !profiler.isEnabled()) {
+            lost(key);
+        } else {
+            sample(key, elements);
+        }
+    }
+
+    private void sample(int key, long elements) {
         long bit = key >= 0 && key < Long.SIZE ? modelled & (1L << key) : 0;
         if (bit == 0) {
             return;
@@ -462,24 +494,20 @@ final class WovenWork {
         Pass pass = place.inStep ? place.pass : only;
         if (pass == null) {
             setUnknown(
-                    List.of(key), "it ran outside of steps, or on another thread while several steps were under way");
+                    bit, "it ran outside of steps, or on another thread while several steps were under way");
         } else if ((bit & repeated) != 0) {
-            pass.elements.addAndGet(REPEATED.indexOf(known.get(key)), elements);
+            pass.elements.addAndGet(REPEATED.indexOf(known[key]), elements);
         } else if ((pass.seen & bit) != 0) {
             if ((bit & ofOneToken) != 0) {
                 pass.seeAgain(bit);
             }
         } else if (!pass.see(key, bit)) {
-            setUnknown(List.of(key), "it ran outside of layers");
+            setUnknown(bit, "it ran outside of layers");
         }
     }
 
-    /**
-     * A sample of a brick has ended that was not recorded, since recording was switched off meanwhile.
-     *
-     * @param key the brick
-     */
-    void lost(int key) {
+    /** A sample of a brick was not recorded, since recording was switched off meanwhile. */
+    private void lost(int key) {
         if (stated.contains(key)) {
             for (int i = 0; i < products.length; i++) {
                 if (products[i] != null && keys[i] == key) {
@@ -489,61 +517,69 @@ final class WovenWork {
                 }
             }
         } else if (key >= 0 && key < Long.SIZE && (modelled & (1L << key)) != 0) {
-            setUnknown(List.of(key), SWITCHED_OFF);
+            setUnknown(1L << key, SWITCHED_OFF);
         }
     }
 
     /** Records the work of the pass that ends. */
     private void record(Place place) {
-        Pass pass = place.pass;
-        Map<Integer, Double> shares = shares(pass);
-        if (shares.isEmpty()) {
+        long bricks = shares(place);
+        if (bricks == 0) {
             return;
         }
         Map<BrickId, Work> works;
         try {
             works = works(place);
         } catch (IllegalArgumentException impossible) {
-            setUnknown(shares.keySet(), String.valueOf(impossible.getMessage()));
+            setUnknown(bricks, String.valueOf(impossible.getMessage()));
             return;
         }
-        shares.forEach((key, share) -> {
-            Work work = works.get(known.get(key));
-            if (work == null) {
-                setUnknown(List.of(key), "the model has no such brick");
-            } else if (pass.tokens > 1 && pass.isSeenAgain(key)) {
-                setUnknown(
-                        List.of(key),
-                        "it had several samples in a pass of several tokens, and the model knows it for one token:"
-                                + " state its work:");
-            } else {
-                long flops = Math.round(work.flops() * share);
-                long bytes = Math.round(work.bytes() * share);
-                profiler.recordWork(key, new Work(flops, bytes, work.workingSetBytes()));
-            }
-        });
+        for (long rest = bricks; rest != 0; rest &= rest - 1) {
+            int key = Long.numberOfTrailingZeros(rest);
+            record(place, key, works.get(known(key)));
+        }
     }
 
-    /** Returns the bricks of a pass, each with its share of the work that a whole pass has. */
-    private Map<Integer, Double> shares(Pass pass) {
-        double layers = Math.max(1, pass.numbers[ModelNumber.LAYERS.index()]);
-        double tokens = Math.max(1, pass.tokens);
-        Map<Integer, Double> shares = new TreeMap<>();
-        long bricks = modelled;
-        known.forEach((key, brick) -> {
-            double share =
-                    switch (brick) {
-                        // Two in each layer, and a norm at the end.
-                        case RMS_NORM -> pass.elements.get(0) / tokens / (2 * layers + 1);
-                        case RESIDUAL_ADD -> pass.elements.get(1) / tokens / (2 * layers);
-                        case EMBEDDING, LM_HEAD, SAMPLING -> Math.min(1, pass.times(key));
-                        default -> pass.times(key) / layers;
-                    };
-            if (share > 0 && (bricks & (1L << key)) != 0) {
-                shares.put(key, share);
-            }
-        });
-        return shares;
+    /** Records the work of a brick in the pass that ends. */
+    private void record(Place place, int key, @Nullable Work whole) {
+        if (whole == null) {
+            setUnknown(1L << key, "the model has no such brick");
+        } else if (place.pass.tokens > 1 && place.pass.isSeenAgain(key)) {
+            setUnknown(
+                    1L << key,
+                    "it had several samples in a pass of several tokens, and the model knows it for one token:"
+                            + " state its work:");
+        } else {
+            double share = place.shares[key];
+            long flops = Math.round(whole.flops() * share);
+            long bytes = Math.round(whole.bytes() * share);
+            profiler.recordWork(key, new Work(flops, bytes, whole.workingSetBytes()));
+        }
+    }
+
+    /** Sets the share of each brick of a pass in the work that a whole pass has, and returns the bricks that have one. */
+    private long shares(Place place) {
+        double layers = Math.max(1, place.pass.numbers[ModelNumber.LAYERS.index()]);
+        double tokens = Math.max(1, place.pass.tokens);
+        long bricks = 0;
+        for (long rest = modelled; rest != 0; rest &= rest - 1) {
+            int key = Long.numberOfTrailingZeros(rest);
+            double share = share(place.pass, key, layers, tokens);
+            place.shares[key] = share;
+            bricks |= share > 0 ? 1L << key : 0;
+        }
+        return bricks;
+    }
+
+    private double share(Pass pass, int key, double layers, double tokens) {
+        long bit = 1L << key;
+        if ((bit & repeated) != 0) {
+            // Two in each layer, and a norm at the end.
+            int index = REPEATED.indexOf(known[key]);
+            return pass.elements.get(index) / tokens / (2 * layers + (index == 0 ? 1 : 0));
+        }
+        int times = pass.times(key);
+        return (bit & once) != 0 ? Math.min(1, times) : times / layers;
     }
 
     /**

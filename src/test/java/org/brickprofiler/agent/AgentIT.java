@@ -67,6 +67,7 @@ class AgentIT {
 
             public final class Main {
                 private final int dim = 8;
+                private int[] late;
 
                 static double product(int n) {
                     double sum = 0;
@@ -119,6 +120,7 @@ class AgentIT {
                     Main main = new Main();
                     double x = 0;
                     for (int i = 0; i < 12; i++) {
+                        main.late = i < 2 ? null : new int[3];
                         x += main.forward(new int[5]);
                         rmsNorm(new float[8]);
                     }
@@ -256,6 +258,51 @@ class AgentIT {
         assertThat(folder.resolve("run.html")).content().contains("<html");
         // Whichever worker of the pool ran a task, it belongs to the layer in which the task was made.
         assertThat(byLayer("AttentionScore")).isEqualTo(Map.of(0, 160, 1, 160, 2, 160));
+    }
+
+    /** The virtual machine obeys an annotation of its own in the bridge. The second compiler follows the same rule. */
+    @Spec("22.38")
+    @Test
+    void theCompilersKeepTheProfilerOutOfWovenMethods() throws Exception {
+        Files.writeString(
+                folder.resolve("bricks.yaml"), "bricks:\n  - {in: app.Main.product, brick: x, category: OTHER}\n");
+        ProcessResult result = ChildProcess.java()
+                .jvmOptions(List.of("-Xbatch", "-XX:+UnlockDiagnosticVMOptions", "-XX:+PrintCompilation"))
+                .jvmOptions(List.of("-XX:+PrintInlining", "-javaagent:" + JAR + "=rules=bricks.yaml,out=run.json"))
+                .jvmOptions(List.of("-cp", classes.toString(), "app.Main"))
+                .arguments(List.of("decode"))
+                .in(folder)
+                .run()
+                .assertSucceeded();
+        assertThat(result.out().lines())
+                .filteredOn(line -> line.matches(".*bridge.Bridge::\\w+Brick .*inline.*"))
+                .isNotEmpty()
+                .allMatch(line -> line.contains("startBrick")
+                        ? line.endsWith("inline")
+                        : line.endsWith("don't inline by annotation"));
+    }
+
+    /** A number that cannot be read in the two steps of the warm-up. */
+    @Spec({"22.6", "22.28"})
+    @Test
+    void discardsTheLossesOfTheWarmUp() throws Exception {
+        Files.writeString(folder.resolve("bricks.yaml"), """
+                step:
+                  in: app.Main.forward
+                  tokens: tokens.length
+                  warmup: 2
+                bricks:
+                  - in: app.Main.forward
+                    call: product 1
+                    brick: QKV_PROJECTION
+                    elements: this.late.length
+                """);
+        ProcessResult result =
+                application("rules=bricks.yaml,out=run.json").run().assertSucceeded();
+        assertThat(recorded("run.json")).isEqualTo("{QkvProjection=30/90}");
+        assertThat(result.err()).contains("'this.late.length' cannot be read").doesNotContain("could not be read");
+        assertThat(JsonReport.read(folder.resolve("run.json")).facts().disturbances())
+                .isEmpty();
     }
 
     /**
@@ -765,12 +812,88 @@ class AgentIT {
                 .in(folder)
                 .run()
                 .assertSucceeded();
-        assertThat(dropping.err())
-                .contains(
-                        "1 rules are dropped, since their samples take less than 1000 ns on average: those of the lines 2");
+        assertThat(dropping.err().lines())
+                .contains("brick agent: bricks whose samples take less than 1000 ns on average are dropped: line 2");
         assertThat(JsonReport.read(folder.resolve("short.json")).bricks())
                 .extracting(BrickStats::name)
                 .containsExactly("product");
+    }
+
+    /** Of three bricks that are too short, one is an annotation's, and one is a call in a method that goes on. */
+    @Spec({"22.21", "22.37"})
+    @Test
+    void keepsTheProfileIfAShortBrickIsInAMethodThatGoesOn() throws Exception {
+        compile(
+                folder,
+                "org/brickprofiler/BrickId.java",
+                "package org.brickprofiler; public enum BrickId { SAMPLING }");
+        compile(folder, "org/brickprofiler/Brick.java", """
+                package org.brickprofiler;
+
+                public @interface Brick {
+                    BrickId value();
+                }
+                """);
+        compile(folder, "app/Short.java", """
+                package app;
+
+                import org.brickprofiler.Brick;
+                import org.brickprofiler.BrickId;
+
+                public class Short {
+                    static double sum;
+
+                    static void multiply(double[] matrix) {
+                        for (int i = 0; i < matrix.length; i++) {
+                            sum += add(matrix[i]);
+                        }
+                    }
+
+                    @Brick(BrickId.SAMPLING)
+                    static double add(double a) {
+                        return a + Math.sqrt(a);
+                    }
+
+                    static double half(double a) {
+                        return a / 2;
+                    }
+
+                    public static void main(String[] args) {
+                        double[] matrix = new double[20_000];
+                        long endNs = System.nanoTime() + 1_500_000_000L;
+                        while (System.nanoTime() < endNs) {
+                            multiply(matrix);
+                            for (int i = 0; i < 1_000; i++) {
+                                sum += half(i);
+                            }
+                        }
+                        System.out.println(sum);
+                    }
+                }
+                """);
+        Files.writeString(folder.resolve("short.yaml"), """
+                annotated: [app]
+                bricks:
+                  - {in: app.Short.multiply, brick: product, category: MATRIX_PRODUCT}
+                  - {in: app.Short.main, call: half, brick: half, category: OTHER}
+                """);
+        ProcessResult result = ChildProcess.java()
+                .jvmOptions(List.of("-javaagent:" + JAR + "=rules=short.yaml,out=short.json"))
+                .jvmOptions(List.of("-Dbrick.profiler.shortest_ns=2000", "-cp", classes.toString(), "app.Short"))
+                .in(folder)
+                .run()
+                .assertSucceeded();
+        assertThat(result.err().lines().filter(line -> line.contains(" apply")))
+                .containsExactly("brick agent: 2 of 2 rules and 1 annotation apply so far");
+        assertThat(result.err().lines().filter(line -> line.contains("2000 ns") || line.contains("goes on")))
+                .hasSizeBetween(2, 3)
+                .anySatisfy(line -> assertThat(line).contains("dropped", "the annotation of app.Short.add"))
+                .anySatisfy(line -> assertThat(line).contains("dropped", "line 4"))
+                .anySatisfy(line -> assertThat(line).contains("'half' goes on"));
+        ProfileSnapshot profile = JsonReport.read(folder.resolve("short.json"));
+        assertThat(profile.bricks()).extracting(BrickStats::name).containsExactlyInAnyOrder("product", "half");
+        assertThat(profile.facts().disturbances())
+                .anySatisfy(remark -> assertThat(remark).contains("'half'"));
     }
 
     /** Its proposals, recorded by the JDK alone, and read. */

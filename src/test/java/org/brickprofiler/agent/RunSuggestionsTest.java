@@ -288,7 +288,8 @@ class RunSuggestionsTest {
     void dropsBricksWithManyShortSamples() {
         List<Set<String>> dropped = new ArrayList<>();
         List<BrickStats> now = new ArrayList<>();
-        ShortBricks watch = new ShortBricks(1_000, () -> now, dropped::add);
+        List<String> goingOn = new ArrayList<>();
+        ShortBricks watch = new ShortBricks(1_000, () -> now, dropped::add, goingOn::add);
         now.add(stats("cold", 2_000, 5_000_000));
         now.add(stats("rare", 500, 50_000));
         now.add(stats("long", 2_000, 2_000_000));
@@ -298,6 +299,13 @@ class RunSuggestionsTest {
         now.set(0, stats("cold", 4_000, 5_400_000));
         watch.look();
         assertThat(dropped).containsExactly(Set.of("cold"));
+        assertThat(goingOn).isEmpty();
+        assertThat(List.of(watch.hasDropped("cold"), watch.hasDropped("long"))).isEqualTo(List.of(true, false));
+        // As of a method that has not returned since its class was woven again: it is not dropped a second time.
+        now.set(0, stats("cold", 2_000, 400_000));
+        watch.look();
+        assertThat(dropped).hasSize(1);
+        assertThat(goingOn).containsExactly("cold");
         assertThatThrownBy(() -> ShortBricks.bound("1 us"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("'1 us' is not a number of nanoseconds");

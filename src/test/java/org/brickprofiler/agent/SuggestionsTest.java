@@ -99,6 +99,45 @@ class SuggestionsTest {
         }
     }
 
+    /** A block in which norms and fields of other statements stand before the products. */
+    static final class Block {
+        private float[] gate = {1};
+        private float[] wo = {2};
+        private float[] other = {3};
+        private float[] up = {4};
+
+        float attend(float[] x, boolean isLast) {
+            rmsNorm(x);
+            float sum = matmul(other, x);
+            gate[0] = sum;
+            sum += matmul(rmsNorm(x), x);
+            float[] weights = wo;
+            sum += rmsNorm(x)[0];
+            sum += matmul(weights, x);
+            sum += matmul(isLast ? gate : other, x);
+            return sum + matmul(up(), x);
+        }
+
+        private float[] up() {
+            return up;
+        }
+
+        private static float[] rmsNorm(float[] x) {
+            for (int i = 0; i < x.length; i++) {
+                x[i] *= 0.5f;
+            }
+            return x;
+        }
+
+        private static float matmul(float[] weights, float[] x) {
+            float sum = 0;
+            for (int i = 0; i < x.length; i++) {
+                sum += weights[i] * x[i];
+            }
+            return sum;
+        }
+    }
+
     /** Two parsers, as of JSON and of SQL, whose repeated calls have nothing to do with each other. */
     static final class Parser {
         private final int[] gate = {1, 2, 3};
@@ -177,6 +216,31 @@ class SuggestionsTest {
                         "    brick: GATE_PROJECTION",
                         "    brick: GATE_PROJECTION",
                         "    brick: Parser.sql match 3");
+    }
+
+    /**
+     * A product is not named after the norm or the field of the statement before it, nor after what a branch decides.
+     */
+    @Spec("22.9")
+    @Test
+    void namesACallAfterItsOwnOperands() throws IOException {
+        assertThat(suggested(Block.class)
+                        .lines()
+                        .filter(line -> line.contains("brick:") || line.contains("call:"))
+                        .map(String::strip)
+                        .toList())
+                .containsExactly(
+                        "brick: RMS_NORM",
+                        "call: matmul 1",
+                        "brick: Block.attend matmul 1",
+                        "call: matmul 2",
+                        "brick: Block.attend matmul 2",
+                        "call: matmul 3",
+                        "brick: OUTPUT_PROJECTION",
+                        "call: matmul 4",
+                        "brick: Block.attend matmul 4",
+                        "call: matmul 5",
+                        "brick: UP_PROJECTION");
     }
 
     /** An engine's dot product over the vectors of the JDK, of which every call is one instruction. */

@@ -3,6 +3,9 @@ package org.brickprofiler.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
@@ -20,6 +23,7 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
+import org.brickprofiler.request.Outcome;
 import org.brickprofiler.testing.AllocatedBytes;
 import org.brickprofiler.testing.Spec;
 import org.jspecify.annotations.Nullable;
@@ -558,6 +562,38 @@ class WeaverTest {
                 .contains("line 2, 'this.shape.failing()' could not be read 1 times, and counts as 0 there");
     }
 
+    /** As of another version of a class than the rule was checked against: the places are linked, and read nothing. */
+    @Spec("22.18")
+    @Test
+    void countsEachReadingOfANumberThatDoesNotExist() throws Throwable {
+        Losses losses = new Losses(message -> {});
+        Recorder recorder =
+                Woven.recorder(new BrickProfiler(), new Recorder.Steps(0, () -> {}, null), losses, message -> {});
+        MethodHandles.Lookup caller = MethodHandles.lookup();
+        MethodType number = MethodType.methodType(long.class, String.class);
+        MethodHandle elements = recorder.elements(caller, number, "a", "gone:I");
+        MethodHandle object =
+                recorder.elements(caller, MethodType.methodType(Object.class, String.class), "b", "gone:I");
+        MethodHandle amount = recorder.amount(caller, number, "c", "gone:I");
+        MethodHandle weight = recorder.weight(caller, number, "d", "", "gone:I");
+        MethodHandle outcome =
+                recorder.outcome(caller, MethodType.methodType(int.class, String.class), "e", "", "gone:I");
+        for (int i = 0; i < 3; i++) {
+            assertThat((long) elements.invoke("")).isZero();
+            assertThat((Object) object.invoke("")).isNull();
+            assertThat((long) amount.invoke("")).isEqualTo(WovenWork.UNREAD);
+            assertThat((long) weight.invoke("")).isEqualTo(WovenWork.UNREAD);
+            assertThat((int) outcome.invoke("")).isEqualTo(Outcomes.number(Outcome.COMPLETED));
+        }
+        assertThat(losses.summary())
+                .contains(
+                        "a could not be read 3 times, and counts as 0 there",
+                        "b could not be read 3 times, and counts as 0 there",
+                        "c could not be read 3 times",
+                        "d could not be read 3 times",
+                        "e could not be read 3 times, and counts as 0 there");
+    }
+
     @Spec("22.18")
     @Test
     void countsNegativeElementsAsNone() {
@@ -565,7 +601,8 @@ class WeaverTest {
         Recorder recorder =
                 Woven.recorder(new BrickProfiler(), new Recorder.Steps(0, () -> {}, null), losses, message -> {});
         recorder.stopBrick(recorder.startBrick(1), -4);
-        assertThat(losses.summary()).containsExactly("1 samples had a negative number of elements, which counts as 0");
+        assertThat(losses.summary())
+                .containsExactly("elements: of a brick was negative 1 times, and counts as 0 there");
     }
 
     /** A full heap, a full stack, and an unexpected exception of a profiler. */

@@ -235,16 +235,21 @@ class WovenRequestsTest {
             requests.arrived(i, 1);
         }
         long depth = requests.startRequest(1);
+        requests.endRequest(Outcome.COMPLETED, requests.startRequest(1));
+        assertThat(requests.summary())
+                .containsExactly(
+                        "1 requests began within another one of the same thread, and count as parts of it: name one"
+                                + " method for each request under request:",
+                        "2 calls changed nothing, since their objects had not arrived as requests, or had finished",
+                        "1 objects arrived again before they had finished, and their earlier requests were given up",
+                        "1 requests were given up without a finish: finished: misses a way in which a request ends");
+
         requests.discard();
         profiler.reset();
         requests.endRequest(Outcome.COMPLETED, depth);
         requests.inStep(7, 0, 1);
-
         assertThat(requests.summary())
                 .containsExactly(
-                        "2 calls changed nothing, since their objects had not arrived as requests, or had finished",
-                        "1 objects arrived again before they had finished, and their earlier requests were given up",
-                        "1 requests were given up without a finish: finished: misses a way in which a request ends",
                         "65537 requests were under way at the end of the warm-up or at a reset, and do not count");
         assertThat(recorder.stats().counts().ignoredCalls()).isZero();
     }

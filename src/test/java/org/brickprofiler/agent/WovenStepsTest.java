@@ -114,6 +114,88 @@ class WovenStepsTest {
         assertThat(steps.tokensPerSec().orElseThrow()).isLessThan(before);
     }
 
+    /** As of an engine with another meaning of these numbers. */
+    @Spec({"22.15", "22.18"})
+    @Test
+    void negativeNumbersOfAStepAreCounted() {
+        List<String> said = new ArrayList<>();
+        Losses losses = new Losses(said::add);
+        BrickProfiler profiler = BrickProfiler.enabled();
+        Recorder recorder = Woven.recorder(profiler, new Recorder.Steps(0, () -> {}, null), losses, message -> {});
+        recorder.endPrompt(recorder.startPrompt(-1, -1));
+        for (int step = 0; step < 3; step++) {
+            recorder.endStep(recorder.startStep(-7, -step, -1, false));
+        }
+        assertThat(losses.summary())
+                .containsExactly(
+                        "kv: of a step was negative 2 times, and counts as 0 there",
+                        "output: of a prompt was negative 1 times, and counts as 0 there",
+                        "output: of a step was negative 3 times, and counts as 0 there",
+                        "steps: of a prompt was negative 1 times, and counts as 0 there",
+                        "tokens: of a step was negative 3 times, and counts as 0 there");
+        assertThat(said)
+                .hasSize(5)
+                .contains(
+                        "tokens: of a step was negative, and counts as 0: -7",
+                        "kv: of a step was negative, and counts as 0: -1");
+        StepStats prefill = profiler.snapshot().steps().phase(Phase.PREFILL).orElseThrow();
+        assertThat(List.of(prefill.count(), prefill.prefillTokens(), prefill.outputTokens()))
+                .isEqualTo(List.of(3L, 0L, 0L));
+    }
+
+    /** The losses of the warm-up are none of the profile. */
+    @Spec({"22.6", "22.28"})
+    @Test
+    void whatIsDiscardedLeavesNoLosses() {
+        BrickProfiler profiler = BrickProfiler.enabled();
+        Losses losses = new Losses(message -> {});
+        Recorder.Steps steps = new Recorder.Steps(0, () -> {}, null);
+        Recorder recorder = Woven.recorder(profiler, steps, losses, message -> {});
+        recorder.stopBrick(recorder.startBrick(1), -4);
+        recorder.failed(new IllegalStateException());
+        losses.unread("a", new IllegalStateException());
+        losses.unreadAmount("b", new IllegalStateException());
+        losses.unknownType("c", "d");
+        losses.unknownWork("e");
+        losses.unknownOutcome("f", "g");
+        losses.leftAlone("h", WovenStepsTest.class.getClassLoader());
+        for (int position = 0; position < 2; position++) {
+            long outer = recorder.startStep(1, position, 1, false);
+            recorder.startLayer(-1);
+            recorder.endStep(recorder.startStep(1, position, 1, false));
+            recorder.endStep(outer);
+        }
+        assertThat(losses.summary()).hasSize(8);
+        assertThat(List.of(steps.doubtText(), steps.nestedText(), steps.nestedLayersText()))
+                .allSatisfy(text -> assertThat(text).isPresent());
+
+        losses.discard();
+        steps.discard();
+        assertThat(losses.summary())
+                .containsExactly("1 classes were not woven, since their loaders do not see the agent's bridge");
+        assertThat(List.of(steps.doubtText(), steps.nestedText(), steps.nestedLayersText()))
+                .allSatisfy(text -> assertThat(text).isEmpty());
+    }
+
+    /**
+     * A step of the warm-up may end after it, on another thread; its tokens were output before the time that counts.
+     */
+    @Spec({"22.6", "22.15"})
+    @Test
+    void aStepOfTheWarmUpThatEndsAfterItHasNoRate() throws InterruptedException {
+        Recorder.Steps steps = new Recorder.Steps(1, () -> {}, null);
+        Recorder recorder = Woven.recorder(BrickProfiler.enabled(), steps, new Losses(message -> {}), message -> {});
+        long late = recorder.startStep(1, 4, 1_000, false);
+        Thread other = new Thread(() -> recorder.endStep(recorder.startStep(1, 4, 1, false)));
+        other.start();
+        other.join();
+        assertThat(steps.isWarmingUp()).isFalse();
+        recorder.endStep(late);
+        assertThat(steps.tokensPerSec()).isEmpty();
+        recorder.endStep(recorder.startStep(1, 5, 1, false));
+        assertThat(steps.tokensPerSec()).isPresent();
+    }
+
     /** As with a rule for a method that calls itself for the next layer. */
     @Spec({"3.8", "22.23"})
     @Test

@@ -246,14 +246,15 @@ class WovenWorkTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "layers: this.config.layers | layers: 1 | a pass had 2 layers, and its model has 1",
-                "heads: this.config.heads | heads: this.none.heads | model: heads: could not be read",
-                "dim: this.config.dim | dim: 0 | dim 0.0 is not above 0",
-                "forward | unused | no rule under model: was read in a step",
+                "layers: this.config.layers | layers: 1 | 0 | a pass had 2 layers, and its model has 1",
+                "heads: this.config.heads | heads: this.none.heads | 0 | model: heads: could not be read",
+                "dim: this.config.dim | dim: 0 | 0 | dim 0.0 is not above 0",
+                "forward | unused | 0 | no rule under model: was read in a step",
+                "cache: F16 | cache: F16 | -1 | model: kv: -1 is impossible",
             })
-    void aModelThatDoesNotFitGivesNoWork(String line, String instead, String message) throws Exception {
+    void aModelThatDoesNotFitGivesNoWork(String line, String instead, int position, String message) throws Exception {
         Object tiny = tiny(STEP + MODEL.replace(line, instead) + BRICKS);
-        step(tiny, 1, 0, true);
+        step(tiny, 1, position, true);
         assertThat(profile().bricks()).extracting(BrickStats::work).containsOnly(Work.NONE);
         assertThat(Woven.SAID)
                 .last()

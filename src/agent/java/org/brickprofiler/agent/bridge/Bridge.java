@@ -704,6 +704,11 @@ public final class Bridge {
         return missesFailures;
     }
 
+    /** Discards the failed calls so far, with those that the sink has counted. */
+    public static void discardFailures() {
+        missesFailures = false;
+    }
+
     /** Counts a failed call; with a full stack or heap counting may fail, too. Returns the void timer. */
     static long failed(Throwable failed) {
         try {
