@@ -52,6 +52,8 @@ public record PackProblem(
          * packed.
          */
         UNWRITTEN_WINDOWS,
+        /** A pack of an earlier version, whose tables do not count the measurements that are missing. */
+        EARLIER_PACK,
         /** A file of the pack is missing or changed. */
         DAMAGED_PACK;
 

@@ -52,6 +52,7 @@ final class ProfileWindow {
     private static final List<PackedColumn> REQUESTS = RequestFields.REQUESTS.packed();
     private static final int COUNT = place("count");
     private static final int TOTAL_NS = place("total_ns");
+    private static final int UNRESOLVED = place("unresolved");
 
     private final Row brick = new Row(ProfileFields.BRICK);
     private final Row phaseRow = new Row(ProfileFields.PHASE);
@@ -128,6 +129,12 @@ final class ProfileWindow {
     boolean hasRequests;
 
     final long[] requests = new long[REQUESTS.size()];
+
+    /** The number of deferred measurements that found their queue full. */
+    long dropped;
+
+    /** The number of measurements whose end was not known when the window ended. */
+    long pending;
 
     /** The number of earlier windows that the export had deleted when it wrote the window. */
     long windowsDeleted;
@@ -340,7 +347,7 @@ final class ProfileWindow {
      * Reads a whole file into the fields.
      *
      * @param bytes the content of the file
-     * @throws Unreadable when it is damaged, or contains no samples
+     * @throws Unreadable when it is damaged, or nothing was recorded in it
      */
     void read(byte[] bytes) throws Unreadable {
         bricks.size = 0;
@@ -348,6 +355,8 @@ final class ProfileWindow {
         phases = 0;
         streams = 0;
         hasRequests = false;
+        dropped = 0;
+        pending = 0;
         windowsDeleted = 0;
         Body body = new Body();
         try (JsonParser parser = JsonInput.parser(new ByteArrayInputStream(bytes))) {
@@ -372,6 +381,8 @@ final class ProfileWindow {
             input.document(key -> {
                 switch (key) {
                     case "total_ns" -> totalNs = input.whole(key, 0, Long.MAX_VALUE);
+                    case "dropped_pending" -> dropped = input.whole(key, 0, Long.MAX_VALUE);
+                    case "pending" -> pending = input.whole(key, 0, Long.MAX_VALUE);
                     case "bricks" -> {
                         hasBricks = true;
                         input.array(key, () -> brick(input, bricks));
@@ -436,22 +447,24 @@ final class ProfileWindow {
         if (hasRequests) {
             values.add("requests " + Arrays.toString(requests));
         }
+        values.add("dropped " + dropped + " pending " + pending);
         values.sort(Comparator.naturalOrder());
         return values;
     }
 
     private void check(long totalNs) throws Unreadable {
         long sum = 0;
-        long samplesOfAll = 0;
+        long measured = dropped;
         for (int i = 0; i < bricks.size; i++) {
-            samplesOfAll = Sums.limited(samplesOfAll, bricks.figures[i][COUNT]);
+            measured = Sums.limited(measured, bricks.figures[i][COUNT]);
+            measured = Sums.limited(measured, bricks.figures[i][UNRESOLVED]);
             sum = Sums.limited(sum, bricks.figures[i][TOTAL_NS]);
         }
         if (totalNs >= 0 && sum != totalNs) {
             throw damaged("its bricks take " + sum + " ns, and its total_ns is " + totalNs);
         }
         requireParts();
-        if (samplesOfAll == 0 && phases == 0 && !hasRequests) {
+        if (measured == 0 && phases == 0 && !hasRequests) {
             throw new Unreadable(PackProblem.Kind.EMPTY_WINDOW, "nothing was recorded in it");
         }
     }

@@ -145,7 +145,9 @@ final class FleetPackerTest {
                         WindowFiles.START.plusSeconds(720).toEpochMilli(),
                         snapshot.wallNs(),
                         120L,
-                        129L));
+                        129L,
+                        0L,
+                        0L));
         assertThat(bricks()).containsExactlyInAnyOrderElementsOf(bricks(snapshot));
         assertThat(ask("SELECT phase, steps, total_ns, tokens, max_ns FROM step_window"))
                 .containsExactlyElementsOf(snapshot.steps().phases().stream()
@@ -220,6 +222,103 @@ final class FleetPackerTest {
     }
 
     /** The windows have a sample of each brick outside of any step, too. */
+    /** A rank that lost half of its samples has half of the time. */
+    private void rankThatLacksMeasurements(int rank, long unresolved, long dropped, long pending) throws IOException {
+        Path file = windows.write(WindowFiles.of("r1", rank, 2, 0).build(), 100);
+        ProfileSnapshot window = JsonReport.read(file);
+        List<BrickStats> bricks = window.bricks().stream()
+                .map(brick -> brick.name().equals("RmsNorm")
+                        ? brick.toBuilder()
+                                .device(new DeviceTime(0, 0, 0, 0, 0, unresolved))
+                                .build()
+                        : brick)
+                .toList();
+        JsonReport.write(
+                window.toBuilder().bricks(bricks).deferred(dropped, pending, 0).build(), file);
+    }
+
+    @Spec("24.23")
+    @Test
+    void measurementsWithoutATimeAreInTheTables() throws IOException {
+        rankThatLacksMeasurements(0, 0, 0, 0);
+        rankThatLacksMeasurements(1, 2, 3, 5);
+
+        pack();
+
+        assertThat(ask("SELECT rank, dropped, pending FROM rank_window ORDER BY rank"))
+                .containsExactly(List.of(0L, 0L, 0L), List.of(1L, 3L, 5L));
+        assertThat(ask("SELECT rank, count, unresolved FROM brick_window WHERE brick = 'RmsNorm' ORDER BY rank"))
+                .containsExactly(List.of(0L, 2L, 0L), List.of(1L, 2L, 2L));
+        assertThat(ask("SELECT sum(unresolved) FROM brick_phase_window")).containsExactly(List.of(0L));
+        assertThat(report())
+                .contains(" the ranks that ! marks: rank 1 lacks 10 of 14 (71.4 %).\n")
+                .doesNotContain("rank 0 lacks");
+    }
+
+    /** The device gave no time in the whole window: something was recorded all the same. */
+    @Spec("24.23")
+    @Test
+    void aWindowOfUnresolvedMeasurementsAloneIsNoEmptyOne() throws IOException {
+        for (int rank = 0; rank < 2; rank++) {
+            Path file = windows.write(WindowFiles.of("r1", rank, 2, 0).build(), 100);
+            ProfileSnapshot window = JsonReport.read(file);
+            JsonReport.write(
+                    ProfileSnapshot.builder(window.startedAt(), window.endedAt(), window.wallNs())
+                            .identity(window.identity())
+                            .bricks(List.of(BrickStats.builder("RmsNorm", BrickCategory.NORM)
+                                    .device(new DeviceTime(0, 0, 0, 0, 0, 7))
+                                    .build()))
+                            .build(),
+                    file);
+        }
+
+        assertThat(pack().manifest().problems()).isEmpty();
+        assertThat(ask("SELECT count, unresolved FROM brick_window WHERE rank = 1"))
+                .containsExactly(List.of(0L, 7L));
+        assertThat(report()).contains("rank 0 lacks 7 of 7 (100.0 %), rank 1 lacks 7 of 7 (100.0 %).\n");
+    }
+
+    /** The tables of a pack of an earlier version lack the columns, and its manifest has no revision. */
+    @Spec("24.23")
+    @Test
+    void whatAPackOfAnEarlierVersionLacksIsNotKnown() throws IOException {
+        rankThatLacksMeasurements(0, 0, 0, 0);
+        rankThatLacksMeasurements(1, 2, 3, 5);
+        Manifest manifest = pack().manifest();
+        List<Manifest.PackFile> earlier = new ArrayList<>();
+        try (DuckEngine engine = DuckEngine.open(OPTIONS)) {
+            for (Manifest.PackFile file : manifest.files()) {
+                Path path = pack.resolve(file.path());
+                Path copy = folder.resolve("copy.parquet");
+                Files.move(path, copy);
+                engine.execute("COPY (SELECT COLUMNS(lambda c: c NOT IN ('unresolved', 'dropped', 'pending')) FROM read_parquet('"
+                        + copy + "')) TO '" + path + "' (FORMAT parquet)");
+                Files.delete(copy);
+                earlier.add(FleetPack.entry(pack, file.table(), path, file.rows()));
+            }
+        }
+        new Manifest(0, 2, 0, earlier, List.of()).write(pack);
+        Path written = pack.resolve("manifest.json");
+        Files.writeString(written, Files.readString(written).replaceFirst("\"revision\" : 0,\\s*", ""));
+        assertThat(written).content().doesNotContain("revision");
+
+        assertThat(ask("SELECT rank, dropped, pending FROM rank_window ORDER BY rank"))
+                .containsExactly(Arrays.asList(0L, null, null), Arrays.asList(1L, null, null));
+        assertThat(ask("SELECT DISTINCT unresolved FROM brick_window")).containsExactly(Arrays.asList((Object) null));
+        assertThat(ask("SELECT kind FROM pack_problem")).containsExactly(List.of("earlier_pack"));
+        assertThat(report())
+                .contains("! earlier pack: 1 (0 windows left out), such as an earlier version made the pack")
+                .doesNotContain("rank 1 lacks");
+    }
+
+    private String report() throws IOException {
+        try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, OPTIONS)) {
+            FleetPack opened = FleetPack.open(engine, pack.toString(), false);
+            opened.mount(engine);
+            return FleetReport.of(engine, opened.problems()).toText();
+        }
+    }
+
     @Spec("24.22")
     @Test
     void bricksByPhaseHaveATableOfTheirOwn() throws IOException {
