@@ -171,6 +171,9 @@ final class FleetCommand implements Callable<Integer> {
             try {
                 FleetPack pack = FleetPack.open(started, location, salvage);
                 report(pack.problems(), location, err);
+                pack.problems().stream()
+                        .filter(problem -> problem.kind() == PackProblem.Kind.EARLIER_PACK)
+                        .forEach(problem -> Brick.report(err, location + ": " + problem.reason()));
                 pack.mount(started);
                 return new OpenPack(pack, started);
             } catch (IOException | RuntimeException | Error failed) {

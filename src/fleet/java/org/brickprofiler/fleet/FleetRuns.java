@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.DeviceTime;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunIdentity;
 import org.brickprofiler.StepInfo;
@@ -71,6 +72,8 @@ public final class FleetRuns {
                 .samples(row.number("count"), row.number("total_ns"), row.number("min_ns"), row.number("max_ns"))
                 .last(row.number("max_ns"), 0)
                 .elements(row.number("elements"))
+                .device(new DeviceTime(
+                        0, 0, 0, 0, 0, row.ifNumber("unresolved").orElse(0)))
                 .build();
     }
 
@@ -103,6 +106,7 @@ public final class FleetRuns {
                         Instant.ofEpochMilli(row.number("end_ms")),
                         row.number("wall_ns"))
                 .threads(1, false)
+                .deferred(row.ifNumber("dropped").orElse(0), 0, 0)
                 .tilesOff(true)
                 .bricks(bricks)
                 .steps(new Steps(steps, LatencyDistribution.EMPTY, 0, LatencyDistribution.EMPTY, 0, List.of()))
