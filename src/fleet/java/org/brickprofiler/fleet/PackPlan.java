@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -382,6 +383,26 @@ final class PackPlan {
     }
 
     /**
+     * Returns the ranks from one on to another one, without it, as missing.
+     *
+     * @param size the number of ranks of the run; null if no file states it, so that only gaps are known
+     */
+    private static Optional<PackProblem> missingRanks(String runId, int from, int to, @Nullable Integer size) {
+        if (from >= to) {
+            return Optional.empty();
+        }
+        String which = to == from + 1 ? "rank " + from + " is" : "the ranks " + from + " to " + (to - 1) + " are";
+        return Optional.of(new PackProblem(
+                Kind.MISSING_RANK,
+                runId,
+                from,
+                null,
+                null,
+                which + " missing" + (size == null ? "; no file states the world_size" : " of " + size),
+                0));
+    }
+
+    /**
      * Returns the missing ranks of a run, and the ranks with missing windows. No data are left out because of them.
      *
      * @param run the accepted files
@@ -393,7 +414,7 @@ final class PackPlan {
         }
         List<PackProblem> missing = new ArrayList<>();
         String runId = run.get(0).runId();
-        Map<Integer, List<Head>> ranks =
+        SortedMap<Integer, List<Head>> ranks =
                 run.stream().collect(Collectors.groupingBy(Head::rank, TreeMap::new, Collectors.toList()));
         @Nullable
         Integer size = run.stream()
@@ -401,18 +422,12 @@ final class PackPlan {
                 .filter(Objects::nonNull)
                 .findFirst()
                 .orElse(null);
-        for (int rank = 0; size != null && rank < size; rank++) {
-            if (!ranks.containsKey(rank)) {
-                int last = rank;
-                while (last + 1 < size && !ranks.containsKey(last + 1)) {
-                    last++;
-                }
-                String which = last == rank ? "rank " + rank + " is" : "the ranks " + rank + " to " + last + " are";
-                missing.add(
-                        new PackProblem(Kind.MISSING_RANK, runId, rank, null, null, which + " missing of " + size, 0));
-                rank = last;
-            }
+        int next = 0;
+        for (int rank : ranks.keySet()) {
+            missingRanks(runId, next, rank, size).ifPresent(missing::add);
+            next = rank + 1;
         }
+        missingRanks(runId, next, size == null ? next : size, size).ifPresent(missing::add);
         List<Long> all = run.stream().map(Head::window).distinct().sorted().toList();
         ranks.forEach((rank, own) -> {
             if (own.size() < all.size()) {

@@ -448,6 +448,27 @@ final class FleetPackerTest {
     /**
      * Of a run of 36 minutes, whose windows are numbered by steps or by the host's own clock; some ranks begin late.
      */
+    /** The numbers of the ranks show a gap, whether or not the files state how many ranks there are. */
+    @Spec("24.3")
+    @Test
+    void aGapInTheRanksIsNamedWithoutTheirNumber() throws IOException {
+        for (int rank : new int[] {1, 2, 5, Integer.MAX_VALUE}) {
+            RunIdentity.Builder identity =
+                    RunIdentity.builder().runId("r1").rank(rank).window(0);
+            windows.write(identity.build(), 100);
+        }
+
+        assertThat(pack().manifest().problems())
+                .extracting(PackProblem::kind, PackProblem::rank, PackProblem::reason)
+                .containsExactly(
+                        tuple(Kind.MISSING_RANK, 0, "rank 0 is missing; no file states the world_size"),
+                        tuple(Kind.MISSING_RANK, 3, "the ranks 3 to 4 are missing; no file states the world_size"),
+                        tuple(
+                                Kind.MISSING_RANK,
+                                6,
+                                "the ranks 6 to 2147483646 are missing; no file states the world_size"));
+    }
+
     @Spec("24.3")
     @ParameterizedTest
     @CsvSource({
