@@ -111,12 +111,28 @@ public final class FleetPacker {
      *     frequent
      */
     public Result pack(Collection<Path> files) throws IOException {
+        return pack(files, Map.of());
+    }
+
+    /**
+     * Packs profiles, and names files that may be profiles but are not read.
+     *
+     * @param files the profiles, in any order; a profile without a run is named after its path
+     * @param passedOver the files that are not read, with the reasons; problems of the pack
+     * @return the result; if no window is left, nothing was written
+     * @throws IOException when the pack cannot be written, or the engine fails; the former pack is complete
+     * @throws IllegalArgumentException when the folder contains something other than a pack, or no model is the most
+     *     frequent
+     */
+    public Result pack(Collection<Path> files, Map<Path, String> passedOver) throws IOException {
         requireOwnFolder();
         // Before hundreds of thousands of files are read in vain.
         DuckPlugin.driver();
         List<Source> sources = sources(files);
         totalBytes = sources.stream().mapToLong(Source::bytes).sum();
         List<PackProblem> problems = Collections.synchronizedList(new ArrayList<>(losses(sources)));
+        passedOver.forEach((file, reason) ->
+                problems.add(new PackProblem(Kind.PASSED_OVER, null, null, null, file.toString(), reason, 1)));
         ExecutorService workers = Executors.newFixedThreadPool(options.threads(), work -> {
             Thread thread = new Thread(work, "brick fleet pack");
             thread.setDaemon(true);
@@ -175,7 +191,7 @@ public final class FleetPacker {
             String name = file.toString().replace('\\', '/');
             sources.putIfAbsent(
                     file.toAbsolutePath().normalize(),
-                    new Source(file, name.replaceFirst("\\.json$", ""), Files.size(file)));
+                    new Source(file, name.replaceFirst("\\.json(\\.gz)?$", ""), Files.size(file)));
         }
         return List.copyOf(sources.values());
     }

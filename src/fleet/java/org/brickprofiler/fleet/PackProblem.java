@@ -43,6 +43,8 @@ public record PackProblem(
         OTHER_WORLD_SIZE,
         /** A rank's clock is more than an hour from those of most ranks. */
         CLOCK_APART,
+        /** A file in a folder of profiles that was not read. */
+        PASSED_OVER,
         /** A rank without any file. The other ranks count. */
         MISSING_RANK,
         /** A rank that lacks windows which other ranks have. Those that it has count. */

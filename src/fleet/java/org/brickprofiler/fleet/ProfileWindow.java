@@ -2,8 +2,10 @@ package org.brickprofiler.fleet;
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import java.io.BufferedInputStream;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -31,6 +33,7 @@ import org.brickprofiler.report.internal.PhaseCheck;
 import org.brickprofiler.report.internal.ProfileFields;
 import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.report.internal.Row;
+import org.brickprofiler.trace.read.GzipMembers;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,6 +45,11 @@ import org.jspecify.annotations.Nullable;
 final class ProfileWindow {
 
     private static final int MAJOR_VERSION = 1;
+
+    /** The bytes with which a file packed with gzip begins. */
+    private static final byte[] GZIP = {0x1f, (byte) 0x8b};
+
+    private static final int GZIP_BUFFER_BYTES = 1 << 13;
 
     /** The keys before the bricks: the head of a file is read without its rest. */
     private static final Set<String> HEAD = Set.of("schema_version", "identity", "started_at", "wall_ns");
@@ -263,7 +271,8 @@ final class ProfileWindow {
      * @throws IOException when it cannot be read
      */
     Head head(Path file, String ownRun) throws IOException, Unreadable {
-        try (JsonParser parser = JsonInput.parser(Files.newInputStream(file))) {
+        try (InputStream stored = new BufferedInputStream(Files.newInputStream(file));
+                JsonParser parser = JsonInput.parser(unpacked(stored))) {
             JsonInput input = new JsonInput(parser);
             HeadFields found = new HeadFields(input);
             if (parser.nextToken() == null) {
@@ -279,6 +288,18 @@ final class ProfileWindow {
         } catch (JsonProcessingException malformed) {
             throw damaged(JsonInput.describe(malformed));
         }
+    }
+
+    /**
+     * Returns the text of a file, packed with gzip or not.
+     *
+     * @param stored the bytes of the file; can be marked
+     */
+    private static InputStream unpacked(InputStream stored) throws IOException {
+        stored.mark(GZIP.length);
+        byte[] begin = stored.readNBytes(GZIP.length);
+        stored.reset();
+        return Arrays.equals(begin, GZIP) ? new GzipMembers(stored, GZIP_BUFFER_BYTES) : stored;
     }
 
     /** The values before the bricks of one file. */
@@ -346,7 +367,7 @@ final class ProfileWindow {
     /**
      * Reads a whole file into the fields.
      *
-     * @param bytes the content of the file
+     * @param bytes the content of the file, packed with gzip or not
      * @throws Unreadable when it is damaged, or nothing was recorded in it
      */
     void read(byte[] bytes) throws Unreadable {
@@ -359,7 +380,7 @@ final class ProfileWindow {
         pending = 0;
         windowsDeleted = 0;
         Body body = new Body();
-        try (JsonParser parser = JsonInput.parser(new ByteArrayInputStream(bytes))) {
+        try (JsonParser parser = JsonInput.parser(unpacked(new ByteArrayInputStream(bytes)))) {
             body.read(new JsonInput(parser));
         } catch (Unreadable unreadable) {
             throw unreadable;
