@@ -268,7 +268,7 @@ final class PackPlan {
         return taken;
     }
 
-    /** When a rank was there: its first and last beginning of a window. */
+    /** When a rank was there: the first and the last {@link Head#clockMs}. */
     private static final class Span {
         long first = Long.MAX_VALUE;
         long last = Long.MIN_VALUE;
@@ -280,14 +280,14 @@ final class PackPlan {
 
     /**
      * Leaves out the ranks whose clock cannot agree with the others: a rank that ran at another time than most ranks,
-     * or that began a window at another time than most of them.
+     * or that had a window at another time than most of them.
      */
     private List<Head> ofOneClock(List<Head> files) {
         Map<Integer, Span> spans = new HashMap<>();
         for (Head head : files) {
             Span span = spans.computeIfAbsent(head.rank(), none -> new Span());
-            span.first = Math.min(span.first, head.startMs());
-            span.last = Math.max(span.last, head.startMs());
+            span.first = Math.min(span.first, head.clockMs());
+            span.last = Math.max(span.last, head.clockMs());
         }
         long from = median(spans.values().stream().map(span -> span.first).toList());
         long to = Math.max(
@@ -310,19 +310,19 @@ final class PackPlan {
             }
         });
         windows.values().forEach(window -> {
-            long start = median(window.stream().map(Head::startMs).toList());
+            long usual = median(window.stream().map(Head::clockMs).toList());
             boolean agreed =
-                    2 * window.stream().filter(head -> isNear(head, start)).count() > window.size();
+                    2 * window.stream().filter(head -> isNear(head, usual)).count() > window.size();
             for (Head head : window) {
                 if (!agreed) {
                     apart.putIfAbsent(
                             head.rank(),
                             "the clocks of the ranks are hours apart in window " + head.window()
                                     + ", and no time is that of most");
-                } else if (!isNear(head, start)) {
+                } else if (!isNear(head, usual)) {
                     apart.putIfAbsent(
                             head.rank(),
-                            "its clock is " + hours(head.startMs() - start) + " those of most ranks in window "
+                            "its clock is " + hours(head.clockMs() - usual) + " those of most ranks in window "
                                     + head.window());
                 }
             }
@@ -340,7 +340,7 @@ final class PackPlan {
     }
 
     private static boolean isNear(Head head, long ms) {
-        return Math.abs(head.startMs() - ms) <= CLOCK_TOLERANCE_MS;
+        return Math.abs(head.clockMs() - ms) <= CLOCK_TOLERANCE_MS;
     }
 
     /**
@@ -353,12 +353,12 @@ final class PackPlan {
         for (List<Head> window : windows) {
             List<Long> others = window.stream()
                     .filter(head -> head.rank() != rank)
-                    .map(Head::startMs)
+                    .map(Head::clockMs)
                     .toList();
             if (!others.isEmpty()) {
                 window.stream()
                         .filter(head -> head.rank() == rank)
-                        .forEach(head -> shared.add(head.startMs() - median(others)));
+                        .forEach(head -> shared.add(head.clockMs() - median(others)));
             }
         }
         if (!shared.isEmpty()) {

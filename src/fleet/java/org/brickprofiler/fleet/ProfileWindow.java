@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -52,7 +53,8 @@ final class ProfileWindow {
     private static final int GZIP_BUFFER_BYTES = 1 << 13;
 
     /** The keys before the bricks: the head of a file is read without its rest. */
-    private static final Set<String> HEAD = Set.of("schema_version", "identity", "started_at", "wall_ns");
+    private static final Set<String> HEAD =
+            Set.of("schema_version", "identity", "started_at", "ended_at", "wall_ns");
 
     private static final List<PackedColumn> BRICK = ProfileFields.BRICK.packed();
     private static final List<PackedColumn> PHASE = ProfileFields.PHASE.packed();
@@ -162,15 +164,13 @@ final class ProfileWindow {
      * The values before the bricks: the run and the part of it. Immutable.
      *
      * @param windowNumber the number of the window; null for a profile that is no window
-     * @param startMs its begin, ms since 1970, by the clock of the rank's host
      */
     record Head(
             Path file,
             Labels labels,
             int rank,
             @Nullable Long windowNumber,
-            long startMs,
-            long wallNs,
+            Time time,
             @Nullable Long firstStep,
             @Nullable Long lastStep) {
 
@@ -184,6 +184,15 @@ final class ProfileWindow {
                 @Nullable String precision,
                 @Nullable String commit,
                 @Nullable String phase) {}
+
+        /**
+         * The time of a window, by the clock of the rank's host.
+         *
+         * @param startMs its begin, ms since 1970; before the windows without samples that precede it
+         * @param endMs its end, ms since 1970
+         * @param wallNs for how much of this the profiler was on, ns
+         */
+        record Time(long startMs, long endMs, long wallNs) {}
 
         boolean isWindow() {
             return windowNumber != null;
@@ -208,6 +217,26 @@ final class ProfileWindow {
             return labels.model();
         }
 
+        long startMs() {
+            return time.startMs();
+        }
+
+        long endMs() {
+            return time.endMs();
+        }
+
+        /**
+         * Returns the time that is alike on all ranks, ms since 1970: the end of a window, which begins where that rank
+         * had samples last; or the begin of a profile that is no window, which ends with its rank.
+         */
+        long clockMs() {
+            return isWindow() ? endMs() : startMs();
+        }
+
+        long wallNs() {
+            return time.wallNs();
+        }
+
         private List<@Nullable Object> optional() {
             return Arrays.asList(
                     labels.worldSize(),
@@ -226,19 +255,14 @@ final class ProfileWindow {
          * process that restarts repeats steps, but not at the same time.
          */
         boolean overlaps(Head other) {
-            return (double) startMs < other.endMs()
-                    && (double) other.startMs < endMs()
+            return startMs() < other.endMs()
+                    && other.startMs() < endMs()
                     && firstStep != null
                     && lastStep != null
                     && other.firstStep != null
                     && other.lastStep != null
                     && firstStep <= other.lastStep
                     && other.firstStep <= lastStep;
-        }
-
-        /** Returns the end of its time, ms since 1970. */
-        double endMs() {
-            return (double) startMs + wallNs / 1e6;
         }
 
         /** Returns the number of optional values that are present. */
@@ -257,7 +281,7 @@ final class ProfileWindow {
                     return false;
                 }
             }
-            return startMs == other.startMs && wallNs == other.wallNs;
+            return startMs() == other.startMs() && wallNs() == other.wallNs();
         }
     }
 
@@ -308,6 +332,7 @@ final class ProfileWindow {
         private boolean hasVersion;
         private RunIdentity identity = RunIdentity.NONE;
         private Instant startedAt = Instant.EPOCH;
+        private Instant endedAt = Instant.EPOCH;
         private long wallNs;
 
         HeadFields(JsonInput input) {
@@ -324,6 +349,7 @@ final class ProfileWindow {
                 case "identity" ->
                     identity = ProfileFields.identity(input, new Row(ProfileFields.IDENTITY).read(input, key));
                 case "started_at" -> startedAt = input.moment(key);
+                case "ended_at" -> endedAt = input.moment(key);
                 case "wall_ns" -> wallNs = input.whole(key, 0, Long.MAX_VALUE);
                 default -> input.skip();
             }
@@ -345,17 +371,18 @@ final class ProfileWindow {
                             identity.phase().orElse(null)),
                     identity.rank().orElse(0),
                     orNull(identity.window()),
-                    startMs(),
-                    wallNs,
+                    time(),
                     orNull(identity.firstStep()),
                     orNull(identity.lastStep()));
         }
 
-        private long startMs() throws Unreadable {
+        private Head.Time time() throws Unreadable {
             try {
-                return startedAt.toEpochMilli();
-            } catch (ArithmeticException tooFar) {
-                throw damaged("started_at " + startedAt + " is too far away");
+                // A file without its end is as long as the profiler was on.
+                Instant end = endedAt.isBefore(startedAt) ? startedAt.plusNanos(wallNs) : endedAt;
+                return new Head.Time(startedAt.toEpochMilli(), end.toEpochMilli(), wallNs);
+            } catch (ArithmeticException | DateTimeException tooFar) {
+                throw damaged("its time, from " + startedAt + " to " + endedAt + ", is too far away");
             }
         }
 

@@ -9,6 +9,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -448,6 +450,21 @@ final class FleetPackerTest {
     /**
      * Of a run of 36 minutes, whose windows are numbered by steps or by the host's own clock; some ranks begin late.
      */
+    /** Of two ranks one was idle for a night: its window begins in the evening, and both end in the morning. */
+    @Spec("24.3")
+    @Test
+    void aRankThatWasIdleHasNoOtherClock() throws IOException {
+        Instant morning = WindowFiles.START;
+        for (int rank = 0; rank < 2; rank++) {
+            windows.write(WindowFiles.of("r1", rank, 2, 0).build(), 100, morning.minus(Duration.ofHours(9)));
+            Duration idle = Duration.ofHours(8L * rank);
+            windows.write(
+                    WindowFiles.of("r1", rank, 2, 700).build(), 100, morning.minus(idle), idle.plusMinutes(1));
+        }
+
+        assertThat(pack().manifest().problems()).isEmpty();
+    }
+
     /** The numbers of the ranks show a gap, whether or not the files state how many ranks there are. */
     @Spec("24.3")
     @Test
@@ -647,10 +664,11 @@ final class FleetPackerTest {
 
     /** Writes a window of some minutes. */
     private void minute(RunIdentity.Builder identity, int minutes, int fromMinute) throws IOException {
-        Path file = windows.write(identity.build(), 100, WindowFiles.START.plusSeconds(60L * fromMinute));
-        Files.writeString(
-                file,
-                Files.readString(file).replaceFirst("\"wall_ns\": \\d+", "\"wall_ns\": " + minutes * 60_000_000_000L));
+        windows.write(
+                identity.build(),
+                100,
+                WindowFiles.START.plusSeconds(60L * fromMinute),
+                Duration.ofMinutes(minutes));
     }
 
     /**
