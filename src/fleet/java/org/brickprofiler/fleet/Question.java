@@ -25,7 +25,7 @@ enum Question {
     /** How long the requests of each rank waited, and behind what. */
     REQUESTS,
     /** The bricks of all ranks, windows and runs together, of all samples and by phase. */
-    BRICKS("brick_part"),
+    BRICKS("brick_part", "brick_sum"),
     /** The buckets of their percentiles. */
     PERCENTILES("brick_part"),
     /** The fastest, the middle and the slowest rank of each brick, of all samples and by phase. */
@@ -54,7 +54,7 @@ enum Question {
     /** The identity of each run. */
     RUNS,
     /** The bricks of each run. */
-    RUN_BRICKS,
+    RUN_BRICKS("brick_part", "brick_sum"),
     /** The steps of each run. */
     RUN_STEPS;
 

@@ -197,7 +197,7 @@ public final class WindowExport implements AutoCloseable {
 
     /**
      * Starts to write a file for each window of time. Windows end at multiples of their length since 2026-01-01T00:00Z,
-     * so windows with the same number cover the same time on all ranks, as far as the clocks of the hosts agree.
+     * so windows with the same number end at the same time on all ranks, as far as the clocks of the hosts agree.
      *
      * @param profiler the profiler
      * @param length the length of a window, {@link #SHORTEST} or more

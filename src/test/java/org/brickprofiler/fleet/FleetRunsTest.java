@@ -110,6 +110,7 @@ final class FleetRunsTest {
             for (Map.Entry<String, List<String>> table : tables.entrySet()) {
                 engine.table(table.getKey(), table.getValue());
             }
+            engine.view(FleetPack.PHASES, FleetPack.NO_PHASES);
             return FleetRuns.of(engine, side);
         }
     }
