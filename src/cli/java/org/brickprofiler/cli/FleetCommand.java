@@ -27,6 +27,7 @@ import org.brickprofiler.fleet.PackProblem;
 import org.brickprofiler.fleet.Rows;
 import org.brickprofiler.fleet.RowsText;
 import org.brickprofiler.internal.io.ExportLoss;
+import org.brickprofiler.internal.io.FolderLock;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
@@ -211,9 +212,6 @@ final class FleetCommand implements Callable<Integer> {
         private static final List<String> ENDINGS = List.of(".json", ".json.gz");
         private static final String ANY = "*?[{";
 
-        /** The lock of a folder of windows. */
-        private static final String WINDOWS_LOCK = ".lock";
-
         /** The memory of both workers together, bytes. The JVM needs about as much again. */
         private static final long MEMORY_BYTES = 1L << 30;
 
@@ -330,7 +328,7 @@ final class FleetCommand implements Callable<Integer> {
             } else if (!attributes.isRegularFile()) {
                 passedOver.put(file, attributes.isSymbolicLink() ? "it is a link" : "it is no regular file");
             } else if (name.startsWith(".")) {
-                if (!name.equals(WINDOWS_LOCK)) {
+                if (!name.equals(FolderLock.FILE)) {
                     passedOver.put(file, "its name begins with a dot");
                 }
             } else if (ENDINGS.stream().anyMatch(name.toLowerCase(Locale.ROOT)::endsWith)) {

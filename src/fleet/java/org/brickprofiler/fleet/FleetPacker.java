@@ -2,12 +2,8 @@ package org.brickprofiler.fleet;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -33,6 +29,7 @@ import org.brickprofiler.fleet.ProfileWindow.Head;
 import org.brickprofiler.fleet.ProfileWindow.Unreadable;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.ExportLoss;
+import org.brickprofiler.internal.io.FolderLock;
 import org.brickprofiler.internal.io.Sums;
 import org.jspecify.annotations.Nullable;
 
@@ -53,7 +50,6 @@ public final class FleetPacker {
     private static final int LEAST_WINDOWS = 512;
 
     private static final String TABLES_FOLDER = "tables-";
-    private static final String LOCK = ".lock";
 
     private final Path folder;
     private final @Nullable String model;
@@ -142,9 +138,7 @@ public final class FleetPacker {
             PackPlan plan = new PackPlan(heads(sources, workers, problems), model);
             problems.addAll(plan.problems());
             Files.createDirectories(folder);
-            try (FileChannel lock = FileChannel.open(
-                            folder.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-                    FileLock held = locked(lock)) {
+            try (FolderLock held = locked()) {
                 return write(sources.size(), plan, workers, problems);
             }
         } finally {
@@ -152,15 +146,13 @@ public final class FleetPacker {
         }
     }
 
-    private FileLock locked(FileChannel lock) throws IOException {
-        @Nullable FileLock held;
-        try {
-            held = lock.tryLock();
-        } catch (OverlappingFileLockException here) {
-            held = null;
-        }
-        if (held == null) {
-            throw new IOException("cannot write " + folder + ": another process is packing into it");
+    private FolderLock locked() throws IOException {
+        FolderLock held = FolderLock.take(folder)
+                .orElseThrow(
+                        () -> new IOException("cannot write " + folder + ": another process is packing into it"));
+        if (held.failure().isPresent()) {
+            held.close();
+            throw held.failure().get();
         }
         return held;
     }
@@ -178,7 +170,7 @@ public final class FleetPacker {
         }
         try (Stream<Path> there = Files.list(folder)) {
             if (there.map(file -> file.getFileName().toString())
-                    .anyMatch(name -> !name.startsWith(TABLES_FOLDER) && !name.equals(LOCK))) {
+                    .anyMatch(name -> !name.startsWith(TABLES_FOLDER) && !name.equals(FolderLock.FILE))) {
                 throw new IllegalArgumentException(
                         "cannot write to " + folder + ": it holds something else than a pack of profiles");
             }
