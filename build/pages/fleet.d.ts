@@ -119,6 +119,7 @@ interface FleetPhase {
   phase?: string;
   steps: number;
   total_ns: number;
+  wall_ns?: number;
   tokens: number;
   max_ns: number;
 }

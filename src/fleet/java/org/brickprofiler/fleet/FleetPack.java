@@ -135,7 +135,7 @@ public final class FleetPack {
                     null,
                     null,
                     "an earlier version made the pack, which does not count unresolved and dropped measurements: a rank that"
-                            + " lacks some looks faster than it is; pack again",
+                            + " lacks some looks faster than it is; the tokens/s are not known either; pack again",
                     0));
         }
         Set<String> counted = new HashSet<>();
@@ -292,6 +292,7 @@ public final class FleetPack {
     private static final Map<String, List<String>> ADDED = Map.of(
             "rank_window", List.of("dropped", "pending"),
             "brick_window", List.of("unresolved"),
+            "step_window", List.of("wall_ns"),
             PHASES, List.of("unresolved"));
 
     private String problemRows() {

@@ -473,9 +473,9 @@ public final class FleetReport {
                 .right("max", row -> durationCell(row.number("max_ns")))
                 .right(
                         "tokens/s of a rank",
-                        row -> row.number("total_ns") == 0 || row.number("tokens") == 0
+                        row -> row.ifNumber("wall_ns").orElse(0) == 0 || row.number("tokens") == 0
                                 ? NONE
-                                : number(1e9 * row.number("tokens") / row.number("total_ns")));
+                                : number(1e9 * row.number("tokens") / row.number("wall_ns")));
     }
 
     private Sheet<Row> requestSheet() {

@@ -88,7 +88,7 @@ public final class FleetRuns {
         long count = row.number("steps");
         long totalNs = row.number("total_ns");
         return StepStats.builder(phase)
-                .steps(count, totalNs)
+                .steps(count, row.ifNumber("wall_ns").orElse(0))
                 .durations(totalNs, 0, row.number("max_ns"), LatencyDistribution.EMPTY)
                 .sequences(count)
                 .tokens(0, row.number("tokens"), 0, 0)

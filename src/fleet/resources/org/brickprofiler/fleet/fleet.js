@@ -141,8 +141,8 @@ function figures() {
   if (phase !== undefined) {
     const name = phase.phase === undefined ? "step" : shortened(phase.phase) + " step";
     list.append(figure("Time of a " + name, time(phase.total_ns / phase.steps), "mean of " + count(phase.steps) + " of all ranks; longest " + duration(phase.max_ns)));
-    if (phase.tokens > 0 && phase.total_ns > 0) {
-      list.append(figure("Tokens per second", number((1e9 * phase.tokens) / phase.total_ns), "of one rank, of the time in which a " + name + " was under way"));
+    if (phase.tokens > 0 && phase.wall_ns) {
+      list.append(figure("Tokens per second", number((1e9 * phase.tokens) / phase.wall_ns), "of one rank, of the time in which a " + name + " was under way"));
     }
   }
   return list;
@@ -573,7 +573,7 @@ function phaseSection() {
     { label: "avg", cell: (each) => time(each.total_ns / each.steps) },
     { label: "max", cell: (each) => time(each.max_ns) },
     { label: "tokens", cell: (each) => count(each.tokens) },
-    { label: "tokens/s of a rank", cell: (each) => (each.total_ns === 0 ? NONE : rate((1e9 * each.tokens) / each.total_ns)) },
+    { label: "tokens/s of a rank", cell: (each) => (each.wall_ns ? rate((1e9 * each.tokens) / each.wall_ns) : NONE) },
   ];
   return section("Steps", "", table("Steps", columns, fleet.phases).element);
 }

@@ -80,7 +80,7 @@ final class FleetReportTest {
                 distribution,
                 phases,
                 "SELECT '' AS run_id, 0 AS rank, 0 AS win, '' AS phase, CAST(0 AS BIGINT) AS steps,"
-                        + " CAST(0 AS BIGINT) AS total_ns, CAST(0 AS BIGINT) AS tokens, CAST(0 AS BIGINT) AS max_ns WHERE 1 = 0");
+                        + " CAST(0 AS BIGINT) AS total_ns, CAST(0 AS BIGINT) AS wall_ns, CAST(0 AS BIGINT) AS tokens, CAST(0 AS BIGINT) AS max_ns WHERE 1 = 0");
     }
 
     private static FleetReport twoRanks(String name, String distribution, String phases, String steps)
@@ -286,14 +286,30 @@ final class FleetReportTest {
                 "NULL",
                 DECODE_OF_EACH,
                 "SELECT 'b' AS run_id, 0 AS rank, 0 AS win, 'decode' AS phase, CAST(1 AS BIGINT) AS steps,"
-                        + " CAST(19920 AS BIGINT) AS total_ns, CAST(1 AS BIGINT) AS tokens, CAST(19920 AS BIGINT) AS max_ns");
+                        + " CAST(19920 AS BIGINT) AS total_ns, CAST(9960 AS BIGINT) AS wall_ns, CAST(1 AS BIGINT) AS tokens, CAST(19920 AS BIGINT) AS max_ns");
 
-        assertThat(report.toText()).contains("\ncompute 100.0 %, communication 0.0 %, idle not known of 1 rank of 2\n");
+        assertThat(report.toText())
+                .contains("\ncompute 100.0 %, communication 0.0 %, idle not known of 1 rank of 2\n");
         assertThat(new ObjectMapper()
                         .readTree(report.toJson())
                         .at("/totals/idle_ns")
                         .isMissingNode())
                 .isTrue();
+    }
+
+    /** Two steps that were under way together took 10 us, and each of their threads as long. */
+    @Spec("24.7")
+    @Test
+    void theTokensOfARankAreThoseOfAllItsThreads() throws Exception {
+        FleetReport report = twoRanks(
+                "b",
+                "NULL",
+                DECODE_OF_EACH,
+                "SELECT 'b' AS run_id, 0 AS rank, 0 AS win, 'decode' AS phase, CAST(2 AS BIGINT) AS steps,"
+                        + " CAST(20000 AS BIGINT) AS total_ns, CAST(10000 AS BIGINT) AS wall_ns, CAST(2 AS BIGINT) AS tokens,"
+                        + " CAST(10000 AS BIGINT) AS max_ns");
+
+        assertThat(report.toText()).containsPattern("\ndecode +2 +10.00 us +10.00 us +200,000\n");
     }
 
     @Test

@@ -182,12 +182,12 @@ public final class PackTimes {
             row.bricks.name[brick] = id.displayName();
             row.bricks.category[brick] = id.category().displayName();
             row.bricks.figures[brick] =
-                    new long[] {samples, totalNs, totalNs * 9 / 10 / samples, totalNs * 16 / 10 / samples, samples};
+                    new long[] {samples, totalNs, totalNs * 9 / 10 / samples, totalNs * 16 / 10 / samples, samples, 0};
             row.bricks.dist[brick] = dist;
         }
         row.phases = 1;
         row.phase[0] = "decode";
-        row.steps[0] = new long[] {SimulatedFleet.STEPS, 160_000_000, SimulatedFleet.STEPS, 12_000_000};
+        row.steps[0] = new long[] {SimulatedFleet.STEPS, 160_000_000, SimulatedFleet.STEPS, 12_000_000, 160_000_000};
         row.streams = 1;
         row.device[0] = "Simulated A";
         row.stream[0] = "stream 0";

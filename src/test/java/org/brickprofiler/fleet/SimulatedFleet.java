@@ -488,7 +488,7 @@ final class SimulatedFleet {
                         + " FROM w JOIN device USING (rank)",
                 "step_window",
                 "SELECT " + run + ", rank, win, 'decode' AS phase, CAST(" + STEPS
-                        + " AS BIGINT) AS steps, steps_ns AS total_ns, CAST(" + STEPS + " AS BIGINT) AS tokens, "
+                        + " AS BIGINT) AS steps, steps_ns AS total_ns, steps_ns AS wall_ns, CAST(" + STEPS + " AS BIGINT) AS tokens, "
                         + "CAST(steps_ns / " + STEPS + " * 1.2 AS BIGINT) AS max_ns FROM w",
                 "device_window",
                 "SELECT " + run

@@ -286,6 +286,7 @@ public final class ProfileFields {
             .whole("output_tokens", "sum of the output tokens, accepted drafted ones included", StepStats::outputTokens)
             .packed("tokens", row -> Sums.limited(row.whole("prefill_tokens"), row.whole("output_tokens")))
             .packed("max_ns", row -> row.whole("max_ns"))
+            .packed("wall_ns", row -> row.whole("wall_ns"))
             .whole("drafted_tokens", "sum of the drafted tokens", StepStats::draftedTokens)
             .whole("accepted_tokens", "sum of the accepted tokens", StepStats::acceptedTokens)
             .whole(
