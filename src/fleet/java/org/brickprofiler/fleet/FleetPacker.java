@@ -405,7 +405,7 @@ public final class FleetPacker {
     private int parts(int windows) {
         int needed = (windows + PART_WINDOWS - 1) / PART_WINDOWS;
         int alike = (needed + options.threads() - 1) / options.threads() * options.threads();
-        return windows / alike < LEAST_WINDOWS ? needed : alike;
+        return windows < (long) LEAST_WINDOWS * alike ? needed : alike;
     }
 
     private static int from(int part, int parts, int windows) {

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -292,7 +293,8 @@ final class PackPlan {
         long from = median(spans.values().stream().map(span -> span.first).toList());
         long to = Math.max(
                 from, median(spans.values().stream().map(span -> span.last).toList()));
-        Map<Long, List<Head>> windows = files.stream().collect(Collectors.groupingBy(Head::window));
+        SortedMap<Long, List<Head>> windows =
+                files.stream().collect(Collectors.groupingBy(Head::window, TreeMap::new, Collectors.toList()));
         Map<Integer, String> apart = new HashMap<>();
         boolean most = 2
                         * spans.values().stream()
@@ -309,22 +311,26 @@ final class PackPlan {
                                 : "the clocks of the ranks are hours apart, and no time is that of most");
             }
         });
-        windows.values().forEach(window -> {
-            long usual = median(window.stream().map(Head::clockMs).toList());
-            boolean agreed =
-                    2 * window.stream().filter(head -> isNear(head, usual)).count() > window.size();
-            for (Head head : window) {
-                if (!agreed) {
-                    apart.putIfAbsent(
-                            head.rank(),
-                            "the clocks of the ranks are hours apart in window " + head.window()
-                                    + ", and no time is that of most");
-                } else if (!isNear(head, usual)) {
-                    apart.putIfAbsent(
-                            head.rank(),
-                            "its clock is " + hours(head.clockMs() - usual) + " those of most ranks in window "
-                                    + head.window());
-                }
+        windows.forEach((number, window) -> {
+            List<Head> others = without(apart.keySet(), window);
+            long usual = median(others.stream().map(Head::clockMs).toList());
+            if (isOfMost(others, usual)) {
+                others.stream()
+                        .filter(head -> !isNear(head, usual))
+                        .forEach(head -> apart.put(
+                                head.rank(),
+                                "its clock is " + hours(head.clockMs() - usual) + " those of most ranks in window "
+                                        + number));
+            }
+        });
+        // No majority speaks against one of the others.
+        windows.forEach((number, window) -> {
+            List<Head> others = without(apart.keySet(), window);
+            if (!isOfMost(others, median(others.stream().map(Head::clockMs).toList()))) {
+                others.forEach(head -> apart.put(
+                        head.rank(),
+                        "the clocks of the ranks are hours apart in window " + number
+                                + ", and no time is that of most"));
             }
         });
         List<Head> taken = new ArrayList<>();
@@ -337,6 +343,15 @@ final class PackPlan {
             }
         }
         return taken;
+    }
+
+    private static List<Head> without(Set<Integer> ranks, List<Head> window) {
+        return window.stream().filter(head -> !ranks.contains(head.rank())).toList();
+    }
+
+    /** Returns whether a time is that of more than half of some files; of none it is. */
+    private static boolean isOfMost(List<Head> some, long ms) {
+        return some.isEmpty() || 2 * some.stream().filter(head -> isNear(head, ms)).count() > some.size();
     }
 
     private static boolean isNear(Head head, long ms) {

@@ -451,6 +451,44 @@ final class FleetPackerTest {
     /**
      * Of a run of 36 minutes, whose windows are numbered by steps or by the host's own clock; some ranks begin late.
      */
+    /** Of a window that two ranks have, one of them with a clock of its own, the other windows tell which one that is. */
+    @Spec("24.3")
+    @ParameterizedTest
+    @ValueSource(ints = {0, 24 * 60})
+    void aWindowOfTwoRanksSaysNothingAgainstTheOneWithTheClockOfMost(int minutesOfARun) throws IOException {
+        for (int rank = 0; rank < 3; rank++) {
+            for (int window : new int[] {0, 1, 2, 2 + minutesOfARun}) {
+                if (rank != 0 || window != 1) {
+                    windows.write(
+                            WindowFiles.of("r1", rank, 3, window).build(),
+                            100,
+                            WindowFiles.START.plusSeconds(60L * window + (rank == 2 ? 3 * 3_600 : 0)));
+                }
+            }
+        }
+
+        assertThat(pack().manifest().problems())
+                .filteredOn(problem -> problem.kind() == Kind.CLOCK_APART)
+                .extracting(PackProblem::rank)
+                .containsOnly(2);
+    }
+
+    /** Of two ranks whose clocks contradict each other neither counts, which is no reason to lose another run. */
+    @Spec("24.3")
+    @Test
+    void aRunWithoutAnyWindowLeavesTheOthers() throws IOException {
+        twoRanksOfThreeWindows();
+        for (int rank = 0; rank < 2; rank++) {
+            windows.write(
+                    WindowFiles.of("r2", rank, 2, 0).build(), 100, WindowFiles.START.plusSeconds(3L * 3_600 * rank));
+        }
+
+        assertThat(pack().manifest().problems())
+                .extracting(PackProblem::kind, PackProblem::runId)
+                .containsOnly(tuple(Kind.CLOCK_APART, "r2"));
+        assertThat(ask("SELECT DISTINCT run_id FROM rank_window")).containsExactly(List.of("r1"));
+    }
+
     /** Of two ranks one was idle for a night: its window begins in the evening, and both end in the morning. */
     @Spec("24.3")
     @Test

@@ -158,8 +158,7 @@ public final class PackTimes {
                         "decode"),
                 rank,
                 (long) window,
-                10_000L * window,
-                10_000_000_000L,
+                new ProfileWindow.Head.Time(10_000L * window, 10_000L * (window + 1), 10_000_000_000L),
                 (long) window * SimulatedFleet.STEPS,
                 (window + 1L) * SimulatedFleet.STEPS - 1);
     }
