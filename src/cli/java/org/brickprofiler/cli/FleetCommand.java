@@ -322,7 +322,9 @@ final class FleetCommand implements Callable<Integer> {
         private void take(Path file, BasicFileAttributes attributes, List<Path> found, Map<Path, String> passedOver) {
             String name = file.getFileName().toString();
             if (attributes.isDirectory()) {
-                if (!file.toAbsolutePath().normalize().equals(out.toAbsolutePath().normalize())) {
+                if (!file.toAbsolutePath()
+                        .normalize()
+                        .equals(out.toAbsolutePath().normalize())) {
                     passedOver.put(file, "it is a pack");
                 }
             } else if (!attributes.isRegularFile()) {

@@ -290,10 +290,14 @@ public final class FleetPack {
 
     /** The columns that revision 1 added. */
     private static final Map<String, List<String>> ADDED = Map.of(
-            "rank_window", List.of("dropped", "pending"),
-            "brick_window", List.of("unresolved"),
-            "step_window", List.of("wall_ns"),
-            PHASES, List.of("unresolved"));
+            "rank_window",
+            List.of("dropped", "pending"),
+            "brick_window",
+            List.of("unresolved"),
+            "step_window",
+            List.of("wall_ns"),
+            PHASES,
+            List.of("unresolved"));
 
     private String problemRows() {
         String columns = "SELECT CAST(kind AS STRING) AS kind, CAST(run_id AS STRING) AS run_id,"

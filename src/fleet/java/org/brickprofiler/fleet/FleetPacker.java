@@ -148,8 +148,7 @@ public final class FleetPacker {
 
     private FolderLock locked() throws IOException {
         FolderLock held = FolderLock.take(folder)
-                .orElseThrow(
-                        () -> new IOException("cannot write " + folder + ": another process is packing into it"));
+                .orElseThrow(() -> new IOException("cannot write " + folder + ": another process is packing into it"));
         if (held.failure().isPresent()) {
             held.close();
             throw held.failure().get();

@@ -506,7 +506,8 @@ public final class FleetReport {
     }
 
     private String rank(Row row, String run, String rank) {
-        return rank(row.text(run), row.number(rank)) + (losses.isIncomplete(row.text(run), row.number(rank)) ? "!" : "");
+        return rank(row.text(run), row.number(rank))
+                + (losses.isIncomplete(row.text(run), row.number(rank)) ? "!" : "");
     }
 
     private String rank(String run, long rank) {
@@ -754,7 +755,8 @@ public final class FleetReport {
 
         private void losses() throws IOException {
             json.writeArrayFieldStart("losses");
-            for (Losses.Rank rank : losses.ranks().subList(0, Math.min(losses.ranks().size(), MOST_RANKS))) {
+            for (Losses.Rank rank :
+                    losses.ranks().subList(0, Math.min(losses.ranks().size(), MOST_RANKS))) {
                 startRow();
                 json.writeStringField("run_id", rank.run());
                 json.writeNumberField("rank", rank.number());

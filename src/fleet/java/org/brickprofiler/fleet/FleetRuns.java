@@ -72,8 +72,7 @@ public final class FleetRuns {
                 .samples(row.number("count"), row.number("total_ns"), row.number("min_ns"), row.number("max_ns"))
                 .last(row.number("max_ns"), 0)
                 .elements(row.number("elements"))
-                .device(new DeviceTime(
-                        0, 0, 0, 0, 0, row.ifNumber("unresolved").orElse(0)))
+                .device(new DeviceTime(0, 0, 0, 0, 0, row.ifNumber("unresolved").orElse(0)))
                 .build();
     }
 

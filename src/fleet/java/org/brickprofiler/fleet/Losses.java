@@ -111,15 +111,21 @@ final class Losses {
      */
     List<String> remarks(Function<Rank, String> name) {
         return Stream.concat(
-                        named(rank -> true, rank -> name.apply(rank) + " lacks " + count(rank.missing()) + " of "
-                                        + count(Sums.limited(rank.samples(), rank.missing())) + " ("
-                                        + String.format(Locale.ROOT, "%.1f", rank.missingPercent()) + " %)")
-                                .map(list -> "Measurements without a known time are missing from the counts, times and shares of "
-                                        + "the ranks that ! marks: " + list + "."),
-                        named(rank -> rank.untested() > 0, rank -> name.apply(rank) + " has " + count(rank.untested())
-                                        + " of " + count(rank.windows()))
-                                .map(list -> "Windows in which more than 1 % of a brick's measurements are unresolved, or one was"
-                                        + " dropped, are not tested for stragglers: " + list + "."))
+                        named(
+                                        rank -> true,
+                                        rank -> name.apply(rank) + " lacks " + count(rank.missing()) + " of "
+                                                + count(Sums.limited(rank.samples(), rank.missing())) + " ("
+                                                + String.format(Locale.ROOT, "%.1f", rank.missingPercent()) + " %)")
+                                .map(list ->
+                                        "Measurements without a known time are missing from the counts, times and shares of "
+                                                + "the ranks that ! marks: " + list + "."),
+                        named(
+                                        rank -> rank.untested() > 0,
+                                        rank -> name.apply(rank) + " has " + count(rank.untested()) + " of "
+                                                + count(rank.windows()))
+                                .map(list ->
+                                        "Windows in which more than 1 % of a brick's measurements are unresolved, or one was"
+                                                + " dropped, are not tested for stragglers: " + list + "."))
                 .toList();
     }
 
@@ -128,8 +134,6 @@ final class Losses {
         return some.isEmpty()
                 ? Stream.empty()
                 : Stream.of(some.stream().limit(MOST_NAMED).map(words).collect(Collectors.joining(", "))
-                        + (some.size() > MOST_NAMED
-                                ? ", and " + count(some.size() - MOST_NAMED) + " more ranks"
-                                : ""));
+                        + (some.size() > MOST_NAMED ? ", and " + count(some.size() - MOST_NAMED) + " more ranks" : ""));
     }
 }

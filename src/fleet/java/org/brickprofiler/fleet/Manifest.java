@@ -31,8 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param files every Parquet file
  * @param problems the problems, and the data left out because of them
  */
-public record Manifest(
-        long revision, long profiles, long identical, List<PackFile> files, List<PackProblem> problems) {
+public record Manifest(long revision, long profiles, long identical, List<PackFile> files, List<PackProblem> problems) {
 
     /** The version of the tables. Another one is refused. */
     static final int SCHEMA_VERSION = 1;

@@ -351,7 +351,8 @@ final class PackPlan {
 
     /** Returns whether a time is that of more than half of some files; of none it is. */
     private static boolean isOfMost(List<Head> some, long ms) {
-        return some.isEmpty() || 2 * some.stream().filter(head -> isNear(head, ms)).count() > some.size();
+        return some.isEmpty()
+                || 2 * some.stream().filter(head -> isNear(head, ms)).count() > some.size();
     }
 
     private static boolean isNear(Head head, long ms) {

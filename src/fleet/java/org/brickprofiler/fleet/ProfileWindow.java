@@ -53,8 +53,7 @@ final class ProfileWindow {
     private static final int GZIP_BUFFER_BYTES = 1 << 13;
 
     /** The keys before the bricks: the head of a file is read without its rest. */
-    private static final Set<String> HEAD =
-            Set.of("schema_version", "identity", "started_at", "ended_at", "wall_ns");
+    private static final Set<String> HEAD = Set.of("schema_version", "identity", "started_at", "ended_at", "wall_ns");
 
     private static final List<PackedColumn> BRICK = ProfileFields.BRICK.packed();
     private static final List<PackedColumn> PHASE = ProfileFields.PHASE.packed();

@@ -45,8 +45,7 @@ enum Question {
     /** Candidates for a rank that becomes slower, or faster, in a brick or in all. */
     STRAGGLER_DRIFT("numbered_window", "run_rank", "checked_brick", "brick_stand"),
     /** In which windows a rank is slow in a brick. */
-    STRAGGLER_BRICK_WINDOWS(
-            "numbered_window", "run_rank", "checked_brick", "brick_stand", "rank_stand"),
+    STRAGGLER_BRICK_WINDOWS("numbered_window", "run_rank", "checked_brick", "brick_stand", "rank_stand"),
     /** The deviation of each rank, and its slow windows. */
     STRAGGLER_RANKS("run_rank", "checked_brick", "rank_stand"),
     /** How long collectives take on each host. */

@@ -94,10 +94,9 @@ final class StragglerRemarks {
         }
         long without = group.stream().filter(rank -> rank.windows() == 0).count();
         if (without > 0) {
-            remarks.add(
-                    which + ": " + count((int) without, "rank")
-                            + " computed in no window, has windows without steps although other ranks of the run have steps, or"
-                            + " lacks measurements in all windows.");
+            remarks.add(which + ": " + count((int) without, "rank")
+                    + " computed in no window, has windows without steps although other ranks of the run have steps, or"
+                    + " lacks measurements in all windows.");
         }
         List<Rank> lacking = group.stream()
                 .filter(rank -> rank.windows() > 0 && rank.windows() < most)

@@ -138,16 +138,15 @@ final class Differences {
     private String missing(Predicate<TwoSides.Key> of) {
         long before = lacking(0, firstRuns, of);
         long after = lacking(firstRuns, runs.size(), of);
-        return before + after == 0
-                ? ""
-                : "measurements missing in " + before + " runs before, " + after + " after";
+        return before + after == 0 ? "" : "measurements missing in " + before + " runs before, " + after + " after";
     }
 
     private long lacking(int from, int to, Predicate<TwoSides.Key> of) {
         return IntStream.range(from, to)
                 .filter(run -> runs.get(run).droppedPending() > 0
                         || sides.bricks().get(run).entrySet().stream()
-                                .anyMatch(brick -> of.test(brick.getKey()) && missingPercent(brick.getValue()) > MOST_MISSING_PERCENT))
+                                .anyMatch(brick -> of.test(brick.getKey())
+                                        && missingPercent(brick.getValue()) > MOST_MISSING_PERCENT))
                 .count();
     }
 
@@ -163,15 +162,21 @@ final class Differences {
             return Optional.empty();
         }
         Map<String, Double> most = new TreeMap<>();
-        sides.bricks().forEach(run -> run.forEach((key, brick) -> most.merge(key.name(), missingPercent(brick), Math::max)));
+        sides.bricks()
+                .forEach(run -> run.forEach((key, brick) -> most.merge(key.name(), missingPercent(brick), Math::max)));
         String bricks = most.entrySet().stream()
                 .filter(brick -> brick.getValue() > MOST_MISSING_PERCENT)
                 .sorted(Map.Entry.<String, Double>comparingByValue().reversed())
                 .map(brick -> String.format(Locale.ROOT, "up to %.1f %% of %s", brick.getValue(), brick.getKey()))
                 .collect(Collectors.joining(", "));
         long dropped = runs.stream().mapToLong(ProfileSnapshot::droppedPending).reduce(0, Sums::limited);
-        return Optional.of("Measurements without a known time are missing, " + where.replace("measurements missing ", "") + ": "
-                + Stream.of(bricks, dropped == 0 ? "" : String.format(Locale.ROOT, "%,d that were dropped, of any brick", dropped))
+        return Optional.of("Measurements without a known time are missing, "
+                + where.replace("measurements missing ", "") + ": "
+                + Stream.of(
+                                bricks,
+                                dropped == 0
+                                        ? ""
+                                        : String.format(Locale.ROOT, "%,d that were dropped, of any brick", dropped))
                         .filter(each -> !each.isEmpty())
                         .collect(Collectors.joining(", "))
                 + ". What lacks them is not compared.");
@@ -395,8 +400,7 @@ final class Differences {
                 workThatDiffers("number of elements in a sample", run -> elementsPerSample(sides.brick(run, key)));
         Optional<StepInfo.Phase> phase = key.part().phase();
         if (phase.isPresent()) {
-            return joined(Stream.of(
-                            Stream.of(missing(key)), obstacles(key, phase.get()).stream(), Stream.of(elements))
+            return joined(Stream.of(Stream.of(missing(key)), obstacles(key, phase.get()).stream(), Stream.of(elements))
                     .flatMap(reasons -> reasons));
         }
         List<String> reasons = new ArrayList<>();
@@ -439,9 +443,7 @@ final class Differences {
                 .flatMap(run -> run.keySet().stream())
                 .anyMatch(key -> key.category() == category && GROWING.contains(key.name()));
         return joined(Stream.of(
-                stepWorkThatDiffers(),
-                missing(key -> key.category() == category),
-                isGrowing ? otherLength() : ""));
+                stepWorkThatDiffers(), missing(key -> key.category() == category), isGrowing ? otherLength() : ""));
     }
 
     /** Returns the elements of a sample, on average; NaN without samples. */

@@ -137,8 +137,8 @@ final class FleetCommandTest {
     void packedReportsAreReadAndOtherFilesAreNamed() throws IOException {
         Path ranks = folder.resolve("runs");
         Path plain = ranks.resolve("rank-1").resolve("window-7.json");
-        try (OutputStream packed =
-                new GZIPOutputStream(Files.newOutputStream(ranks.resolve("rank-1").resolve("window-7.JSON.gz")))) {
+        try (OutputStream packed = new GZIPOutputStream(
+                Files.newOutputStream(ranks.resolve("rank-1").resolve("window-7.JSON.gz")))) {
             Files.copy(plain, packed);
         }
         Files.delete(plain);
@@ -159,7 +159,8 @@ final class FleetCommandTest {
                 .contains("brick: passed_over: " + former + ": it is a pack\n")
                 .contains("brick: passed_over: " + link + ": it is a link\n")
                 .contains("problems: 5; ");
-        assertThat(Cli.run("fleet", "sql", "--pack", ranks.resolve("pack"), "--csv", BY_RANK).out())
+        assertThat(Cli.run("fleet", "sql", "--pack", ranks.resolve("pack"), "--csv", BY_RANK)
+                        .out())
                 .isEqualTo("rank,brick,ns\n0,RmsNorm,1000\n1,RmsNorm,1001\n");
         assertThat(Cli.run("fleet", "report", "--pack", ranks.resolve("pack")).out())
                 .contains("! passed over: 4 (4 windows left out), such as ");

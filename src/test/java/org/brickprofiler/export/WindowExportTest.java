@@ -144,7 +144,9 @@ final class WindowExportTest {
             assertThat(windows.get(i).startedAt()).isEqualTo(windows.get(i - 1).endedAt());
         }
         assertThat(windows.get(2).wallNs()).isGreaterThan(before.wallNs());
-        assertThat(windows.get(2).identity().firstStep()).isEqualTo(windows.get(2).identity().lastStep()).isNotEmpty();
+        assertThat(windows.get(2).identity().firstStep())
+                .isEqualTo(windows.get(2).identity().lastStep())
+                .isNotEmpty();
     }
 
     @Test

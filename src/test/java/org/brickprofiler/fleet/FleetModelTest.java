@@ -49,8 +49,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The figures of a report beside those that a plain program finds in the same files: small fleets of random runs, ranks,
- * windows and bricks, of which some are missing, copied, damaged, idle, or of a clock of their own.
+ * The figures of a report beside those that a plain program finds in the same files: small fleets of random runs,
+ * ranks, windows and bricks, of which some are missing, copied, damaged, idle, or of a clock of their own.
  */
 final class FleetModelTest {
 
@@ -245,9 +245,10 @@ final class FleetModelTest {
                             areKnown ? LongStream.of(ns).max().orElseThrow() : 0)
                     .last(areKnown ? ns[ns.length - 1] : 0, 0)
                     .elements(random.nextInt(100))
-                    .latency(hasPercentiles && areKnown
-                            ? Optional.of(LatencyDistribution.ofCounts(counts))
-                            : Optional.empty());
+                    .latency(
+                            hasPercentiles && areKnown
+                                    ? Optional.of(LatencyDistribution.ofCounts(counts))
+                                    : Optional.empty());
         }
         return stats.device(new DeviceTime(0, 0, 0, 0, 0, unresolved)).build();
     }
@@ -278,9 +279,7 @@ final class FleetModelTest {
     private static double median(List<Double> values) {
         List<Double> sorted = values.stream().sorted().toList();
         int middle = sorted.size() / 2;
-        return sorted.size() % 2 == 1
-                ? sorted.get(middle)
-                : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+        return sorted.size() % 2 == 1 ? sorted.get(middle) : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
     }
 
     private List<Sample> samples(Function<ProfileSnapshot, List<BrickStats>> bricks) {
@@ -298,7 +297,9 @@ final class FleetModelTest {
     }
 
     private static long sum(List<Sample> samples, ToLongFunction<BrickStats> figure) {
-        return samples.stream().mapToLong(sample -> figure.applyAsLong(sample.brick())).sum();
+        return samples.stream()
+                .mapToLong(sample -> figure.applyAsLong(sample.brick()))
+                .sum();
     }
 
     private static double mean(List<Sample> samples) {
@@ -370,19 +371,24 @@ final class FleetModelTest {
         Map<String, Set<Long>> all = new TreeMap<>();
         windows.forEach(window ->
                 all.computeIfAbsent(window.run(), none -> new TreeSet<>()).add(window.number()));
-        Set<List<Object>> lacking = windows.stream()
-                .collect(Collectors.groupingBy(Window::rankKey, Collectors.counting()))
-                .entrySet()
-                .stream()
-                .filter(rank -> rank.getValue()
-                        < Objects.requireNonNull(all.get(String.valueOf(rank.getKey().get(0)))).size())
-                .map(Map.Entry::getKey)
-                .collect(Collectors.toSet());
+        Set<List<Object>> lacking =
+                windows.stream()
+                        .collect(Collectors.groupingBy(Window::rankKey, Collectors.counting()))
+                        .entrySet()
+                        .stream()
+                        .filter(rank -> rank.getValue()
+                                < Objects.requireNonNull(all.get(
+                                                String.valueOf(rank.getKey().get(0))))
+                                        .size())
+                        .map(Map.Entry::getKey)
+                        .collect(Collectors.toSet());
         Map<Kind, Long> found =
                 manifest.problems().stream().collect(Collectors.groupingBy(PackProblem::kind, Collectors.counting()));
         assertThat(found.getOrDefault(Kind.MISSING_WINDOWS, 0L)).isEqualTo(lacking.size());
         for (Kind kind : List.of(Kind.CLOCK_APART, Kind.EMPTY_WINDOW, Kind.DAMAGED, Kind.DUPLICATE)) {
-            assertThat(found.getOrDefault(kind, 0L)).as(kind.key()).isEqualTo(problems.getOrDefault(kind, 0).longValue());
+            assertThat(found.getOrDefault(kind, 0L))
+                    .as(kind.key())
+                    .isEqualTo(problems.getOrDefault(kind, 0).longValue());
         }
         assertThat(found.keySet())
                 .isSubsetOf(
@@ -395,18 +401,29 @@ final class FleetModelTest {
     }
 
     private void checkRuns(JsonNode json) {
-        Map<String, List<Window>> runs = windows.stream().collect(Collectors.groupingBy(Window::run, TreeMap::new, Collectors.toList()));
+        Map<String, List<Window>> runs =
+                windows.stream().collect(Collectors.groupingBy(Window::run, TreeMap::new, Collectors.toList()));
         List<JsonNode> rows = rows(json, "runs");
         assertThat(rows).extracting(row -> row.get("run_id").asText()).containsExactlyElementsOf(runs.keySet());
         for (JsonNode row : rows) {
             List<Window> run = Objects.requireNonNull(runs.get(row.get("run_id").asText()));
-            assertThat(row.get("ranks").asLong()).isEqualTo(run.stream().map(Window::rank).distinct().count());
-            assertThat(row.get("windows").asLong()).isEqualTo(run.stream().map(Window::number).distinct().count());
-            assertThat(row.get("wall_ns").asLong()).isEqualTo(run.stream().mapToLong(each -> each.profile().wallNs()).sum());
+            assertThat(row.get("ranks").asLong())
+                    .isEqualTo(run.stream().map(Window::rank).distinct().count());
+            assertThat(row.get("windows").asLong())
+                    .isEqualTo(run.stream().map(Window::number).distinct().count());
+            assertThat(row.get("wall_ns").asLong())
+                    .isEqualTo(run.stream()
+                            .mapToLong(each -> each.profile().wallNs())
+                            .sum());
             assertThat(row.get("dropped").asLong())
-                    .isEqualTo(run.stream().mapToLong(each -> each.profile().droppedPending()).sum());
+                    .isEqualTo(run.stream()
+                            .mapToLong(each -> each.profile().droppedPending())
+                            .sum());
             assertThat(row.get("start_ms").asLong())
-                    .isEqualTo(run.stream().mapToLong(each -> each.profile().startedAt().toEpochMilli()).min().orElseThrow());
+                    .isEqualTo(run.stream()
+                            .mapToLong(each -> each.profile().startedAt().toEpochMilli())
+                            .min()
+                            .orElseThrow());
             Set<String> devices = run.stream()
                     .map(each -> each.profile().identity().device().orElseThrow())
                     .collect(Collectors.toSet());
@@ -422,17 +439,26 @@ final class FleetModelTest {
                 .flatMap(window -> window.profile().steps().phases().stream())
                 .toList();
         List<JsonNode> rows = rows(json, "phases");
-        assertThat(rows).hasSize((int) all.stream().map(StepStats::phase).distinct().count());
+        assertThat(rows)
+                .hasSize((int) all.stream().map(StepStats::phase).distinct().count());
         for (JsonNode row : rows) {
             List<StepStats> phase = all.stream()
-                    .filter(each -> each.phase().name().equalsIgnoreCase(row.get("phase").asText()))
+                    .filter(each -> each.phase()
+                            .name()
+                            .equalsIgnoreCase(row.get("phase").asText()))
                     .toList();
-            assertThat(row.get("steps").asLong()).isEqualTo(phase.stream().mapToLong(StepStats::count).sum());
-            assertThat(row.get("total_ns").asLong()).isEqualTo(phase.stream().mapToLong(StepStats::totalNs).sum());
-            assertThat(row.get("wall_ns").asLong()).isEqualTo(phase.stream().mapToLong(StepStats::wallNs).sum());
+            assertThat(row.get("steps").asLong())
+                    .isEqualTo(phase.stream().mapToLong(StepStats::count).sum());
+            assertThat(row.get("total_ns").asLong())
+                    .isEqualTo(phase.stream().mapToLong(StepStats::totalNs).sum());
+            assertThat(row.get("wall_ns").asLong())
+                    .isEqualTo(phase.stream().mapToLong(StepStats::wallNs).sum());
             assertThat(row.get("tokens").asLong())
-                    .isEqualTo(phase.stream().mapToLong(each -> each.prefillTokens() + each.outputTokens()).sum());
-            assertThat(row.get("max_ns").asLong()).isEqualTo(phase.stream().mapToLong(StepStats::maxNs).max().orElseThrow());
+                    .isEqualTo(phase.stream()
+                            .mapToLong(each -> each.prefillTokens() + each.outputTokens())
+                            .sum());
+            assertThat(row.get("max_ns").asLong())
+                    .isEqualTo(phase.stream().mapToLong(StepStats::maxNs).max().orElseThrow());
         }
     }
 
@@ -440,14 +466,14 @@ final class FleetModelTest {
         return some.stream().map(Window::profile).reduce(ProfileSnapshot::merge).orElseThrow();
     }
 
-    private void checkBricks(
-            List<JsonNode> rows, Function<ProfileSnapshot, List<BrickStats>> bricks, String phase) {
+    private void checkBricks(List<JsonNode> rows, Function<ProfileSnapshot, List<BrickStats>> bricks, String phase) {
         List<BrickStats> expected = bricks.apply(merged(windows));
         Map<List<Object>, List<Sample>> samples = by(samples(bricks), Sample::key);
         assertThat(rows).as(phase).hasSize(expected.size());
         for (JsonNode row : rows) {
             BrickStats brick = expected.stream()
-                    .filter(each -> List.<Object>of(each.category().displayName(), each.name()).equals(keyOf(row)))
+                    .filter(each -> List.<Object>of(each.category().displayName(), each.name())
+                            .equals(keyOf(row)))
                     .findFirst()
                     .orElseThrow();
             assertThat(row.get("count").asLong()).isEqualTo(brick.count());
@@ -469,7 +495,10 @@ final class FleetModelTest {
             if (!phase.isEmpty() && row.has("slowest_rank_ns")) {
                 Map<List<Object>, Long> means = meansOfRanks(Objects.requireNonNull(samples.get(keyOf(row))));
                 assertThat(row.get("slowest_rank_ns").asLong())
-                        .isEqualTo(means.values().stream().mapToLong(Long::longValue).max().orElseThrow());
+                        .isEqualTo(means.values().stream()
+                                .mapToLong(Long::longValue)
+                                .max()
+                                .orElseThrow());
                 assertThat(row.get("median_rank_ns").asLong()).isEqualTo(lowerMedian(means));
                 assertThat(means.get(rankOf(row, "slowest_run", "slowest_rank")))
                         .isEqualTo(row.get("slowest_rank_ns").asLong());
@@ -478,7 +507,11 @@ final class FleetModelTest {
     }
 
     private static long lowerMedian(Map<?, Long> means) {
-        return means.values().stream().sorted().skip((means.size() - 1) / 2).findFirst().orElseThrow();
+        return means.values().stream()
+                .sorted()
+                .skip((means.size() - 1) / 2)
+                .findFirst()
+                .orElseThrow();
     }
 
     private static Map<List<Object>, Long> meansOfRanks(List<Sample> samples) {
@@ -499,11 +532,19 @@ final class FleetModelTest {
         for (JsonNode row : rows) {
             Map<List<Object>, Long> means = meansOfRanks(Objects.requireNonNull(bricks.get(keyOf(row))));
             assertThat(row.get("ranks").asInt()).isEqualTo(means.size());
-            assertThat(row.get("min_ns").asLong()).isEqualTo(means.values().stream().min(Comparator.naturalOrder()).orElseThrow());
-            assertThat(row.get("max_ns").asLong()).isEqualTo(means.values().stream().max(Comparator.naturalOrder()).orElseThrow());
+            assertThat(row.get("min_ns").asLong())
+                    .isEqualTo(means.values().stream()
+                            .min(Comparator.naturalOrder())
+                            .orElseThrow());
+            assertThat(row.get("max_ns").asLong())
+                    .isEqualTo(means.values().stream()
+                            .max(Comparator.naturalOrder())
+                            .orElseThrow());
             assertThat(row.get("median_ns").asLong()).isEqualTo(lowerMedian(means));
-            assertThat(means.get(rankOf(row, "min_run", "min_rank"))).isEqualTo(row.get("min_ns").asLong());
-            assertThat(means.get(rankOf(row, "max_run", "max_rank"))).isEqualTo(row.get("max_ns").asLong());
+            assertThat(means.get(rankOf(row, "min_run", "min_rank")))
+                    .isEqualTo(row.get("min_ns").asLong());
+            assertThat(means.get(rankOf(row, "max_run", "max_rank")))
+                    .isEqualTo(row.get("max_ns").asLong());
         }
     }
 
@@ -524,11 +565,15 @@ final class FleetModelTest {
             assertThat(row.get("compute_ns").asLong()).isEqualTo(compute);
             assertThat(row.get("communication_ns").asLong()).isEqualTo(communication);
             OptionalLong idle = !all.streams().isEmpty()
-                    ? OptionalLong.of(all.streams().stream().mapToLong(StreamTotals::idleNs).sum())
+                    ? OptionalLong.of(all.streams().stream()
+                            .mapToLong(StreamTotals::idleNs)
+                            .sum())
                     : all.steps().count() > 0
                             ? OptionalLong.of(Math.max(
                                     0,
-                                    all.steps().phases().stream().mapToLong(StepStats::totalNs).sum()
+                                    all.steps().phases().stream()
+                                                    .mapToLong(StepStats::totalNs)
+                                                    .sum()
                                             - compute
                                             - communication))
                             : OptionalLong.empty();
@@ -544,7 +589,10 @@ final class FleetModelTest {
 
     /** The place of each window in its run, from 1. */
     private int place(Window window) {
-        return 1 + new TreeSet<>(windowsOf(window.run())).headSet(window.number()).size();
+        return 1
+                + new TreeSet<>(windowsOf(window.run()))
+                        .headSet(window.number())
+                        .size();
     }
 
     private Set<Long> windowsOf(String run) {
@@ -563,27 +611,30 @@ final class FleetModelTest {
     private void checkDrift(JsonNode json) {
         record Change(double first, double last, long ppm) {}
         Map<List<Object>, Map<List<Object>, Change>> changes = new HashMap<>();
-        by(samples(), Sample::key).forEach((brick, some) -> by(some, sample -> sample.window().rankKey())
-                .forEach((rank, own) -> {
-                    List<Sample> first =
-                            own.stream().filter(each -> third(each.window()) == 1).toList();
-                    List<Sample> last =
-                            own.stream().filter(each -> third(each.window()) == 2).toList();
-                    if (sum(first, BrickStats::count) > 0 && sum(last, BrickStats::count) > 0) {
-                        double ppm = 1e6
-                                * sum(last, BrickStats::totalNs)
-                                / sum(last, BrickStats::count)
-                                * sum(first, BrickStats::count)
-                                / sum(first, BrickStats::totalNs);
-                        changes.computeIfAbsent(brick, none -> new HashMap<>())
-                                .put(
-                                        rank,
-                                        new Change(
-                                                Math.floor(mean(first)),
-                                                Math.floor(mean(last)),
-                                                floor(ppm) - 1_000_000));
-                    }
-                }));
+        by(samples(), Sample::key)
+                .forEach((brick, some) -> by(some, sample -> sample.window().rankKey())
+                        .forEach((rank, own) -> {
+                            List<Sample> first = own.stream()
+                                    .filter(each -> third(each.window()) == 1)
+                                    .toList();
+                            List<Sample> last = own.stream()
+                                    .filter(each -> third(each.window()) == 2)
+                                    .toList();
+                            if (sum(first, BrickStats::count) > 0 && sum(last, BrickStats::count) > 0) {
+                                double ppm = 1e6
+                                        * sum(last, BrickStats::totalNs)
+                                        / sum(last, BrickStats::count)
+                                        * sum(first, BrickStats::count)
+                                        / sum(first, BrickStats::totalNs);
+                                changes.computeIfAbsent(brick, none -> new HashMap<>())
+                                        .put(
+                                                rank,
+                                                new Change(
+                                                        Math.floor(mean(first)),
+                                                        Math.floor(mean(last)),
+                                                        floor(ppm) - 1_000_000));
+                            }
+                        }));
         List<JsonNode> rows = rows(json, "drift");
         assertThat(rows).hasSize(changes.size());
         for (JsonNode row : rows) {
@@ -591,14 +642,19 @@ final class FleetModelTest {
             List<Long> ppm = ranks.values().stream().map(Change::ppm).sorted().toList();
             assertThat(row.get("ranks").asInt()).isEqualTo(ranks.size());
             assertThat(row.get("first_ns").asLong())
-                    .isEqualTo(floor(median(ranks.values().stream().map(Change::first).toList())));
+                    .isEqualTo(floor(
+                            median(ranks.values().stream().map(Change::first).toList())));
             assertThat(row.get("last_ns").asLong())
-                    .isEqualTo(floor(median(ranks.values().stream().map(Change::last).toList())));
+                    .isEqualTo(floor(
+                            median(ranks.values().stream().map(Change::last).toList())));
             assertThat(row.get("change_ppm").asLong()).isEqualTo(ppm.get((ppm.size() - 1) / 2));
-            assertThat(row.get("risen").asLong()).isEqualTo(ppm.stream().filter(each -> each > 0).count());
-            assertThat(row.get("fallen").asLong()).isEqualTo(ppm.stream().filter(each -> each < 0).count());
+            assertThat(row.get("risen").asLong())
+                    .isEqualTo(ppm.stream().filter(each -> each > 0).count());
+            assertThat(row.get("fallen").asLong())
+                    .isEqualTo(ppm.stream().filter(each -> each < 0).count());
             assertThat(row.get("most_ppm").asLong()).isEqualTo(ppm.get(ppm.size() - 1));
-            assertThat(Objects.requireNonNull(ranks.get(rankOf(row, "most_run", "most_rank"))).ppm())
+            assertThat(Objects.requireNonNull(ranks.get(rankOf(row, "most_run", "most_rank")))
+                            .ppm())
                     .isEqualTo(row.get("most_ppm").asLong());
         }
     }
@@ -609,10 +665,12 @@ final class FleetModelTest {
         for (int i = 0; i < bricks.size(); i++) {
             Map<List<Object>, Long> means = meansOfRanks(Objects.requireNonNull(samples.get(keyOf(bricks.get(i)))));
             assertThat(bricks.get(i).get("median_ns").asLong())
-                    .isEqualTo(floor(median(means.values().stream().map(Long::doubleValue).toList())));
+                    .isEqualTo(floor(median(
+                            means.values().stream().map(Long::doubleValue).toList())));
             for (JsonNode rank : rows(json.get("rank_bricks"), "ranks")) {
                 JsonNode mean = rank.get("mean_ns").get(i);
-                assertThat(mean.isNull() ? null : (Long) mean.asLong()).isEqualTo(means.get(rankOf(rank, "run_id", "rank")));
+                assertThat(mean.isNull() ? null : (Long) mean.asLong())
+                        .isEqualTo(means.get(rankOf(rank, "run_id", "rank")));
             }
         }
     }
@@ -620,12 +678,11 @@ final class FleetModelTest {
     private void checkWindows(JsonNode json) {
         Map<List<Object>, List<Sample>> samples = by(samples(), Sample::key);
         for (JsonNode row : rows(json, "windows")) {
-            Map<Long, List<Sample>> parts = by(
-                    Objects.requireNonNull(samples.get(keyOf(row))), sample -> (long) place(sample.window()) - 1);
+            Map<Long, List<Sample>> parts =
+                    by(Objects.requireNonNull(samples.get(keyOf(row))), sample -> (long) place(sample.window()) - 1);
             for (int part = 0; part < row.get("median_ns").size(); part++) {
-                List<Double> means = by(
-                                parts.getOrDefault((long) part, List.of()),
-                                sample -> sample.window().rankKey())
+                List<Double> means = by(parts.getOrDefault((long) part, List.of()), sample -> sample.window()
+                                .rankKey())
                         .values()
                         .stream()
                         .filter(some -> sum(some, BrickStats::count) > 0)
@@ -662,7 +719,8 @@ final class FleetModelTest {
                         .isEqualTo(some.stream()
                                 .filter(window -> window.profile().droppedPending() > 0
                                         || window.profile().bricks().stream()
-                                                .anyMatch(brick -> 99 * brick.device().unresolved() > brick.count()))
+                                                .anyMatch(brick ->
+                                                        99 * brick.device().unresolved() > brick.count()))
                                 .count());
             }
         });
@@ -674,8 +732,8 @@ final class FleetModelTest {
         assertThat(runs).hasSize(expected.size());
         for (Run run : runs) {
             ProfileSnapshot is = run.snapshot();
-            ProfileSnapshot all = merged(Objects.requireNonNull(
-                    expected.get(is.identity().runId().orElseThrow())));
+            ProfileSnapshot all = merged(
+                    Objects.requireNonNull(expected.get(is.identity().runId().orElseThrow())));
             assertThat(is.wallNs()).isEqualTo(all.wallNs());
             assertThat(is.droppedPending()).isEqualTo(all.droppedPending());
             assertThat(is.bricks()).hasSameSizeAs(all.bricks());

@@ -294,8 +294,10 @@ final class FleetPackerTest {
                 Path path = pack.resolve(file.path());
                 Path copy = folder.resolve("copy.parquet");
                 Files.move(path, copy);
-                engine.execute("COPY (SELECT COLUMNS(lambda c: c NOT IN ('unresolved', 'dropped', 'pending') AND (c <> 'wall_ns' OR '" + file.table() + "' <> 'step_window')) FROM read_parquet('"
-                        + copy + "')) TO '" + path + "' (FORMAT parquet)");
+                engine.execute(
+                        "COPY (SELECT COLUMNS(lambda c: c NOT IN ('unresolved', 'dropped', 'pending') AND (c <> 'wall_ns' OR '"
+                                + file.table() + "' <> 'step_window')) FROM read_parquet('" + copy + "')) TO '" + path
+                                + "' (FORMAT parquet)");
                 Files.delete(copy);
                 earlier.add(FleetPack.entry(pack, file.table(), path, file.rows()));
             }
@@ -451,7 +453,9 @@ final class FleetPackerTest {
     /**
      * Of a run of 36 minutes, whose windows are numbered by steps or by the host's own clock; some ranks begin late.
      */
-    /** Of a window that two ranks have, one of them with a clock of its own, the other windows tell which one that is. */
+    /**
+     * Of a window that two ranks have, one of them with a clock of its own, the other windows tell which one that is.
+     */
     @Spec("24.3")
     @ParameterizedTest
     @ValueSource(ints = {0, 24 * 60})
@@ -497,8 +501,7 @@ final class FleetPackerTest {
         for (int rank = 0; rank < 2; rank++) {
             windows.write(WindowFiles.of("r1", rank, 2, 0).build(), 100, morning.minus(Duration.ofHours(9)));
             Duration idle = Duration.ofHours(8L * rank);
-            windows.write(
-                    WindowFiles.of("r1", rank, 2, 700).build(), 100, morning.minus(idle), idle.plusMinutes(1));
+            windows.write(WindowFiles.of("r1", rank, 2, 700).build(), 100, morning.minus(idle), idle.plusMinutes(1));
         }
 
         assertThat(pack().manifest().problems()).isEmpty();
@@ -704,10 +707,7 @@ final class FleetPackerTest {
     /** Writes a window of some minutes. */
     private void minute(RunIdentity.Builder identity, int minutes, int fromMinute) throws IOException {
         windows.write(
-                identity.build(),
-                100,
-                WindowFiles.START.plusSeconds(60L * fromMinute),
-                Duration.ofMinutes(minutes));
+                identity.build(), 100, WindowFiles.START.plusSeconds(60L * fromMinute), Duration.ofMinutes(minutes));
     }
 
     /**

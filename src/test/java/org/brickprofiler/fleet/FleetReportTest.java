@@ -188,10 +188,12 @@ final class FleetReportTest {
         FleetReport report = simulated(lacking(), folder);
 
         assertThat(report.toText())
-                .containsPattern("\n! Measurements without a known time are missing from the counts, times and shares of"
-                        + " the ranks that ! marks: rank 3 lacks 2,560 of [0-9,]+ \\([0-9.]+ %\\)\\.\n")
+                .containsPattern(
+                        "\n! Measurements without a known time are missing from the counts, times and shares of"
+                                + " the ranks that ! marks: rank 3 lacks 2,560 of [0-9,]+ \\([0-9.]+ %\\)\\.\n")
                 .contains("are not tested for stragglers: rank 3 has 10 of 10.\n")
-                .containsPattern("\nrank +samples +unresolved +dropped +pending +missing % .*\n.*\n3 +[0-9,]+ +2,560 +0 +0 ")
+                .containsPattern(
+                        "\nrank +samples +unresolved +dropped +pending +missing % .*\n.*\n3 +[0-9,]+ +2,560 +0 +0 ")
                 .containsPattern("\n3! +node-0000 +Simulated A ");
         assertThat(report.toMarkdown()).contains("rank 3 lacks 2,560 of ", "| 3&#33; |");
         JsonNode json = new ObjectMapper().readTree(report.toJson());
@@ -288,8 +290,7 @@ final class FleetReportTest {
                 "SELECT 'b' AS run_id, 0 AS rank, 0 AS win, 'decode' AS phase, CAST(1 AS BIGINT) AS steps,"
                         + " CAST(19920 AS BIGINT) AS total_ns, CAST(9960 AS BIGINT) AS wall_ns, CAST(1 AS BIGINT) AS tokens, CAST(19920 AS BIGINT) AS max_ns");
 
-        assertThat(report.toText())
-                .contains("\ncompute 100.0 %, communication 0.0 %, idle not known of 1 rank of 2\n");
+        assertThat(report.toText()).contains("\ncompute 100.0 %, communication 0.0 %, idle not known of 1 rank of 2\n");
         assertThat(new ObjectMapper()
                         .readTree(report.toJson())
                         .at("/totals/idle_ns")

@@ -84,8 +84,9 @@ final class FleetRunsTest {
                 .extracting(RunComparison.Line::note)
                 .containsExactly("measurements missing in 0 runs before, 5 after");
         assertThat(comparison.remarks())
-                .contains("Measurements without a known time are missing, in 0 runs before, 5 after: up to 12.5 % of LmHead."
-                        + " What lacks them is not compared.");
+                .contains(
+                        "Measurements without a known time are missing, in 0 runs before, 5 after: up to 12.5 % of LmHead."
+                                + " What lacks them is not compared.");
     }
 
     /** Runs that took turns: which side a run is on does not show in when it was. */

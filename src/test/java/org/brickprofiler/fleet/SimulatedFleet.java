@@ -463,9 +463,8 @@ final class SimulatedFleet {
                                     + brick.category().displayName() + "', " + count(brick) + ")")
                             .collect(Collectors.joining(", ")));
             statement.execute("CREATE TABLE device (rank INTEGER, host VARCHAR, device VARCHAR)");
-            statement.execute(
-                    "CREATE TABLE b (win INTEGER, rank INTEGER, id SMALLINT, total_ns BIGINT, bucket INTEGER,"
-                            + " lost BIGINT)");
+            statement.execute("CREATE TABLE b (win INTEGER, rank INTEGER, id SMALLINT, total_ns BIGINT, bucket INTEGER,"
+                    + " lost BIGINT)");
             statement.execute("CREATE TABLE w (win INTEGER, rank INTEGER, idle_ns BIGINT, steps_ns BIGINT)");
         }
         fill(connection.unwrap(DuckDBConnection.class));
@@ -488,7 +487,8 @@ final class SimulatedFleet {
                         + " FROM w JOIN device USING (rank)",
                 "step_window",
                 "SELECT " + run + ", rank, win, 'decode' AS phase, CAST(" + STEPS
-                        + " AS BIGINT) AS steps, steps_ns AS total_ns, steps_ns AS wall_ns, CAST(" + STEPS + " AS BIGINT) AS tokens, "
+                        + " AS BIGINT) AS steps, steps_ns AS total_ns, steps_ns AS wall_ns, CAST(" + STEPS
+                        + " AS BIGINT) AS tokens, "
                         + "CAST(steps_ns / " + STEPS + " * 1.2 AS BIGINT) AS max_ns FROM w",
                 "device_window",
                 "SELECT " + run

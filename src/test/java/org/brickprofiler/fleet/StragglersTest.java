@@ -190,7 +190,8 @@ final class StragglersTest {
 
         assertThat(stragglers.findings()).extracting(Finding::who).containsExactly("rank 5 (node-0000)");
         assertThat(stragglers.remarks())
-                .containsExactly("Run r1, Simulated A: 1 rank has fewer windows that can be tested, the fewest of them rank 7 with 25 of 100.");
+                .containsExactly(
+                        "Run r1, Simulated A: 1 rank has fewer windows that can be tested, the fewest of them rank 7 with 25 of 100.");
     }
 
     /**
@@ -231,9 +232,8 @@ final class StragglersTest {
 
         assertThat(stragglers.findings()).isEmpty();
         assertThat(stragglers.remarks())
-                .anyMatch(remark ->
-                        remark.startsWith("Run r1, Simulated A: " + without + (without == 1 ? " rank" : " ranks")
-                                + " computed in no window, has windows without steps"));
+                .anyMatch(remark -> remark.startsWith("Run r1, Simulated A: " + without
+                        + (without == 1 ? " rank" : " ranks") + " computed in no window, has windows without steps"));
     }
 
     /** Of eight ranks three are left: they cannot show an outlier, however slow one of them is. */
@@ -573,7 +573,8 @@ final class StragglersTest {
         BrickId brick = isCollective ? BrickId.ALL_REDUCE : BrickId.LM_HEAD;
         Set<Integer> most = IntStream.range(6, 16).boxed().collect(Collectors.toSet());
 
-        Stragglers of = find(new SimulatedFleet(TWO_HOSTS, List.of(THROTTLED)).withUnresolved(Set.of(9), Set.of(brick), share));
+        Stragglers of =
+                find(new SimulatedFleet(TWO_HOSTS, List.of(THROTTLED)).withUnresolved(Set.of(9), Set.of(brick), share));
         Stragglers ofMost = find(new SimulatedFleet(TWO_HOSTS, List.of()).withUnresolved(most, Set.of(brick), share));
 
         assertThat(of.findings()).extracting(Finding::who).containsExactly("rank 5 (node-0000)");

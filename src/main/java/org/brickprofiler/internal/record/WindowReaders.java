@@ -121,8 +121,8 @@ public final class WindowReaders<S> {
         }
 
         /**
-         * Ends the open window and begins the next one, unless nothing was recorded: the window stays open then, so that
-         * its time is part of the one with the next samples.
+         * Ends the open window and begins the next one, unless nothing was recorded: the window stays open then, so
+         * that its time is part of the one with the next samples.
          *
          * @return the samples since the window before; null if there are none
          */
