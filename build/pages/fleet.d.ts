@@ -14,6 +14,7 @@ interface Fleet {
   stragglers: Straggler[];
   shown: ShownFrom[];
   remarks: string[];
+  losses: RankLosses[];
   runs: FleetRun[];
   phases: FleetPhase[];
   requests: FleetRequests[];
@@ -85,6 +86,19 @@ interface ShownFrom {
   slow_windows_pct?: number;
 }
 
+/** How many measurements the bricks of a rank lack. */
+interface RankLosses {
+  run_id: string;
+  rank: number;
+  samples: number;
+  unresolved: number;
+  dropped: number;
+  pending: number;
+  missing_pct: number;
+  windows: number;
+  untested: number;
+}
+
 interface FleetRun {
   run_id: string;
   ranks: number;
@@ -93,6 +107,7 @@ interface FleetRun {
   start_ms: number;
   end_ms: number;
   wall_ns: number;
+  dropped?: number;
   model?: string;
   precision?: string;
   commit_id?: string;
@@ -104,6 +119,7 @@ interface FleetPhase {
   phase?: string;
   steps: number;
   total_ns: number;
+  wall_ns?: number;
   tokens: number;
   max_ns: number;
 }
@@ -116,6 +132,7 @@ interface FleetBrick {
   min_ns: number;
   max_ns: number;
   elements: number;
+  unresolved?: number;
   p50_ns?: number;
   p90_ns?: number;
   p99_ns?: number;

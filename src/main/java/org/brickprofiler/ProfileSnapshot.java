@@ -141,7 +141,12 @@ public record ProfileSnapshot(
      * @return a builder
      */
     public Builder toBuilder() {
-        return builder(startedAt, endedAt, wallNs)
+        return toBuilder(startedAt, endedAt, wallNs);
+    }
+
+    /** Returns a builder with the values of this snapshot, of another time. */
+    Builder toBuilder(Instant from, Instant to, long onNs) {
+        return builder(from, to, onNs)
                 .threads(threads, virtualThreads)
                 .overheadNs(overheadNs)
                 .deferred(droppedPending, pending, literalOverlaps)

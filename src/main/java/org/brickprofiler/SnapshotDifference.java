@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.internal.io.Sums;
 import org.brickprofiler.internal.record.WindowReaders;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.request.RequestTimeline;
@@ -30,6 +31,15 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
 
     @Override
     public ProfileSnapshot merge(ProfileSnapshot earlier, ProfileSnapshot later) {
+        long wallNs = Sums.limited(earlier.wallNs(), later.wallNs());
+        if (isEmpty(earlier)) {
+            return later.toBuilder(earlier.startedAt(), later.endedAt(), wallNs).build();
+        }
+        if (isEmpty(later)) {
+            return earlier.toBuilder(earlier.startedAt(), later.endedAt(), wallNs)
+                    .build()
+                    .withUnfinishedOf(later);
+        }
         return earlier.merge(later);
     }
 

@@ -13,8 +13,11 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
-import java.util.function.Predicate;
+import java.util.function.BiConsumer;
 import org.brickprofiler.cli.Terminal.InputBar;
 import org.brickprofiler.fleet.DuckPlugin;
 import org.brickprofiler.fleet.FleetEngine;
@@ -23,6 +26,8 @@ import org.brickprofiler.fleet.FleetPacker;
 import org.brickprofiler.fleet.PackProblem;
 import org.brickprofiler.fleet.Rows;
 import org.brickprofiler.fleet.RowsText;
+import org.brickprofiler.internal.io.ExportLoss;
+import org.brickprofiler.internal.io.FolderLock;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
@@ -171,6 +176,9 @@ final class FleetCommand implements Callable<Integer> {
             try {
                 FleetPack pack = FleetPack.open(started, location, salvage);
                 report(pack.problems(), location, err);
+                pack.problems().stream()
+                        .filter(problem -> problem.kind() == PackProblem.Kind.EARLIER_PACK)
+                        .forEach(problem -> Brick.report(err, location + ": " + problem.reason()));
                 pack.mount(started);
                 return new OpenPack(pack, started);
             } catch (IOException | RuntimeException | Error failed) {
@@ -201,7 +209,7 @@ final class FleetCommand implements Callable<Integer> {
             optionListHeading = "%nOptions:%n")
     static final class PackCommand implements Callable<Integer> {
 
-        private static final String ENDING = ".json";
+        private static final List<String> ENDINGS = List.of(".json", ".json.gz");
         private static final String ANY = "*?[{";
 
         /** The memory of both workers together, bytes. The JVM needs about as much again. */
@@ -214,7 +222,8 @@ final class FleetCommand implements Callable<Integer> {
                 paramLabel = "FILES",
                 arity = "1..*",
                 description =
-                        "JSON reports, folders with such at any depth, or patterns such as 'runs/*/rank-*/*.json'.")
+                        "JSON reports, packed with gzip or not, folders with such at any depth, or patterns such as "
+                                + "'runs/*/rank-*/*.json'.")
         private List<String> arguments;
 
         @Option(
@@ -237,9 +246,10 @@ final class FleetCommand implements Callable<Integer> {
         public Integer call() throws IOException {
             PrintWriter err = spec.commandLine().getErr();
             List<Path> files = new ArrayList<>();
+            Map<Path, String> passedOver = new TreeMap<>();
             long bytes = 0;
             for (String argument : arguments) {
-                files.addAll(files(argument));
+                files.addAll(files(argument, passedOver));
             }
             for (Path file : files) {
                 bytes += Files.size(file);
@@ -252,7 +262,7 @@ final class FleetCommand implements Callable<Integer> {
                                 model,
                                 new FleetEngine.Options(MEMORY_BYTES, how.threads(), how.temporary(), null),
                                 bar::at)
-                        .pack(files);
+                        .pack(files, passedOver);
             }
             List<PackProblem> problems = result.manifest().problems();
             for (PackProblem problem : problems.subList(0, Math.min(problems.size(), SHOWN_PROBLEMS))) {
@@ -279,29 +289,55 @@ final class FleetCommand implements Callable<Integer> {
             return CommandLine.ExitCode.OK;
         }
 
-        private List<Path> files(String argument) throws IOException {
-            List<Path> found = new ArrayList<>();
+        /** Returns the files of an argument, and adds those that are passed over, with the reasons. */
+        private List<Path> files(String argument, Map<Path, String> passedOver) throws IOException {
             int pattern = firstOf(argument);
+            List<Path> found = new ArrayList<>();
             if (pattern >= 0 && !isThere(argument)) {
                 int folder = argument.lastIndexOf('/', pattern) + 1;
                 PathMatcher matcher = FileSystems.getDefault().getPathMatcher("glob:" + argument);
-                collect(
-                        Path.of(folder == 0 ? "." : argument.substring(0, folder)),
-                        file -> matcher.matches(folder == 0 ? Path.of(".").relativize(file) : file),
-                        found);
+                collect(Path.of(folder == 0 ? "." : argument.substring(0, folder)), (file, attributes) -> {
+                    if (!matcher.matches(folder == 0 ? Path.of(".").relativize(file) : file)) {
+                        return;
+                    }
+                    if (attributes.isRegularFile()) {
+                        found.add(file);
+                    } else {
+                        take(file, attributes, found, passedOver);
+                    }
+                });
             } else if (Files.isDirectory(Path.of(argument))) {
-                collect(Path.of(argument), file -> isReport(file.getFileName().toString()), found);
+                collect(Path.of(argument), (file, attributes) -> take(file, attributes, found, passedOver));
             } else {
                 found.add(Input.required(Path.of(argument)));
             }
             if (found.isEmpty()) {
-                throw new IOException("cannot read " + argument + ": it holds no profile (" + ENDING + ")");
+                throw new IOException(
+                        "cannot read " + argument + ": it holds no profile (" + String.join(", ", ENDINGS) + ")");
             }
             return found;
         }
 
-        private static boolean isReport(String name) {
-            return name.endsWith(ENDING) && !name.startsWith(".");
+        /** Takes a file of a folder or passes it over, by its name and kind. */
+        private void take(Path file, BasicFileAttributes attributes, List<Path> found, Map<Path, String> passedOver) {
+            String name = file.getFileName().toString();
+            if (attributes.isDirectory()) {
+                if (!file.toAbsolutePath()
+                        .normalize()
+                        .equals(out.toAbsolutePath().normalize())) {
+                    passedOver.put(file, "it is a pack");
+                }
+            } else if (!attributes.isRegularFile()) {
+                passedOver.put(file, attributes.isSymbolicLink() ? "it is a link" : "it is no regular file");
+            } else if (name.startsWith(".")) {
+                if (!name.equals(FolderLock.FILE)) {
+                    passedOver.put(file, "its name begins with a dot");
+                }
+            } else if (ENDINGS.stream().anyMatch(name.toLowerCase(Locale.ROOT)::endsWith)) {
+                found.add(file);
+            } else if (!name.equals(ExportLoss.FILE)) {
+                passedOver.put(file, "its name does not end in " + String.join(" or ", ENDINGS));
+            }
         }
 
         private static int firstOf(String argument) {
@@ -321,22 +357,24 @@ final class FleetCommand implements Callable<Integer> {
             }
         }
 
-        /** Collects the files below a folder, except those of packs. */
-        private static void collect(Path folder, Predicate<Path> wanted, List<Path> found) throws IOException {
+        /** Walks through the files below a folder, and the folders that are packs, whose files are no profiles. */
+        private static void collect(Path folder, BiConsumer<Path, BasicFileAttributes> each) throws IOException {
             if (!Files.isDirectory(folder)) {
                 return;
             }
             Files.walkFileTree(folder, new SimpleFileVisitor<>() {
                 @Override
-                public FileVisitResult preVisitDirectory(Path each, BasicFileAttributes attributes) {
-                    return FleetPack.isPack(each) ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
+                public FileVisitResult preVisitDirectory(Path below, BasicFileAttributes attributes) {
+                    if (FleetPack.isPack(below)) {
+                        each.accept(below, attributes);
+                        return FileVisitResult.SKIP_SUBTREE;
+                    }
+                    return FileVisitResult.CONTINUE;
                 }
 
                 @Override
                 public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-                    if (attributes.isRegularFile() && wanted.test(file)) {
-                        found.add(file);
-                    }
+                    each.accept(file, attributes);
                     return FileVisitResult.CONTINUE;
                 }
             });

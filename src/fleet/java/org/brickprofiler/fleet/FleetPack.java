@@ -54,13 +54,13 @@ public final class FleetPack {
     private final String folder;
     private final Manifest manifest;
     private final List<PackFile> files;
-    private final List<PackProblem> damage;
+    private final List<PackProblem> ofPack;
 
-    private FleetPack(String folder, Manifest manifest, List<PackFile> files, List<PackProblem> damage) {
+    private FleetPack(String folder, Manifest manifest, List<PackFile> files, List<PackProblem> ofPack) {
         this.folder = folder;
         this.manifest = manifest;
         this.files = files;
-        this.damage = damage;
+        this.ofPack = ofPack;
     }
 
     /**
@@ -126,7 +126,18 @@ public final class FleetPack {
                         folder + " has no file of the table " + table + (damaged.isEmpty() ? "" : " that is whole"));
             }
         }
-        List<PackProblem> damage = new ArrayList<>();
+        List<PackProblem> ofPack = new ArrayList<>();
+        if (manifest.revision() == 0) {
+            ofPack.add(new PackProblem(
+                    Kind.EARLIER_PACK,
+                    null,
+                    null,
+                    null,
+                    null,
+                    "an earlier version made the pack, which does not count unresolved and dropped measurements: a rank that"
+                            + " lacks some looks faster than it is; the tokens/s are not known either; pack again",
+                    0));
+        }
         Set<String> counted = new HashSet<>();
         damaged.forEach((file, fault) -> {
             long windows = !counted.add(file.part())
@@ -136,9 +147,9 @@ public final class FleetPack {
                                     && each.part().equals(file.part()))
                             .mapToLong(PackFile::rows)
                             .sum();
-            damage.add(new PackProblem(Kind.DAMAGED_PACK, null, null, null, file.path(), fault, windows));
+            ofPack.add(new PackProblem(Kind.DAMAGED_PACK, null, null, null, file.path(), fault, windows));
         });
-        return new FleetPack(folder, manifest, files, List.copyOf(damage));
+        return new FleetPack(folder, manifest, files, List.copyOf(ofPack));
     }
 
     private static Manifest manifest(FleetEngine engine, String folder, String location) throws IOException {
@@ -220,13 +231,14 @@ public final class FleetPack {
     }
 
     /**
-     * Returns the problems of the pack: those that packing found, and then which files of the pack are damaged.
+     * Returns the problems of the pack: those that packing found, and then those of the pack itself: an earlier
+     * version, and damaged files.
      *
      * @return all of it
      */
     public List<PackProblem> problems() {
         List<PackProblem> all = new ArrayList<>(manifest.problems());
-        all.addAll(damage);
+        all.addAll(ofPack);
         return List.copyOf(all);
     }
 
@@ -244,6 +256,13 @@ public final class FleetPack {
                     .toList();
             if (paths.isEmpty()) {
                 engine.view(table, Objects.requireNonNull(EMPTY.get(table), table));
+            } else if (manifest.revision() == 0 && ADDED.containsKey(table)) {
+                engine.table(table + "_as_packed", paths);
+                engine.view(
+                        table,
+                        Objects.requireNonNull(ADDED.get(table)).stream()
+                                .map(column -> ", CAST(NULL AS BIGINT) AS " + column)
+                                .collect(Collectors.joining("", "SELECT *", " FROM " + table + "_as_packed")));
             } else {
                 engine.table(table, paths);
             }
@@ -268,6 +287,17 @@ public final class FleetPack {
 
     /** The tables that packs of earlier versions lack, without rows. */
     private static final Map<String, String> EMPTY = Map.of(REQUESTS, NO_REQUESTS, PHASES, NO_PHASES);
+
+    /** The columns that revision 1 added. */
+    private static final Map<String, List<String>> ADDED = Map.of(
+            "rank_window",
+            List.of("dropped", "pending"),
+            "brick_window",
+            List.of("unresolved"),
+            "step_window",
+            List.of("wall_ns"),
+            PHASES,
+            List.of("unresolved"));
 
     private String problemRows() {
         String columns = "SELECT CAST(kind AS STRING) AS kind, CAST(run_id AS STRING) AS run_id,"

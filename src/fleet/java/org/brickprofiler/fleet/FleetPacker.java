@@ -2,12 +2,8 @@ package org.brickprofiler.fleet;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -33,6 +29,7 @@ import org.brickprofiler.fleet.ProfileWindow.Head;
 import org.brickprofiler.fleet.ProfileWindow.Unreadable;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.ExportLoss;
+import org.brickprofiler.internal.io.FolderLock;
 import org.brickprofiler.internal.io.Sums;
 import org.jspecify.annotations.Nullable;
 
@@ -53,7 +50,6 @@ public final class FleetPacker {
     private static final int LEAST_WINDOWS = 512;
 
     private static final String TABLES_FOLDER = "tables-";
-    private static final String LOCK = ".lock";
 
     private final Path folder;
     private final @Nullable String model;
@@ -111,12 +107,28 @@ public final class FleetPacker {
      *     frequent
      */
     public Result pack(Collection<Path> files) throws IOException {
+        return pack(files, Map.of());
+    }
+
+    /**
+     * Packs profiles, and names files that may be profiles but are not read.
+     *
+     * @param files the profiles, in any order; a profile without a run is named after its path
+     * @param passedOver the files that are not read, with the reasons; problems of the pack
+     * @return the result; if no window is left, nothing was written
+     * @throws IOException when the pack cannot be written, or the engine fails; the former pack is complete
+     * @throws IllegalArgumentException when the folder contains something other than a pack, or no model is the most
+     *     frequent
+     */
+    public Result pack(Collection<Path> files, Map<Path, String> passedOver) throws IOException {
         requireOwnFolder();
         // Before hundreds of thousands of files are read in vain.
         DuckPlugin.driver();
         List<Source> sources = sources(files);
         totalBytes = sources.stream().mapToLong(Source::bytes).sum();
         List<PackProblem> problems = Collections.synchronizedList(new ArrayList<>(losses(sources)));
+        passedOver.forEach((file, reason) ->
+                problems.add(new PackProblem(Kind.PASSED_OVER, null, null, null, file.toString(), reason, 1)));
         ExecutorService workers = Executors.newFixedThreadPool(options.threads(), work -> {
             Thread thread = new Thread(work, "brick fleet pack");
             thread.setDaemon(true);
@@ -126,9 +138,7 @@ public final class FleetPacker {
             PackPlan plan = new PackPlan(heads(sources, workers, problems), model);
             problems.addAll(plan.problems());
             Files.createDirectories(folder);
-            try (FileChannel lock = FileChannel.open(
-                            folder.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-                    FileLock held = locked(lock)) {
+            try (FolderLock held = locked()) {
                 return write(sources.size(), plan, workers, problems);
             }
         } finally {
@@ -136,15 +146,12 @@ public final class FleetPacker {
         }
     }
 
-    private FileLock locked(FileChannel lock) throws IOException {
-        @Nullable FileLock held;
-        try {
-            held = lock.tryLock();
-        } catch (OverlappingFileLockException here) {
-            held = null;
-        }
-        if (held == null) {
-            throw new IOException("cannot write " + folder + ": another process is packing into it");
+    private FolderLock locked() throws IOException {
+        FolderLock held = FolderLock.take(folder)
+                .orElseThrow(() -> new IOException("cannot write " + folder + ": another process is packing into it"));
+        if (held.failure().isPresent()) {
+            held.close();
+            throw held.failure().get();
         }
         return held;
     }
@@ -162,7 +169,7 @@ public final class FleetPacker {
         }
         try (Stream<Path> there = Files.list(folder)) {
             if (there.map(file -> file.getFileName().toString())
-                    .anyMatch(name -> !name.startsWith(TABLES_FOLDER) && !name.equals(LOCK))) {
+                    .anyMatch(name -> !name.startsWith(TABLES_FOLDER) && !name.equals(FolderLock.FILE))) {
                 throw new IllegalArgumentException(
                         "cannot write to " + folder + ": it holds something else than a pack of profiles");
             }
@@ -175,7 +182,7 @@ public final class FleetPacker {
             String name = file.toString().replace('\\', '/');
             sources.putIfAbsent(
                     file.toAbsolutePath().normalize(),
-                    new Source(file, name.replaceFirst("\\.json$", ""), Files.size(file)));
+                    new Source(file, name.replaceFirst("\\.json(\\.gz)?$", ""), Files.size(file)));
         }
         return List.copyOf(sources.values());
     }
@@ -397,7 +404,7 @@ public final class FleetPacker {
     private int parts(int windows) {
         int needed = (windows + PART_WINDOWS - 1) / PART_WINDOWS;
         int alike = (needed + options.threads() - 1) / options.threads() * options.threads();
-        return windows / alike < LEAST_WINDOWS ? needed : alike;
+        return windows < (long) LEAST_WINDOWS * alike ? needed : alike;
     }
 
     private static int from(int part, int parts, int windows) {

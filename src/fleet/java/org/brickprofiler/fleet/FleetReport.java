@@ -71,7 +71,8 @@ public final class FleetReport {
             Question.SHARES,
             Question.DRIFT,
             Question.RANK_BRICKS,
-            Question.WINDOWS);
+            Question.WINDOWS,
+            Question.LOSSES);
 
     private final List<PackProblem> problems;
     private final Stragglers stragglers;
@@ -85,6 +86,7 @@ public final class FleetReport {
     private final Optional<String> onlyPhase;
 
     private final List<Row> shares;
+    private final Losses losses;
 
     /** By phase, category and brick. */
     private final Map<List<String>, Row> percentiles = new HashMap<>();
@@ -96,6 +98,7 @@ public final class FleetReport {
         this.stragglers = stragglers;
         this.answers = answers;
         runs = rows(Question.RUNS);
+        losses = new Losses(rows(Question.LOSSES));
         bricks = of(rows(Question.BRICKS), true);
         bricksByPhase = of(rows(Question.BRICKS), false);
         onlyPhase = onlyPhase();
@@ -272,6 +275,7 @@ public final class FleetReport {
         return Stream.<Sheet<?>>of(
                         stragglerSheet(),
                         shownSheet(),
+                        lossSheet(),
                         brickSheet(),
                         brickPhaseSheet(),
                         spreadSheet(),
@@ -312,6 +316,18 @@ public final class FleetReport {
                                 ? NONE
                                 : one(each.slowWindowsPercent()) + " % in "
                                         + each.slowWindows().getAsInt());
+    }
+
+    private Sheet<Losses.Rank> lossSheet() {
+        return Sheet.head("Missing measurements by rank, the largest share first", losses.ranks())
+                .left("rank", each -> rank(each.run(), each.number()))
+                .right("samples", each -> count(each.samples()))
+                .right("unresolved", each -> count(each.unresolved()))
+                .right("dropped", each -> count(each.dropped()))
+                .right("pending", each -> count(each.pending()))
+                .right("missing %", each -> one(each.missingPercent()))
+                .right("windows not tested", each -> count(each.untested()))
+                .right("of", each -> count(each.windows()));
     }
 
     private static String one(double percent) {
@@ -373,8 +389,11 @@ public final class FleetReport {
 
     /** Adds the columns of the times of bricks. */
     private Sheet<Row> times(Sheet<Row> sheet, String share, ToLongFunction<Row> wholeNs) {
-        sheet.right("count", row -> count(row.number("count")))
-                .right("total", row -> durationCell(row.number("total_ns")))
+        sheet.right("count", row -> count(row.number("count")));
+        if (sum(bricks, "unresolved") > 0) {
+            sheet.right("unresolved", row -> count(row.ifNumber("unresolved").orElse(0)));
+        }
+        sheet.right("total", row -> durationCell(row.number("total_ns")))
                 .right(share, row -> percent((double) row.number("total_ns"), (double) wholeNs.applyAsLong(row)))
                 .right("avg", FleetReport::average);
         if (!percentiles.isEmpty()) {
@@ -454,9 +473,9 @@ public final class FleetReport {
                 .right("max", row -> durationCell(row.number("max_ns")))
                 .right(
                         "tokens/s of a rank",
-                        row -> row.number("total_ns") == 0 || row.number("tokens") == 0
+                        row -> row.ifNumber("wall_ns").orElse(0) == 0 || row.number("tokens") == 0
                                 ? NONE
-                                : number(1e9 * row.number("tokens") / row.number("total_ns")));
+                                : number(1e9 * row.number("tokens") / row.number("wall_ns")));
     }
 
     private Sheet<Row> requestSheet() {
@@ -487,7 +506,12 @@ public final class FleetReport {
     }
 
     private String rank(Row row, String run, String rank) {
-        return (runs.size() > 1 ? row.text(run) + " " : "") + row.number(rank);
+        return rank(row.text(run), row.number(rank))
+                + (losses.isIncomplete(row.text(run), row.number(rank)) ? "!" : "");
+    }
+
+    private String rank(String run, long rank) {
+        return (runs.size() > 1 ? run + " " : "") + rank;
     }
 
     private static String percent(double part, double whole) {
@@ -548,7 +572,14 @@ public final class FleetReport {
 
     /** Returns the reasons to doubt the figures: problems of the data, and parts that were not tested. */
     private List<String> doubts() {
-        return Stream.concat(tallies().stream().map(Tally::words), stragglers.remarks().stream())
+        return Stream.concat(tallies().stream().map(Tally::words), remarks().stream())
+                .toList();
+    }
+
+    private List<String> remarks() {
+        return Stream.concat(
+                        losses.remarks(each -> "rank " + rank(each.run(), each.number())).stream(),
+                        stragglers.remarks().stream())
                 .toList();
     }
 
@@ -624,6 +655,7 @@ public final class FleetReport {
             json.writeEndObject();
             problems();
             stragglers();
+            losses();
             table(Question.RUNS);
             table(Question.PHASES);
             table(Question.REQUESTS);
@@ -715,8 +747,27 @@ public final class FleetReport {
             }
             json.writeEndArray();
             json.writeArrayFieldStart("remarks");
-            for (String remark : stragglers.remarks()) {
+            for (String remark : remarks()) {
                 json.writeString(remark);
+            }
+            json.writeEndArray();
+        }
+
+        private void losses() throws IOException {
+            json.writeArrayFieldStart("losses");
+            for (Losses.Rank rank :
+                    losses.ranks().subList(0, Math.min(losses.ranks().size(), MOST_RANKS))) {
+                startRow();
+                json.writeStringField("run_id", rank.run());
+                json.writeNumberField("rank", rank.number());
+                json.writeNumberField("samples", rank.samples());
+                json.writeNumberField("unresolved", rank.unresolved());
+                json.writeNumberField("dropped", rank.dropped());
+                json.writeNumberField("pending", rank.pending());
+                JsonText.number(json, "missing_pct", rank.missingPercent());
+                json.writeNumberField("windows", rank.windows());
+                json.writeNumberField("untested", rank.untested());
+                json.writeEndObject();
             }
             json.writeEndArray();
         }

@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.DeviceTime;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunIdentity;
 import org.brickprofiler.StepInfo;
@@ -71,6 +72,7 @@ public final class FleetRuns {
                 .samples(row.number("count"), row.number("total_ns"), row.number("min_ns"), row.number("max_ns"))
                 .last(row.number("max_ns"), 0)
                 .elements(row.number("elements"))
+                .device(new DeviceTime(0, 0, 0, 0, 0, row.ifNumber("unresolved").orElse(0)))
                 .build();
     }
 
@@ -85,7 +87,7 @@ public final class FleetRuns {
         long count = row.number("steps");
         long totalNs = row.number("total_ns");
         return StepStats.builder(phase)
-                .steps(count, totalNs)
+                .steps(count, row.ifNumber("wall_ns").orElse(0))
                 .durations(totalNs, 0, row.number("max_ns"), LatencyDistribution.EMPTY)
                 .sequences(count)
                 .tokens(0, row.number("tokens"), 0, 0)
@@ -103,6 +105,7 @@ public final class FleetRuns {
                         Instant.ofEpochMilli(row.number("end_ms")),
                         row.number("wall_ns"))
                 .threads(1, false)
+                .deferred(row.ifNumber("dropped").orElse(0), 0, 0)
                 .tilesOff(true)
                 .bricks(bricks)
                 .steps(new Steps(steps, LatencyDistribution.EMPTY, 0, LatencyDistribution.EMPTY, 0, List.of()))

@@ -24,15 +24,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * The content of a pack, as listed in {@code manifest.json}. Immutable.
  *
+ * @param revision the revision of the tables: 0 in packs of versions that did not count unresolved, dropped and pending
+ *     measurements
  * @param profiles the number of files read, including those left out
  * @param identical the number of these files that are copies of others; copies count once
  * @param files every Parquet file
  * @param problems the problems, and the data left out because of them
  */
-public record Manifest(long profiles, long identical, List<PackFile> files, List<PackProblem> problems) {
+public record Manifest(long revision, long profiles, long identical, List<PackFile> files, List<PackProblem> problems) {
 
     /** The version of the tables. Another one is refused. */
     static final int SCHEMA_VERSION = 1;
+
+    /** The revision of the tables within their version: the one that added columns last. */
+    static final int REVISION = 1;
 
     /** The name of the file in its folder. */
     static final String NAME = "manifest.json";
@@ -66,6 +71,18 @@ public record Manifest(long profiles, long identical, List<PackFile> files, List
     }
 
     /**
+     * The content of a pack of this version.
+     *
+     * @param profiles the number of files read, including those left out
+     * @param identical the number of these files that are copies of others; copies count once
+     * @param files every Parquet file
+     * @param problems the problems, and the data left out because of them
+     */
+    public Manifest(long profiles, long identical, List<PackFile> files, List<PackProblem> problems) {
+        this(REVISION, profiles, identical, files, problems);
+    }
+
+    /**
      * Writes it, whole or not at all.
      *
      * @param folder the pack
@@ -88,6 +105,7 @@ public record Manifest(long profiles, long identical, List<PackFile> files, List
         json.writeStartObject();
         json.writeStringField("kind", KIND);
         json.writeNumberField("schema_version", SCHEMA_VERSION);
+        json.writeNumberField("revision", revision);
         json.writeNumberField("profiles", profiles);
         json.writeNumberField("identical", identical);
         json.writeArrayFieldStart("problems");
@@ -159,6 +177,7 @@ public record Manifest(long profiles, long identical, List<PackFile> files, List
                         file + " is of schema version " + version + "; this program knows " + SCHEMA_VERSION);
             }
             return new Manifest(
+                    all.has("revision") ? all.whole("revision") : 0,
                     all.whole("profiles"),
                     all.whole("identical"),
                     all.list("files").map(Fields::packFile).toList(),
@@ -216,6 +235,10 @@ public record Manifest(long profiles, long identical, List<PackFile> files, List
                 throw new IllegalArgumentException(key + " is missing");
             }
             return value;
+        }
+
+        boolean has(String key) {
+            return get(key, Object.class) != null;
         }
 
         String text(String key) {

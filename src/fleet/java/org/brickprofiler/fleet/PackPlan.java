@@ -11,6 +11,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -267,7 +269,7 @@ final class PackPlan {
         return taken;
     }
 
-    /** When a rank was there: its first and last beginning of a window. */
+    /** When a rank was there: the first and the last {@link Head#clockMs}. */
     private static final class Span {
         long first = Long.MAX_VALUE;
         long last = Long.MIN_VALUE;
@@ -279,19 +281,20 @@ final class PackPlan {
 
     /**
      * Leaves out the ranks whose clock cannot agree with the others: a rank that ran at another time than most ranks,
-     * or that began a window at another time than most of them.
+     * or that had a window at another time than most of them.
      */
     private List<Head> ofOneClock(List<Head> files) {
         Map<Integer, Span> spans = new HashMap<>();
         for (Head head : files) {
             Span span = spans.computeIfAbsent(head.rank(), none -> new Span());
-            span.first = Math.min(span.first, head.startMs());
-            span.last = Math.max(span.last, head.startMs());
+            span.first = Math.min(span.first, head.clockMs());
+            span.last = Math.max(span.last, head.clockMs());
         }
         long from = median(spans.values().stream().map(span -> span.first).toList());
         long to = Math.max(
                 from, median(spans.values().stream().map(span -> span.last).toList()));
-        Map<Long, List<Head>> windows = files.stream().collect(Collectors.groupingBy(Head::window));
+        SortedMap<Long, List<Head>> windows =
+                files.stream().collect(Collectors.groupingBy(Head::window, TreeMap::new, Collectors.toList()));
         Map<Integer, String> apart = new HashMap<>();
         boolean most = 2
                         * spans.values().stream()
@@ -308,22 +311,26 @@ final class PackPlan {
                                 : "the clocks of the ranks are hours apart, and no time is that of most");
             }
         });
-        windows.values().forEach(window -> {
-            long start = median(window.stream().map(Head::startMs).toList());
-            boolean agreed =
-                    2 * window.stream().filter(head -> isNear(head, start)).count() > window.size();
-            for (Head head : window) {
-                if (!agreed) {
-                    apart.putIfAbsent(
-                            head.rank(),
-                            "the clocks of the ranks are hours apart in window " + head.window()
-                                    + ", and no time is that of most");
-                } else if (!isNear(head, start)) {
-                    apart.putIfAbsent(
-                            head.rank(),
-                            "its clock is " + hours(head.startMs() - start) + " those of most ranks in window "
-                                    + head.window());
-                }
+        windows.forEach((number, window) -> {
+            List<Head> others = without(apart.keySet(), window);
+            long usual = median(others.stream().map(Head::clockMs).toList());
+            if (isOfMost(others, usual)) {
+                others.stream()
+                        .filter(head -> !isNear(head, usual))
+                        .forEach(head -> apart.put(
+                                head.rank(),
+                                "its clock is " + hours(head.clockMs() - usual) + " those of most ranks in window "
+                                        + number));
+            }
+        });
+        // No majority speaks against one of the others.
+        windows.forEach((number, window) -> {
+            List<Head> others = without(apart.keySet(), window);
+            if (!isOfMost(others, median(others.stream().map(Head::clockMs).toList()))) {
+                others.forEach(head -> apart.put(
+                        head.rank(),
+                        "the clocks of the ranks are hours apart in window " + number
+                                + ", and no time is that of most"));
             }
         });
         List<Head> taken = new ArrayList<>();
@@ -338,8 +345,18 @@ final class PackPlan {
         return taken;
     }
 
+    private static List<Head> without(Set<Integer> ranks, List<Head> window) {
+        return window.stream().filter(head -> !ranks.contains(head.rank())).toList();
+    }
+
+    /** Returns whether a time is that of more than half of some files; of none it is. */
+    private static boolean isOfMost(List<Head> some, long ms) {
+        return some.isEmpty()
+                || 2 * some.stream().filter(head -> isNear(head, ms)).count() > some.size();
+    }
+
     private static boolean isNear(Head head, long ms) {
-        return Math.abs(head.startMs() - ms) <= CLOCK_TOLERANCE_MS;
+        return Math.abs(head.clockMs() - ms) <= CLOCK_TOLERANCE_MS;
     }
 
     /**
@@ -352,12 +369,12 @@ final class PackPlan {
         for (List<Head> window : windows) {
             List<Long> others = window.stream()
                     .filter(head -> head.rank() != rank)
-                    .map(Head::startMs)
+                    .map(Head::clockMs)
                     .toList();
             if (!others.isEmpty()) {
                 window.stream()
                         .filter(head -> head.rank() == rank)
-                        .forEach(head -> shared.add(head.startMs() - median(others)));
+                        .forEach(head -> shared.add(head.clockMs() - median(others)));
             }
         }
         if (!shared.isEmpty()) {
@@ -382,6 +399,26 @@ final class PackPlan {
     }
 
     /**
+     * Returns the ranks from one on to another one, without it, as missing.
+     *
+     * @param size the number of ranks of the run; null if no file states it, so that only gaps are known
+     */
+    private static Optional<PackProblem> missingRanks(String runId, int from, int to, @Nullable Integer size) {
+        if (from >= to) {
+            return Optional.empty();
+        }
+        String which = to == from + 1 ? "rank " + from + " is" : "the ranks " + from + " to " + (to - 1) + " are";
+        return Optional.of(new PackProblem(
+                Kind.MISSING_RANK,
+                runId,
+                from,
+                null,
+                null,
+                which + " missing" + (size == null ? "; no file states the world_size" : " of " + size),
+                0));
+    }
+
+    /**
      * Returns the missing ranks of a run, and the ranks with missing windows. No data are left out because of them.
      *
      * @param run the accepted files
@@ -393,7 +430,7 @@ final class PackPlan {
         }
         List<PackProblem> missing = new ArrayList<>();
         String runId = run.get(0).runId();
-        Map<Integer, List<Head>> ranks =
+        SortedMap<Integer, List<Head>> ranks =
                 run.stream().collect(Collectors.groupingBy(Head::rank, TreeMap::new, Collectors.toList()));
         @Nullable
         Integer size = run.stream()
@@ -401,18 +438,12 @@ final class PackPlan {
                 .filter(Objects::nonNull)
                 .findFirst()
                 .orElse(null);
-        for (int rank = 0; size != null && rank < size; rank++) {
-            if (!ranks.containsKey(rank)) {
-                int last = rank;
-                while (last + 1 < size && !ranks.containsKey(last + 1)) {
-                    last++;
-                }
-                String which = last == rank ? "rank " + rank + " is" : "the ranks " + rank + " to " + last + " are";
-                missing.add(
-                        new PackProblem(Kind.MISSING_RANK, runId, rank, null, null, which + " missing of " + size, 0));
-                rank = last;
-            }
+        int next = 0;
+        for (int rank : ranks.keySet()) {
+            missingRanks(runId, next, rank, size).ifPresent(missing::add);
+            next = rank + 1;
         }
+        missingRanks(runId, next, size == null ? next : size, size).ifPresent(missing::add);
         List<Long> all = run.stream().map(Head::window).distinct().sorted().toList();
         ranks.forEach((rank, own) -> {
             if (own.size() < all.size()) {

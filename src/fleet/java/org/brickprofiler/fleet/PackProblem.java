@@ -43,6 +43,8 @@ public record PackProblem(
         OTHER_WORLD_SIZE,
         /** A rank's clock is more than an hour from those of most ranks. */
         CLOCK_APART,
+        /** A file in a folder of profiles that was not read. */
+        PASSED_OVER,
         /** A rank without any file. The other ranks count. */
         MISSING_RANK,
         /** A rank that lacks windows which other ranks have. Those that it has count. */
@@ -52,6 +54,8 @@ public record PackProblem(
          * packed.
          */
         UNWRITTEN_WINDOWS,
+        /** A pack of an earlier version, whose tables do not count the measurements that are missing. */
+        EARLIER_PACK,
         /** A file of the pack is missing or changed. */
         DAMAGED_PACK;
 

@@ -30,7 +30,7 @@ final class PartWriter implements AutoCloseable {
                     case "rank_window" ->
                         "world_size BIGINT, host VARCHAR, device VARCHAR, model VARCHAR, precision VARCHAR,"
                                 + " commit_id VARCHAR, phase VARCHAR, start_ms BIGINT, wall_ns BIGINT, first_step BIGINT,"
-                                + " last_step BIGINT";
+                                + " last_step BIGINT, dropped BIGINT, pending BIGINT";
                     case "brick_window" -> BRICK_COLUMNS;
                     case FleetPack.PHASES -> "phase VARCHAR, " + BRICK_COLUMNS;
                     case "step_window" -> "phase VARCHAR" + packed(ProfileFields.PHASE);
@@ -104,7 +104,7 @@ final class PartWriter implements AutoCloseable {
      * @throws IOException when the engine fails
      */
     void add(Head head, ProfileWindow window) throws IOException {
-        rank(head);
+        rank(head, window);
         bricks(head, window.bricks, bricks);
         bricks(head, window.bricksByPhase, bricksByPhase);
         steps(head, window);
@@ -118,7 +118,7 @@ final class PartWriter implements AutoCloseable {
         rows[5] += window.bricksByPhase.size;
     }
 
-    private void rank(Head head) throws IOException {
+    private void rank(Head head, ProfileWindow window) throws IOException {
         @Nullable Integer size = head.worldSize();
         ranks.beginRow().add(head.runId()).add(head.rank()).add(head.window());
         ranks.add(size == null ? null : (Long) (long) size);
@@ -131,7 +131,9 @@ final class PartWriter implements AutoCloseable {
                 .add(head.startMs())
                 .add(head.wallNs())
                 .add(head.firstStep())
-                .add(head.lastStep());
+                .add(head.lastStep())
+                .add(window.dropped)
+                .add(window.pending);
         ranks.endRow();
     }
 

@@ -2,10 +2,13 @@ package org.brickprofiler.fleet;
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import java.io.BufferedInputStream;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -31,6 +34,7 @@ import org.brickprofiler.report.internal.PhaseCheck;
 import org.brickprofiler.report.internal.ProfileFields;
 import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.report.internal.Row;
+import org.brickprofiler.trace.read.GzipMembers;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,8 +47,13 @@ final class ProfileWindow {
 
     private static final int MAJOR_VERSION = 1;
 
+    /** The bytes with which a file packed with gzip begins. */
+    private static final byte[] GZIP = {0x1f, (byte) 0x8b};
+
+    private static final int GZIP_BUFFER_BYTES = 1 << 13;
+
     /** The keys before the bricks: the head of a file is read without its rest. */
-    private static final Set<String> HEAD = Set.of("schema_version", "identity", "started_at", "wall_ns");
+    private static final Set<String> HEAD = Set.of("schema_version", "identity", "started_at", "ended_at", "wall_ns");
 
     private static final List<PackedColumn> BRICK = ProfileFields.BRICK.packed();
     private static final List<PackedColumn> PHASE = ProfileFields.PHASE.packed();
@@ -52,6 +61,7 @@ final class ProfileWindow {
     private static final List<PackedColumn> REQUESTS = RequestFields.REQUESTS.packed();
     private static final int COUNT = place("count");
     private static final int TOTAL_NS = place("total_ns");
+    private static final int UNRESOLVED = place("unresolved");
 
     private final Row brick = new Row(ProfileFields.BRICK);
     private final Row phaseRow = new Row(ProfileFields.PHASE);
@@ -129,6 +139,12 @@ final class ProfileWindow {
 
     final long[] requests = new long[REQUESTS.size()];
 
+    /** The number of deferred measurements that found their queue full. */
+    long dropped;
+
+    /** The number of measurements whose end was not known when the window ended. */
+    long pending;
+
     /** The number of earlier windows that the export had deleted when it wrote the window. */
     long windowsDeleted;
 
@@ -147,15 +163,13 @@ final class ProfileWindow {
      * The values before the bricks: the run and the part of it. Immutable.
      *
      * @param windowNumber the number of the window; null for a profile that is no window
-     * @param startMs its begin, ms since 1970, by the clock of the rank's host
      */
     record Head(
             Path file,
             Labels labels,
             int rank,
             @Nullable Long windowNumber,
-            long startMs,
-            long wallNs,
+            Time time,
             @Nullable Long firstStep,
             @Nullable Long lastStep) {
 
@@ -169,6 +183,15 @@ final class ProfileWindow {
                 @Nullable String precision,
                 @Nullable String commit,
                 @Nullable String phase) {}
+
+        /**
+         * The time of a window, by the clock of the rank's host.
+         *
+         * @param startMs its begin, ms since 1970; before the windows without samples that precede it
+         * @param endMs its end, ms since 1970
+         * @param wallNs for how much of this the profiler was on, ns
+         */
+        record Time(long startMs, long endMs, long wallNs) {}
 
         boolean isWindow() {
             return windowNumber != null;
@@ -193,6 +216,26 @@ final class ProfileWindow {
             return labels.model();
         }
 
+        long startMs() {
+            return time.startMs();
+        }
+
+        long endMs() {
+            return time.endMs();
+        }
+
+        /**
+         * Returns the time that is alike on all ranks, ms since 1970: the end of a window, which begins where that rank
+         * had samples last; or the begin of a profile that is no window, which ends with its rank.
+         */
+        long clockMs() {
+            return isWindow() ? endMs() : startMs();
+        }
+
+        long wallNs() {
+            return time.wallNs();
+        }
+
         private List<@Nullable Object> optional() {
             return Arrays.asList(
                     labels.worldSize(),
@@ -211,19 +254,14 @@ final class ProfileWindow {
          * process that restarts repeats steps, but not at the same time.
          */
         boolean overlaps(Head other) {
-            return (double) startMs < other.endMs()
-                    && (double) other.startMs < endMs()
+            return startMs() < other.endMs()
+                    && other.startMs() < endMs()
                     && firstStep != null
                     && lastStep != null
                     && other.firstStep != null
                     && other.lastStep != null
                     && firstStep <= other.lastStep
                     && other.firstStep <= lastStep;
-        }
-
-        /** Returns the end of its time, ms since 1970. */
-        double endMs() {
-            return (double) startMs + wallNs / 1e6;
         }
 
         /** Returns the number of optional values that are present. */
@@ -242,7 +280,7 @@ final class ProfileWindow {
                     return false;
                 }
             }
-            return startMs == other.startMs && wallNs == other.wallNs;
+            return startMs() == other.startMs() && wallNs() == other.wallNs();
         }
     }
 
@@ -256,7 +294,8 @@ final class ProfileWindow {
      * @throws IOException when it cannot be read
      */
     Head head(Path file, String ownRun) throws IOException, Unreadable {
-        try (JsonParser parser = JsonInput.parser(Files.newInputStream(file))) {
+        try (InputStream stored = new BufferedInputStream(Files.newInputStream(file));
+                JsonParser parser = JsonInput.parser(unpacked(stored))) {
             JsonInput input = new JsonInput(parser);
             HeadFields found = new HeadFields(input);
             if (parser.nextToken() == null) {
@@ -274,12 +313,25 @@ final class ProfileWindow {
         }
     }
 
+    /**
+     * Returns the text of a file, packed with gzip or not.
+     *
+     * @param stored the bytes of the file; can be marked
+     */
+    private static InputStream unpacked(InputStream stored) throws IOException {
+        stored.mark(GZIP.length);
+        byte[] begin = stored.readNBytes(GZIP.length);
+        stored.reset();
+        return Arrays.equals(begin, GZIP) ? new GzipMembers(stored, GZIP_BUFFER_BYTES) : stored;
+    }
+
     /** The values before the bricks of one file. */
     private static final class HeadFields implements JsonInput.KeyReader {
         private final JsonInput input;
         private boolean hasVersion;
         private RunIdentity identity = RunIdentity.NONE;
         private Instant startedAt = Instant.EPOCH;
+        private Instant endedAt = Instant.EPOCH;
         private long wallNs;
 
         HeadFields(JsonInput input) {
@@ -296,6 +348,7 @@ final class ProfileWindow {
                 case "identity" ->
                     identity = ProfileFields.identity(input, new Row(ProfileFields.IDENTITY).read(input, key));
                 case "started_at" -> startedAt = input.moment(key);
+                case "ended_at" -> endedAt = input.moment(key);
                 case "wall_ns" -> wallNs = input.whole(key, 0, Long.MAX_VALUE);
                 default -> input.skip();
             }
@@ -317,17 +370,18 @@ final class ProfileWindow {
                             identity.phase().orElse(null)),
                     identity.rank().orElse(0),
                     orNull(identity.window()),
-                    startMs(),
-                    wallNs,
+                    time(),
                     orNull(identity.firstStep()),
                     orNull(identity.lastStep()));
         }
 
-        private long startMs() throws Unreadable {
+        private Head.Time time() throws Unreadable {
             try {
-                return startedAt.toEpochMilli();
-            } catch (ArithmeticException tooFar) {
-                throw damaged("started_at " + startedAt + " is too far away");
+                // A file without its end is as long as the profiler was on.
+                Instant end = endedAt.isBefore(startedAt) ? startedAt.plusNanos(wallNs) : endedAt;
+                return new Head.Time(startedAt.toEpochMilli(), end.toEpochMilli(), wallNs);
+            } catch (ArithmeticException | DateTimeException tooFar) {
+                throw damaged("its time, from " + startedAt + " to " + endedAt + ", is too far away");
             }
         }
 
@@ -339,8 +393,8 @@ final class ProfileWindow {
     /**
      * Reads a whole file into the fields.
      *
-     * @param bytes the content of the file
-     * @throws Unreadable when it is damaged, or contains no samples
+     * @param bytes the content of the file, packed with gzip or not
+     * @throws Unreadable when it is damaged, or nothing was recorded in it
      */
     void read(byte[] bytes) throws Unreadable {
         bricks.size = 0;
@@ -348,9 +402,11 @@ final class ProfileWindow {
         phases = 0;
         streams = 0;
         hasRequests = false;
+        dropped = 0;
+        pending = 0;
         windowsDeleted = 0;
         Body body = new Body();
-        try (JsonParser parser = JsonInput.parser(new ByteArrayInputStream(bytes))) {
+        try (JsonParser parser = JsonInput.parser(unpacked(new ByteArrayInputStream(bytes)))) {
             body.read(new JsonInput(parser));
         } catch (Unreadable unreadable) {
             throw unreadable;
@@ -372,6 +428,8 @@ final class ProfileWindow {
             input.document(key -> {
                 switch (key) {
                     case "total_ns" -> totalNs = input.whole(key, 0, Long.MAX_VALUE);
+                    case "dropped_pending" -> dropped = input.whole(key, 0, Long.MAX_VALUE);
+                    case "pending" -> pending = input.whole(key, 0, Long.MAX_VALUE);
                     case "bricks" -> {
                         hasBricks = true;
                         input.array(key, () -> brick(input, bricks));
@@ -436,22 +494,24 @@ final class ProfileWindow {
         if (hasRequests) {
             values.add("requests " + Arrays.toString(requests));
         }
+        values.add("dropped " + dropped + " pending " + pending);
         values.sort(Comparator.naturalOrder());
         return values;
     }
 
     private void check(long totalNs) throws Unreadable {
         long sum = 0;
-        long samplesOfAll = 0;
+        long measured = dropped;
         for (int i = 0; i < bricks.size; i++) {
-            samplesOfAll = Sums.limited(samplesOfAll, bricks.figures[i][COUNT]);
+            measured = Sums.limited(measured, bricks.figures[i][COUNT]);
+            measured = Sums.limited(measured, bricks.figures[i][UNRESOLVED]);
             sum = Sums.limited(sum, bricks.figures[i][TOTAL_NS]);
         }
         if (totalNs >= 0 && sum != totalNs) {
             throw damaged("its bricks take " + sum + " ns, and its total_ns is " + totalNs);
         }
         requireParts();
-        if (samplesOfAll == 0 && phases == 0 && !hasRequests) {
+        if (measured == 0 && phases == 0 && !hasRequests) {
             throw new Unreadable(PackProblem.Kind.EMPTY_WINDOW, "nothing was recorded in it");
         }
     }

@@ -25,7 +25,7 @@ enum Question {
     /** How long the requests of each rank waited, and behind what. */
     REQUESTS,
     /** The bricks of all ranks, windows and runs together, of all samples and by phase. */
-    BRICKS("brick_part"),
+    BRICKS("brick_part", "brick_sum"),
     /** The buckets of their percentiles. */
     PERCENTILES("brick_part"),
     /** The fastest, the middle and the slowest rank of each brick, of all samples and by phase. */
@@ -38,20 +38,22 @@ enum Question {
     RANK_BRICKS,
     /** The time of each brick in each part of the windows. */
     WINDOWS("numbered_window"),
+    /** How many measurements the bricks of each rank lack. */
+    LOSSES("checked_brick", "incomplete_window"),
     /** Candidates for a rank that is slow in a brick, or in all. */
-    STRAGGLER_BRICKS("numbered_window", "run_rank", "brick_stand"),
+    STRAGGLER_BRICKS("numbered_window", "run_rank", "checked_brick", "brick_stand"),
     /** Candidates for a rank that becomes slower, or faster, in a brick or in all. */
-    STRAGGLER_DRIFT("numbered_window", "run_rank", "brick_stand"),
+    STRAGGLER_DRIFT("numbered_window", "run_rank", "checked_brick", "brick_stand"),
     /** In which windows a rank is slow in a brick. */
-    STRAGGLER_BRICK_WINDOWS("numbered_window", "run_rank", "brick_stand", "rank_stand"),
+    STRAGGLER_BRICK_WINDOWS("numbered_window", "run_rank", "checked_brick", "brick_stand", "rank_stand"),
     /** The deviation of each rank, and its slow windows. */
-    STRAGGLER_RANKS("run_rank", "rank_stand"),
+    STRAGGLER_RANKS("run_rank", "checked_brick", "rank_stand"),
     /** How long collectives take on each host. */
-    STRAGGLER_LINKS("numbered_window", "run_rank"),
+    STRAGGLER_LINKS("numbered_window", "run_rank", "checked_brick", "incomplete_window"),
     /** The identity of each run. */
     RUNS,
     /** The bricks of each run. */
-    RUN_BRICKS,
+    RUN_BRICKS("brick_part", "brick_sum"),
     /** The steps of each run. */
     RUN_STEPS;
 

@@ -94,9 +94,9 @@ final class StragglerRemarks {
         }
         long without = group.stream().filter(rank -> rank.windows() == 0).count();
         if (without > 0) {
-            remarks.add(
-                    which + ": " + count((int) without, "rank")
-                            + " computed in no window, or has windows without steps although other ranks of the run have steps.");
+            remarks.add(which + ": " + count((int) without, "rank")
+                    + " computed in no window, has windows without steps although other ranks of the run have steps, or"
+                    + " lacks measurements in all windows.");
         }
         List<Rank> lacking = group.stream()
                 .filter(rank -> rank.windows() > 0 && rank.windows() < most)
@@ -104,9 +104,9 @@ final class StragglerRemarks {
         if (!lacking.isEmpty()) {
             Rank least =
                     lacking.stream().min(Comparator.comparingInt(Rank::windows)).orElseThrow();
-            remarks.add(which + ": " + count(lacking.size(), "rank") + (lacking.size() == 1 ? " lacks" : " lack")
-                    + " windows, the most of them rank " + least.number() + " with " + least.windows() + " of " + most
-                    + ".");
+            remarks.add(which + ": " + count(lacking.size(), "rank") + (lacking.size() == 1 ? " has" : " have")
+                    + " fewer windows that can be tested, the fewest of them rank " + least.number() + " with "
+                    + least.windows() + " of " + most + ".");
         }
         if (!lasting.isEmpty()
                 && lasting.stream().allMatch(rank -> rank.lateNs().isEmpty())) {

@@ -1,14 +1,14 @@
 -- Where a rank stands with a brick in a block of windows, in millionths: how much longer than the median of its peers the
 -- mean of a sample is in the block's middle window, so that stalls in less than half of the windows do not count, and how
 -- much more there is to do in a sample. Peers are the ranks of a run with the same device. windows are those of the block in
--- which the brick ran.
+-- which the brick ran and lacks nothing.
 WITH devices AS (
     SELECT run_id, rank, device FROM run_rank WHERE windows >= 6
 ),
 sums AS (
     SELECT
-        brick_window.run_id AS run_id,
-        brick_window.rank AS rank,
+        checked_brick.run_id AS run_id,
+        checked_brick.rank AS rank,
         brick,
         block,
         count(*) AS windows,
@@ -16,10 +16,10 @@ sums AS (
         CAST(sum(total_ns) AS BIGINT) AS total_ns,
         CAST(sum(count) AS BIGINT) AS samples,
         CAST(sum(elements) AS BIGINT) AS elements
-    FROM brick_window
-    JOIN numbered_window ON brick_window.run_id = numbered_window.run_id AND brick_window.win = numbered_window.win
-    WHERE category <> 'Communication' AND count > 0
-    GROUP BY brick_window.run_id, brick_window.rank, brick, block
+    FROM checked_brick
+    JOIN numbered_window ON checked_brick.run_id = numbered_window.run_id AND checked_brick.win = numbered_window.win
+    WHERE category <> 'Communication' AND count > 0 AND lacking = 0
+    GROUP BY checked_brick.run_id, checked_brick.rank, brick, block
 ),
 means AS (
     SELECT

@@ -1,17 +1,5 @@
 -- The bricks of all ranks, windows and runs together, of all samples and in the steps of each phase, the longest first.
--- Rows without a sample have no extremes. If the extremes of one row are unknown, so are those of all: both are 0 then.
-SELECT
-    phase,
-    category,
-    brick,
-    CAST(sum(count) AS BIGINT) AS count,
-    CAST(sum(total_ns) AS BIGINT) AS total_ns,
-    CASE
-        WHEN max(CASE WHEN max_ns = 0 AND total_ns > 0 THEN 1 ELSE 0 END) = 1 THEN 0
-        ELSE coalesce(min(CASE WHEN count > 0 THEN min_ns END), 0)
-    END AS min_ns,
-    CASE WHEN max(CASE WHEN max_ns = 0 AND total_ns > 0 THEN 1 ELSE 0 END) = 1 THEN 0 ELSE max(max_ns) END AS max_ns,
-    CAST(sum(elements) AS BIGINT) AS elements
-FROM brick_part
-GROUP BY phase, category, brick
+SELECT phase, category, brick, count, total_ns, min_ns, max_ns, elements, unresolved
+FROM brick_sum
+WHERE scope = 'all'
 ORDER BY phase, total_ns DESC, brick, category

@@ -4,6 +4,8 @@
 const fleet = needed("fleet");
 const { totals, stragglers, runs } = fleet;
 const hosts = new Map(fleet.shares.map((each) => [keyOf(each.run_id, each.rank), each.host]));
+/** The ranks that lack measurements. */
+const incomplete = new Set(fleet.losses.map((each) => keyOf(each.run_id, each.rank)));
 
 // ---- words ----
 
@@ -31,7 +33,17 @@ function rankName(run, rank) {
  */
 function rankText(run, rank) {
   const host = hosts.get(keyOf(run, rank));
-  return rankName(run, rank) + (host === undefined ? "" : " (" + host + ")");
+  return rankName(run, rank) + mark(run, rank) + (host === undefined ? "" : " (" + host + ")");
+}
+
+/**
+ * A mark for a rank that lacks measurements.
+ *
+ * @param {string} run
+ * @param {number} rank
+ */
+function mark(run, rank) {
+  return incomplete.has(keyOf(run, rank)) ? "!" : "";
 }
 
 /**
@@ -129,8 +141,8 @@ function figures() {
   if (phase !== undefined) {
     const name = phase.phase === undefined ? "step" : shortened(phase.phase) + " step";
     list.append(figure("Time of a " + name, time(phase.total_ns / phase.steps), "mean of " + count(phase.steps) + " of all ranks; longest " + duration(phase.max_ns)));
-    if (phase.tokens > 0 && phase.total_ns > 0) {
-      list.append(figure("Tokens per second", number((1e9 * phase.tokens) / phase.total_ns), "of one rank, of the time in which a " + name + " was under way"));
+    if (phase.tokens > 0 && phase.wall_ns) {
+      list.append(figure("Tokens per second", number((1e9 * phase.tokens) / phase.wall_ns), "of one rank, of the time in which a " + name + " was under way"));
     }
   }
   return list;
@@ -198,6 +210,26 @@ function shownSection() {
   ]);
   const words = "The least slowness of a rank that is found in four of five fleets like this one; less may be there and is not reported";
   return section("Shown from", note(words), table("Shown from", columns, fleet.shown.slice(0, MOST_LISTED), { wide: true }).element);
+}
+
+function lossSection() {
+  if (fleet.losses.length === 0) {
+    return "";
+  }
+  /** @type {Column<RankLosses>[]} */
+  const columns = [
+    { label: "rank", text: true, value: (each) => rankName(each.run_id, String(each.rank).padStart(9)), cell: (each) => rankCell(each.run_id, each.rank) },
+    { label: "samples", value: (each) => each.samples, cell: (each) => count(each.samples) },
+    { label: "unresolved", value: (each) => each.unresolved, cell: (each) => count(each.unresolved) },
+    { label: "dropped", value: (each) => each.dropped, cell: (each) => count(each.dropped) },
+    { label: "pending", value: (each) => each.pending, cell: (each) => count(each.pending) },
+    { label: "missing %", value: (each) => each.missing_pct, cell: (each) => FORMATS[1].format(each.missing_pct) },
+    { label: "windows not tested", value: (each) => each.untested, cell: (each) => count(each.untested) + " of " + count(each.windows) },
+  ];
+  const listed = fleet.losses.slice(0, MOST_LISTED);
+  const words = "The largest share first; the tables mark these ranks with !"
+    + (listed.length < fleet.losses.length ? ". " + count(listed.length) + " of " + plural(fleet.losses.length, "rank", "ranks") + " are listed" : "");
+  return section("Missing measurements by rank", note(words), table("Missing measurements by rank", columns, listed, { wide: true }).element);
 }
 
 function stragglerSection() {
@@ -379,7 +411,7 @@ function shareSection() {
   const pct = (each, name) => (partsOf(each).find((part) => part.name === name) || { pct: -1 }).pct;
   /** @type {Column<RankShare>[]} */
   const columns = [
-    { label: "rank", text: true, value: (each) => rankName(each.run_id, String(each.rank).padStart(9)), cell: (each) => html("bdi", {}, shortened(rankName(each.run_id, each.rank))) },
+    { label: "rank", text: true, value: (each) => rankName(each.run_id, String(each.rank).padStart(9)), cell: (each) => html("bdi", {}, shortened(rankName(each.run_id, each.rank) + mark(each.run_id, each.rank))) },
     { label: "host", text: true, value: (each) => each.host || "", cell: (each) => (each.host === undefined ? NONE : named(each.host)) },
     { label: "device", text: true, value: (each) => each.device || "", cell: (each) => (each.device === undefined ? NONE : named(each.device)) },
     ...PARTS.map(([name, key]) => partColumn(name, key)),
@@ -465,6 +497,7 @@ function brickSection() {
   }
   const all = sum(fleet.bricks, (brick) => brick.total_ns);
   const largest = fleet.bricks[0].total_ns;
+  const unresolved = sum(fleet.bricks, (brick) => brick.unresolved || 0);
   /**
    * @param {string} label
    * @param {"min_ns" | "p50_ns" | "p90_ns" | "p99_ns" | "max_ns"} key
@@ -477,6 +510,7 @@ function brickSection() {
     { label: "brick", text: true, value: (brick) => brick.brick, cell: (brick) => named(brick.brick), total: "all bricks" },
     { label: "category", text: true, value: (brick) => brick.category, cell: (brick) => categoryCell(brick.category), total: "" },
     { label: "count", value: (brick) => brick.count, cell: (brick) => count(brick.count), total: count(sum(fleet.bricks, (brick) => brick.count)) },
+    unresolved > 0 && { label: "unresolved", value: (brick) => brick.unresolved || 0, cell: (brick) => count(brick.unresolved || 0), total: count(unresolved) },
     { label: "total", value: (brick) => brick.total_ns, cell: (brick) => time(brick.total_ns), total: time(all) },
     { label: "% of brick time", value: (brick) => brick.total_ns, cell: (brick) => share(brick.total_ns, all, largest, brick.category), total: percent(all === 0 ? 0 : 100) },
     { label: "avg", value: (brick) => ratio(brick.total_ns, brick.count), cell: (brick) => time(ratio(brick.total_ns, brick.count)) },
@@ -539,7 +573,7 @@ function phaseSection() {
     { label: "avg", cell: (each) => time(each.total_ns / each.steps) },
     { label: "max", cell: (each) => time(each.max_ns) },
     { label: "tokens", cell: (each) => count(each.tokens) },
-    { label: "tokens/s of a rank", cell: (each) => (each.total_ns === 0 ? NONE : rate((1e9 * each.tokens) / each.total_ns)) },
+    { label: "tokens/s of a rank", cell: (each) => (each.wall_ns ? rate((1e9 * each.tokens) / each.wall_ns) : NONE) },
   ];
   return section("Steps", "", table("Steps", columns, fleet.phases).element);
 }
@@ -610,6 +644,7 @@ show(
   whole(),
   stragglerSection(),
   shownSection(),
+  lossSection(),
   mapSection(),
   spreadSection(),
   shareSection(),

@@ -1,7 +1,7 @@
 -- Where a rank stands in a window: how much longer than the median of its peers it computes in a step, in millionths, and
 -- by how many ns its collectives are shorter. Peers are the ranks of a run with the same device for what is computed, and
 -- all ranks of the run for collectives, since these they enter together. If ranks of a run have steps, a window without
--- steps has no time of a step, and no row.
+-- steps has no time of a step, and no row. Nor has a window whose bricks lack too much.
 WITH sums AS (
     SELECT
         run_id,
@@ -9,8 +9,9 @@ WITH sums AS (
         win,
         CAST(sum(CASE WHEN category = 'Communication' THEN 0 ELSE total_ns END) AS BIGINT) AS compute_ns,
         CAST(sum(CASE WHEN category = 'Communication' THEN total_ns END) AS BIGINT) AS collective_ns
-    FROM brick_window
+    FROM checked_brick
     GROUP BY run_id, rank, win
+    HAVING max(lacking) = 0
 ),
 phases AS (
     SELECT run_id, rank, win, sum(steps) AS steps FROM step_window GROUP BY run_id, rank, win

@@ -4,6 +4,7 @@ SELECT
     phase,
     CAST(sum(steps) AS BIGINT) AS steps,
     CAST(sum(total_ns) AS BIGINT) AS total_ns,
+    CAST(sum(wall_ns) AS BIGINT) AS wall_ns,
     CAST(sum(tokens) AS BIGINT) AS tokens,
     max(max_ns) AS max_ns
 FROM step_window

@@ -7,6 +7,7 @@ SELECT
     min(start_ms) AS start_ms,
     max(start_ms + CAST(floor(wall_ns / 1e6) AS BIGINT)) AS end_ms,
     CAST(sum(wall_ns) AS BIGINT) AS wall_ns,
+    CAST(sum(dropped) AS BIGINT) AS dropped,
     CASE WHEN min(model) = max(model) THEN min(model) END AS model,
     CASE WHEN min(precision) = max(precision) THEN min(precision) END AS precision,
     CASE WHEN min(commit_id) = max(commit_id) THEN min(commit_id) END AS commit_id,

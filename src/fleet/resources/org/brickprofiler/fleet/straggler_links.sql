@@ -1,15 +1,18 @@
 -- How long each collective takes on the ranks of a host beside their peers, the ranks of the run with the same device: the
 -- median over the host's ranks of where each stands, in ns of a step; and where the least of them stands. spread_ns is how
 -- far ranks usually are from the middle of their peers; windows are those of the host's rank that has fewest, and
--- usual_windows those of the middle rank.
+-- usual_windows those of the middle rank. Windows whose bricks lack too much do not count.
 WITH hosts AS (
     SELECT run_id, rank, host, device FROM run_rank WHERE host <> '' AND windows >= 6
 ),
 steps AS (
-    SELECT step_window.run_id AS run_id, rank, block, sum(steps) AS steps
+    SELECT step_window.run_id AS run_id, step_window.rank AS rank, block, sum(steps) AS steps
     FROM step_window
     JOIN numbered_window ON step_window.run_id = numbered_window.run_id AND step_window.win = numbered_window.win
-    GROUP BY step_window.run_id, rank, block
+    LEFT JOIN incomplete_window ON step_window.run_id = incomplete_window.run_id
+        AND step_window.rank = incomplete_window.rank AND step_window.win = incomplete_window.win
+    WHERE incomplete_window.win IS NULL
+    GROUP BY step_window.run_id, step_window.rank, block
 ),
 sums AS (
     SELECT
@@ -22,7 +25,9 @@ sums AS (
         sum(count) AS samples
     FROM brick_window
     JOIN numbered_window ON brick_window.run_id = numbered_window.run_id AND brick_window.win = numbered_window.win
-    WHERE category = 'Communication' AND count > 0
+    LEFT JOIN incomplete_window ON brick_window.run_id = incomplete_window.run_id
+        AND brick_window.rank = incomplete_window.rank AND brick_window.win = incomplete_window.win
+    WHERE incomplete_window.win IS NULL AND category = 'Communication' AND count > 0
     GROUP BY brick_window.run_id, brick_window.rank, brick, block
 ),
 means AS (

@@ -4,10 +4,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
@@ -22,6 +25,7 @@ import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
+import org.brickprofiler.internal.io.Sums;
 import org.brickprofiler.request.RequestStats;
 
 /**
@@ -35,6 +39,9 @@ final class Differences {
 
     /** Rates of arrivals that differ less are alike: a faster engine ends earlier, and so raises the rate of a run. */
     private static final double SAME_RATE = 0.1;
+
+    /** A brick that lacks more of its measurements is not compared, %. */
+    private static final double MOST_MISSING_PERCENT = 1;
 
     private static final double NS_PER_S = 1e9;
 
@@ -110,9 +117,71 @@ final class Differences {
             return mix.isEmpty() ? joined(Arrays.stream(StepInfo.Phase.values()).map(this::tokensThatDiffer)) : mix;
         }
         return sides.stepBrick()
-                .map(step -> workThatDiffers(
-                        "number of elements in a step", run -> elementsPerSample(sides.brick(run, step))))
+                .map(step -> joined(Stream.of(
+                        missing(step),
+                        workThatDiffers(
+                                "number of elements in a step", run -> elementsPerSample(sides.brick(run, step))))))
                 .orElse("");
+    }
+
+    /** Returns the reasons for which the brick time of a step cannot be compared; empty if there are none. */
+    String brickTimeThatDiffers() {
+        return joined(Stream.of(stepWorkThatDiffers(), missing(key -> true)));
+    }
+
+    private String missing(TwoSides.Key key) {
+        // Which samples without a phase are missing is not known: those of all phases stand for them.
+        return missing(other -> other.name().equals(key.name())
+                && other.category() == key.category()
+                && (other.part() == key.part() || key.part() == TwoSides.Part.NO_PHASE));
+    }
+
+    /** Returns in how many runs measurements without a known time are missing from bricks; empty if in none. */
+    private String missing(Predicate<TwoSides.Key> of) {
+        long before = lacking(0, firstRuns, of);
+        long after = lacking(firstRuns, runs.size(), of);
+        return before + after == 0 ? "" : "measurements missing in " + before + " runs before, " + after + " after";
+    }
+
+    private long lacking(int from, int to, Predicate<TwoSides.Key> of) {
+        return IntStream.range(from, to)
+                .filter(run -> runs.get(run).droppedPending() > 0
+                        || sides.bricks().get(run).entrySet().stream()
+                                .anyMatch(brick -> of.test(brick.getKey())
+                                        && missingPercent(brick.getValue()) > MOST_MISSING_PERCENT))
+                .count();
+    }
+
+    private static double missingPercent(BrickStats brick) {
+        long unresolved = brick.device().unresolved();
+        return unresolved == 0 ? 0 : 100.0 * unresolved / ((double) brick.count() + unresolved);
+    }
+
+    /** Returns a remark if runs lack so many measurements that bricks are not compared. */
+    private Optional<String> missing() {
+        String where = missing(key -> true);
+        if (where.isEmpty()) {
+            return Optional.empty();
+        }
+        Map<String, Double> most = new TreeMap<>();
+        sides.bricks()
+                .forEach(run -> run.forEach((key, brick) -> most.merge(key.name(), missingPercent(brick), Math::max)));
+        String bricks = most.entrySet().stream()
+                .filter(brick -> brick.getValue() > MOST_MISSING_PERCENT)
+                .sorted(Map.Entry.<String, Double>comparingByValue().reversed())
+                .map(brick -> String.format(Locale.ROOT, "up to %.1f %% of %s", brick.getValue(), brick.getKey()))
+                .collect(Collectors.joining(", "));
+        long dropped = runs.stream().mapToLong(ProfileSnapshot::droppedPending).reduce(0, Sums::limited);
+        return Optional.of("Measurements without a known time are missing, "
+                + where.replace("measurements missing ", "") + ": "
+                + Stream.of(
+                                bricks,
+                                dropped == 0
+                                        ? ""
+                                        : String.format(Locale.ROOT, "%,d that were dropped, of any brick", dropped))
+                        .filter(each -> !each.isEmpty())
+                        .collect(Collectors.joining(", "))
+                + ". What lacks them is not compared.");
     }
 
     private String phaseWorkThatDiffers(StepInfo.Phase phase, String what, ToDoubleFunction<StepStats> ofStats) {
@@ -256,6 +325,7 @@ final class Differences {
                             : ": brick times, of steps, categories, bricks and tiles, are not compared. ")
                     + "Give all runs the same prompts and the same number of tokens.");
         }
+        missing().ifPresent(remarks::add);
         remarks.addAll(sides.remarksOnPhases());
         String length = otherLength();
         if (!length.isEmpty()) {
@@ -332,9 +402,11 @@ final class Differences {
                 workThatDiffers("number of elements in a sample", run -> elementsPerSample(sides.brick(run, key)));
         Optional<StepInfo.Phase> phase = key.part().phase();
         if (phase.isPresent()) {
-            return joined(Stream.concat(obstacles(key, phase.get()).stream(), Stream.of(elements)));
+            return joined(Stream.of(Stream.of(missing(key)), obstacles(key, phase.get()).stream(), Stream.of(elements))
+                    .flatMap(reasons -> reasons));
         }
         List<String> reasons = new ArrayList<>();
+        reasons.add(missing(key));
         if (announced) {
             // The samples of a brick are of steps of all phases, and its elements need not show that.
             reasons.add(stepWorkThatDiffers());
@@ -370,7 +442,8 @@ final class Differences {
         boolean isGrowing = sides.bricks().stream()
                 .flatMap(run -> run.keySet().stream())
                 .anyMatch(key -> key.category() == category && GROWING.contains(key.name()));
-        return joined(Stream.of(stepWorkThatDiffers(), isGrowing ? otherLength() : ""));
+        return joined(Stream.of(
+                stepWorkThatDiffers(), missing(key -> key.category() == category), isGrowing ? otherLength() : ""));
     }
 
     /** Returns the elements of a sample, on average; NaN without samples. */

@@ -350,7 +350,7 @@ final class Figures {
                 Kind.TOTAL,
                 "brick time of a step",
                 100,
-                differences.stepWorkThatDiffers(),
+                differences.brickTimeThatDiffers(),
                 run -> TwoSides.ratio(runs.get(run).totalNs(), sides.steps(run)));
         for (StepInfo.Phase phase : StepInfo.Phase.values()) {
             boolean anywhere =
@@ -401,7 +401,7 @@ final class Figures {
                 Kind.TOTAL,
                 "brick time of a step",
                 100,
-                batch,
+                differences.brickTimeThatDiffers(),
                 run -> TwoSides.ratio(runs.get(run).totalNs(), sides.steps(run)));
         if (runs.stream().allMatch(run -> run.wallNs() > 0)) {
             add(

@@ -39,9 +39,10 @@ import org.slf4j.LoggerFactory;
  * the profiler held. All windows merged equal the whole profile, extremes and percentiles included. An extreme of one
  * window is exact if it is also the extreme since the start. Otherwise it is exact within
  * {@link LatencyDistribution#RELATIVE_ERROR} if the profiler records percentiles; without percentiles it is a bound:
- * the longest sample took at least as long, the shortest at most. A window without samples is not written. The export
- * does not change {@link BrickProfiler#snapshot}. Samples that {@link BrickProfiler#snapshotAndReset} returns are in
- * the windows, too; samples that {@link BrickProfiler#reset} discards are in none.
+ * the longest sample took at least as long, the shortest at most. A window without samples is not written: its time is
+ * part of the next one that is, so that the time after the last sample is in none. The export does not change
+ * {@link BrickProfiler#snapshot}. Samples that {@link BrickProfiler#snapshotAndReset} returns are in the windows, too;
+ * samples that {@link BrickProfiler#reset} discards are in none.
  *
  * <p><b>The engine</b> does not wait: a daemon thread reads, writes and deletes. A window therefore ends a moment after
  * its last step. If several windows would end while one is being written, the next window contains all of them; its
@@ -196,7 +197,7 @@ public final class WindowExport implements AutoCloseable {
 
     /**
      * Starts to write a file for each window of time. Windows end at multiples of their length since 2026-01-01T00:00Z,
-     * so windows with the same number cover the same time on all ranks, as far as the clocks of the hosts agree.
+     * so windows with the same number end at the same time on all ranks, as far as the clocks of the hosts agree.
      *
      * @param profiler the profiler
      * @param length the length of a window, {@link #SHORTEST} or more

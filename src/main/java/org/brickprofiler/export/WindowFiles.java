@@ -1,20 +1,14 @@
 package org.brickprofiler.export;
 
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.NavigableMap;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.BrickStats;
@@ -22,6 +16,7 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunIdentity;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.ExportLoss;
+import org.brickprofiler.internal.io.FolderLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,10 +31,6 @@ final class WindowFiles {
     private static final Pattern WINDOW = Pattern.compile("window-(\\d{6,18})\\.json");
     private static final Pattern UNSAFE = Pattern.compile("[^A-Za-z0-9._-]|^\\.");
     private static final int LONGEST_NAME = 100;
-    private static final String LOCK = ".lock";
-
-    /** The folders in use by exports of this virtual machine. */
-    private static final Set<Path> IN_USE = ConcurrentHashMap.newKeySet();
 
     /** Writes a window, completely or not at all. */
     @FunctionalInterface
@@ -63,8 +54,8 @@ final class WindowFiles {
 
     private @Nullable Path folder;
 
-    /** The open file whose lock keeps other processes out of the folder; null without a lock. */
-    private @Nullable FileChannel lock;
+    /** Keeps other exports out of the folder; null without a folder. */
+    private @Nullable FolderLock lock;
 
     /** The existing files, oldest first, with their sizes. */
     private final Map<Path, Long> files = new LinkedHashMap<>();
@@ -235,52 +226,19 @@ final class WindowFiles {
         return free;
     }
 
-    /** Takes a folder for this export; returns false if another export has it. */
+    /** Takes a folder for this export until it ends; returns false if another export has it. */
     private boolean take(Path free) throws IOException {
-        if (!IN_USE.add(free)) {
+        Files.createDirectories(free);
+        lock = FolderLock.take(free).orElse(null);
+        if (lock == null) {
             return false;
         }
-        boolean isTaken = false;
-        try {
-            Files.createDirectories(free);
-            isTaken = lock(free.resolve(LOCK));
-        } finally {
-            if (!isTaken) {
-                IN_USE.remove(free);
-            }
-        }
-        return isTaken;
-    }
-
-    /**
-     * Locks a folder until the export or the process ends; returns false if another process has the lock. A file system
-     * without locks is used without one.
-     */
-    private boolean lock(Path file) {
-        try {
-            FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-            @Nullable FileLock held = null;
-            try {
-                held = channel.tryLock();
-            } catch (OverlappingFileLockException ofAnotherCopy) {
-                // Another copy of the library in this process has it.
-            } catch (IOException | RuntimeException | Error failed) {
-                channel.close();
-                throw failed;
-            }
-            if (held == null) {
-                channel.close();
-                return false;
-            }
-            lock = channel;
-            return true;
-        } catch (IOException unknown) {
-            LOG.warn(
-                    "{} cannot be locked: another process of the same rank may overwrite windows: {}",
-                    file.getParent(),
-                    AtomicFile.reason(unknown));
-            return true;
-        }
+        lock.failure()
+                .ifPresent(failed -> LOG.warn(
+                        "{} cannot be locked: another process of the same rank may overwrite windows: {}",
+                        free,
+                        AtomicFile.reason(failed)));
+        return true;
     }
 
     /** Returns a name that is valid for a folder on every system. */
@@ -334,9 +292,6 @@ final class WindowFiles {
             } catch (IOException failed) {
                 LOG.warn("{} stays locked until the process ends: {}", folder, AtomicFile.reason(failed));
             }
-        }
-        if (folder != null) {
-            IN_USE.remove(folder);
         }
     }
 }

@@ -44,7 +44,7 @@ final class SparkEngineTest {
     /** The simulated ranks have no phases: half of the samples of each brick belong to steps of decoding. */
     private static final String HALF_IN_DECODE = """
             SELECT run_id, rank, win, 'decode' AS phase, category, brick, CAST(floor(count / 2) AS BIGINT) AS count,
-                CAST(floor(total_ns / 2) AS BIGINT) AS total_ns, min_ns, max_ns, elements, dist
+                CAST(floor(total_ns / 2) AS BIGINT) AS total_ns, min_ns, max_ns, elements, unresolved, dist
             FROM brick_window""";
 
     private static FleetEngine duck;

@@ -3,9 +3,12 @@ package org.brickprofiler.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
+import java.util.zip.GZIPOutputStream;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.RunIdentity;
@@ -126,6 +129,65 @@ final class FleetCommandTest {
         assertThat(Cli.run("fleet", "pack", folder.resolve("runs"), "-o", pack).out())
                 .startsWith("Packed 2 of 2 files");
         Cli.run("fleet", "pack", folder.resolve("none") + "/*.json", "-o", pack).assertRefused("it holds no profile");
+    }
+
+    /** Reports packed with gzip are read, as by {@code brick report}; what is not read is named. */
+    @Spec("24.3")
+    @Test
+    void packedReportsAreReadAndOtherFilesAreNamed() throws IOException {
+        Path ranks = folder.resolve("runs");
+        Path plain = ranks.resolve("rank-1").resolve("window-7.json");
+        try (OutputStream packed = new GZIPOutputStream(
+                Files.newOutputStream(ranks.resolve("rank-1").resolve("window-7.JSON.gz")))) {
+            Files.copy(plain, packed);
+        }
+        Files.delete(plain);
+        Path csv = Files.createFile(ranks.resolve("bricks.csv"));
+        Path hidden = Files.createFile(ranks.resolve(".window-8.json"));
+        Path link = Files.createSymbolicLink(ranks.resolve("rank-2"), ranks.resolve("rank-1"));
+        Files.createFile(ranks.resolve("windows.state"));
+        Files.createFile(ranks.resolve(".lock"));
+        Path former = ranks.resolve("former");
+        Cli.run("fleet", "pack", ranks.resolve("rank-0"), "-o", former);
+
+        Cli packed = Cli.run("fleet", "pack", ranks, "-o", ranks.resolve("pack"));
+
+        assertThat(packed.out()).startsWith("Packed 2 of 2 files");
+        assertThat(packed.err())
+                .contains("brick: passed_over: " + hidden + ": its name begins with a dot\n")
+                .contains("brick: passed_over: " + csv + ": its name does not end in .json or .json.gz\n")
+                .contains("brick: passed_over: " + former + ": it is a pack\n")
+                .contains("brick: passed_over: " + link + ": it is a link\n")
+                .contains("problems: 5; ");
+        assertThat(Cli.run("fleet", "sql", "--pack", ranks.resolve("pack"), "--csv", BY_RANK)
+                        .out())
+                .isEqualTo("rank,brick,ns\n0,RmsNorm,1000\n1,RmsNorm,1001\n");
+        assertThat(Cli.run("fleet", "report", "--pack", ranks.resolve("pack")).out())
+                .contains("! passed over: 4 (4 windows left out), such as ");
+        assertThat(Cli.run("fleet", "pack", ranks, "-o", ranks.resolve("pack")).err())
+                .contains("problems: 5; ");
+        Cli.run("fleet", "pack", ranks + "/rank-?", "-o", pack).assertRefused("it holds no profile");
+    }
+
+    /** A packed file that is cut off is a damaged file, and its copy without gzip is a copy. */
+    @Spec("24.3")
+    @Test
+    void packedReportsAreCheckedAsOthersAre() throws IOException {
+        Path plain = folder.resolve("runs").resolve("rank-1").resolve("window-7.json");
+        Path copy = plain.resolveSibling("copy.json.gz");
+        try (OutputStream packed = new GZIPOutputStream(Files.newOutputStream(copy))) {
+            Files.copy(plain, packed);
+        }
+
+        assertThat(Cli.run("fleet", "pack", folder.resolve("runs"), "-o", pack).out())
+                .startsWith("Packed 2 of 3 files")
+                .endsWith("; 1 are copies of others\n");
+        byte[] whole = Files.readAllBytes(copy);
+        Files.write(copy, Arrays.copyOf(whole, whole.length - 12));
+        Files.delete(plain);
+        Cli cut = Cli.run("fleet", "pack", folder.resolve("runs"), "-o", pack);
+        assertThat(cut.out()).startsWith("Packed 1 of 2 files");
+        assertThat(cut.err()).contains("brick: damaged: " + copy + ": ");
     }
 
     @Spec("24.6")

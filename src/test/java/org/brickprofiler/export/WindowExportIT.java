@@ -2,7 +2,12 @@ package org.brickprofiler.export;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.File;
 import java.io.IOException;
+import java.lang.reflect.Method;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -44,7 +49,11 @@ final class WindowExportIT {
     }
 
     private ChildProcess engine(String steps, String every) {
-        return ChildProcess.java(Engine.class)
+        return engine(Engine.class, steps, every);
+    }
+
+    private ChildProcess engine(Class<?> main, String steps, String every) {
+        return ChildProcess.java(main)
                 .arguments(List.of(steps))
                 .environment(Map.of(
                         "BRICK_PROFILER_EXPORT", folder.toString(),
@@ -119,6 +128,66 @@ final class WindowExportIT {
         try (Stream<Path> ranks = Files.list(folder.resolve("r1"))) {
             assertThat(ranks.map(rank -> String.valueOf(rank.getFileName())))
                     .containsExactlyInAnyOrder("rank-00002", "rank-00002-2");
+        }
+    }
+
+    /** Two copies of the library in one process, one after the other, and while both export, another process. */
+    static final class TwoCopies {
+        private TwoCopies() {}
+
+        public static void main(String[] arguments) throws Exception {
+            Path ranks = Path.of(System.getenv("BRICK_PROFILER_EXPORT")).resolve("r1");
+            URL[] path = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+                    .map(TwoCopies::url)
+                    .toArray(URL[]::new);
+            for (int copies = 1; copies <= 2; copies++) {
+                Method main = Class.forName(
+                                Engine.class.getName(),
+                                true,
+                                new URLClassLoader(path, ClassLoader.getPlatformClassLoader()))
+                        .getMethod("main", String[].class);
+                main.setAccessible(true);
+                main.invoke(null, (Object) arguments);
+                while (!Files.isDirectory(ranks.resolve("rank-00002" + (copies == 1 ? "" : "-" + copies)))) {
+                    Thread.sleep(10);
+                }
+            }
+            Process other = new ProcessBuilder(
+                            Path.of(System.getProperty("java.home"), "bin", "java")
+                                    .toString(),
+                            "-cp",
+                            System.getProperty("java.class.path"),
+                            Engine.class.getName(),
+                            arguments[0])
+                    .inheritIO()
+                    .start();
+            System.exit(other.waitFor());
+        }
+
+        private static URL url(String entry) {
+            try {
+                return Path.of(entry).toUri().toURL();
+            } catch (MalformedURLException impossible) {
+                throw new IllegalArgumentException(entry, impossible);
+            }
+        }
+    }
+
+    /** A process loses its lock of a file if it closes the file anywhere, also if another copy had opened it. */
+    @Test
+    @Spec("23.10")
+    void copiesOfTheLibraryInOneProcessKeepTheirWindowsApartToo() throws Exception {
+        engine(TwoCopies.class, "30", "10 steps").run().assertSucceeded();
+
+        try (Stream<Path> ranks = Files.list(folder.resolve("r1"))) {
+            assertThat(ranks.map(rank -> String.valueOf(rank.getFileName())))
+                    .containsExactlyInAnyOrder("rank-00002", "rank-00002-2", "rank-00002-3");
+        }
+        try (Stream<Path> all = Files.walk(folder)) {
+            assertThat(all.filter(file -> file.toString().endsWith(".json"))
+                            .mapToLong(WindowExportIT::steps)
+                            .sum())
+                    .isEqualTo(90);
         }
     }
 

@@ -119,6 +119,36 @@ final class WindowExportTest {
         }
     }
 
+    /** Nothing is written while a service is idle, but the time passes, also if the application resets then. */
+    @Test
+    @Spec("23.6")
+    void theTimeOfWindowsWithoutSamplesIsPartOfTheNext() throws Exception {
+        WindowExport export = export(Long.MAX_VALUE);
+        step(100);
+        export.writeWindow(0);
+        export.writeWindow(0);
+        step(100);
+        export.writeWindow(0);
+        profiler.snapshotAndReset();
+        export.writeWindow(0);
+        profiler.snapshotAndReset();
+        profiler.snapshotAndReset();
+        ProfileSnapshot before = profiler.snapshot();
+        step(100);
+        export.writeWindow(0);
+
+        List<ProfileSnapshot> windows =
+                written().stream().map(WindowExportTest::read).toList();
+        assertThat(windows).extracting(ProfileSnapshot::samples).containsExactly(1L, 1L, 1L);
+        for (int i = 1; i < windows.size(); i++) {
+            assertThat(windows.get(i).startedAt()).isEqualTo(windows.get(i - 1).endedAt());
+        }
+        assertThat(windows.get(2).wallNs()).isGreaterThan(before.wallNs());
+        assertThat(windows.get(2).identity().firstStep())
+                .isEqualTo(windows.get(2).identity().lastStep())
+                .isNotEmpty();
+    }
+
     @Test
     @Spec("23.7")
     void extremesOfAWindowAreItsOwn() throws Exception {

@@ -9,6 +9,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -145,16 +147,19 @@ final class FleetPackerTest {
                         WindowFiles.START.plusSeconds(720).toEpochMilli(),
                         snapshot.wallNs(),
                         120L,
-                        129L));
+                        129L,
+                        0L,
+                        0L));
         assertThat(bricks()).containsExactlyInAnyOrderElementsOf(bricks(snapshot));
-        assertThat(ask("SELECT phase, steps, total_ns, tokens, max_ns FROM step_window"))
+        assertThat(ask("SELECT phase, steps, total_ns, tokens, max_ns, wall_ns FROM step_window"))
                 .containsExactlyElementsOf(snapshot.steps().phases().stream()
                         .map(phase -> List.<Object>of(
                                 "decode",
                                 phase.count(),
                                 phase.totalNs(),
                                 phase.prefillTokens() + phase.outputTokens(),
-                                phase.maxNs()))
+                                phase.maxNs(),
+                                phase.wallNs()))
                         .toList());
         assertThat(ask("SELECT * FROM device_window")).isEmpty();
         BrickStats norm = snapshot.brick("RmsNorm").orElseThrow();
@@ -220,6 +225,105 @@ final class FleetPackerTest {
     }
 
     /** The windows have a sample of each brick outside of any step, too. */
+    /** A rank that lost half of its samples has half of the time. */
+    private void rankThatLacksMeasurements(int rank, long unresolved, long dropped, long pending) throws IOException {
+        Path file = windows.write(WindowFiles.of("r1", rank, 2, 0).build(), 100);
+        ProfileSnapshot window = JsonReport.read(file);
+        List<BrickStats> bricks = window.bricks().stream()
+                .map(brick -> brick.name().equals("RmsNorm")
+                        ? brick.toBuilder()
+                                .device(new DeviceTime(0, 0, 0, 0, 0, unresolved))
+                                .build()
+                        : brick)
+                .toList();
+        JsonReport.write(
+                window.toBuilder().bricks(bricks).deferred(dropped, pending, 0).build(), file);
+    }
+
+    @Spec("24.23")
+    @Test
+    void measurementsWithoutATimeAreInTheTables() throws IOException {
+        rankThatLacksMeasurements(0, 0, 0, 0);
+        rankThatLacksMeasurements(1, 2, 3, 5);
+
+        pack();
+
+        assertThat(ask("SELECT rank, dropped, pending FROM rank_window ORDER BY rank"))
+                .containsExactly(List.of(0L, 0L, 0L), List.of(1L, 3L, 5L));
+        assertThat(ask("SELECT rank, count, unresolved FROM brick_window WHERE brick = 'RmsNorm' ORDER BY rank"))
+                .containsExactly(List.of(0L, 2L, 0L), List.of(1L, 2L, 2L));
+        assertThat(ask("SELECT sum(unresolved) FROM brick_phase_window")).containsExactly(List.of(0L));
+        assertThat(report())
+                .contains(" the ranks that ! marks: rank 1 lacks 10 of 14 (71.4 %).\n")
+                .doesNotContain("rank 0 lacks");
+    }
+
+    /** The device gave no time in the whole window: something was recorded all the same. */
+    @Spec("24.23")
+    @Test
+    void aWindowOfUnresolvedMeasurementsAloneIsNoEmptyOne() throws IOException {
+        for (int rank = 0; rank < 2; rank++) {
+            Path file = windows.write(WindowFiles.of("r1", rank, 2, 0).build(), 100);
+            ProfileSnapshot window = JsonReport.read(file);
+            JsonReport.write(
+                    ProfileSnapshot.builder(window.startedAt(), window.endedAt(), window.wallNs())
+                            .identity(window.identity())
+                            .bricks(List.of(BrickStats.builder("RmsNorm", BrickCategory.NORM)
+                                    .device(new DeviceTime(0, 0, 0, 0, 0, 7))
+                                    .build()))
+                            .build(),
+                    file);
+        }
+
+        assertThat(pack().manifest().problems()).isEmpty();
+        assertThat(ask("SELECT count, unresolved FROM brick_window WHERE rank = 1"))
+                .containsExactly(List.of(0L, 7L));
+        assertThat(report()).contains("rank 0 lacks 7 of 7 (100.0 %), rank 1 lacks 7 of 7 (100.0 %).\n");
+    }
+
+    /** The tables of a pack of an earlier version lack the columns, and its manifest has no revision. */
+    @Spec("24.23")
+    @Test
+    void whatAPackOfAnEarlierVersionLacksIsNotKnown() throws IOException {
+        rankThatLacksMeasurements(0, 0, 0, 0);
+        rankThatLacksMeasurements(1, 2, 3, 5);
+        Manifest manifest = pack().manifest();
+        List<Manifest.PackFile> earlier = new ArrayList<>();
+        try (DuckEngine engine = DuckEngine.open(OPTIONS)) {
+            for (Manifest.PackFile file : manifest.files()) {
+                Path path = pack.resolve(file.path());
+                Path copy = folder.resolve("copy.parquet");
+                Files.move(path, copy);
+                engine.execute(
+                        "COPY (SELECT COLUMNS(lambda c: c NOT IN ('unresolved', 'dropped', 'pending') AND (c <> 'wall_ns' OR '"
+                                + file.table() + "' <> 'step_window')) FROM read_parquet('" + copy + "')) TO '" + path
+                                + "' (FORMAT parquet)");
+                Files.delete(copy);
+                earlier.add(FleetPack.entry(pack, file.table(), path, file.rows()));
+            }
+        }
+        new Manifest(0, 2, 0, earlier, List.of()).write(pack);
+        Path written = pack.resolve("manifest.json");
+        Files.writeString(written, Files.readString(written).replaceFirst("\"revision\" : 0,\\s*", ""));
+        assertThat(written).content().doesNotContain("revision");
+
+        assertThat(ask("SELECT rank, dropped, pending FROM rank_window ORDER BY rank"))
+                .containsExactly(Arrays.asList(0L, null, null), Arrays.asList(1L, null, null));
+        assertThat(ask("SELECT DISTINCT unresolved FROM brick_window")).containsExactly(Arrays.asList((Object) null));
+        assertThat(ask("SELECT kind FROM pack_problem")).containsExactly(List.of("earlier_pack"));
+        assertThat(report())
+                .contains("! earlier pack: 1 (0 windows left out), such as an earlier version made the pack")
+                .doesNotContain("rank 1 lacks");
+    }
+
+    private String report() throws IOException {
+        try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, OPTIONS)) {
+            FleetPack opened = FleetPack.open(engine, pack.toString(), false);
+            opened.mount(engine);
+            return FleetReport.of(engine, opened.problems()).toText();
+        }
+    }
+
     @Spec("24.22")
     @Test
     void bricksByPhaseHaveATableOfTheirOwn() throws IOException {
@@ -349,6 +453,81 @@ final class FleetPackerTest {
     /**
      * Of a run of 36 minutes, whose windows are numbered by steps or by the host's own clock; some ranks begin late.
      */
+    /**
+     * Of a window that two ranks have, one of them with a clock of its own, the other windows tell which one that is.
+     */
+    @Spec("24.3")
+    @ParameterizedTest
+    @ValueSource(ints = {0, 24 * 60})
+    void aWindowOfTwoRanksSaysNothingAgainstTheOneWithTheClockOfMost(int minutesOfARun) throws IOException {
+        for (int rank = 0; rank < 3; rank++) {
+            for (int window : new int[] {0, 1, 2, 2 + minutesOfARun}) {
+                if (rank != 0 || window != 1) {
+                    windows.write(
+                            WindowFiles.of("r1", rank, 3, window).build(),
+                            100,
+                            WindowFiles.START.plusSeconds(60L * window + (rank == 2 ? 3 * 3_600 : 0)));
+                }
+            }
+        }
+
+        assertThat(pack().manifest().problems())
+                .filteredOn(problem -> problem.kind() == Kind.CLOCK_APART)
+                .extracting(PackProblem::rank)
+                .containsOnly(2);
+    }
+
+    /** Of two ranks whose clocks contradict each other neither counts, which is no reason to lose another run. */
+    @Spec("24.3")
+    @Test
+    void aRunWithoutAnyWindowLeavesTheOthers() throws IOException {
+        twoRanksOfThreeWindows();
+        for (int rank = 0; rank < 2; rank++) {
+            windows.write(
+                    WindowFiles.of("r2", rank, 2, 0).build(), 100, WindowFiles.START.plusSeconds(3L * 3_600 * rank));
+        }
+
+        assertThat(pack().manifest().problems())
+                .extracting(PackProblem::kind, PackProblem::runId)
+                .containsOnly(tuple(Kind.CLOCK_APART, "r2"));
+        assertThat(ask("SELECT DISTINCT run_id FROM rank_window")).containsExactly(List.of("r1"));
+    }
+
+    /** Of two ranks one was idle for a night: its window begins in the evening, and both end in the morning. */
+    @Spec("24.3")
+    @Test
+    void aRankThatWasIdleHasNoOtherClock() throws IOException {
+        Instant morning = WindowFiles.START;
+        for (int rank = 0; rank < 2; rank++) {
+            windows.write(WindowFiles.of("r1", rank, 2, 0).build(), 100, morning.minus(Duration.ofHours(9)));
+            Duration idle = Duration.ofHours(8L * rank);
+            windows.write(WindowFiles.of("r1", rank, 2, 700).build(), 100, morning.minus(idle), idle.plusMinutes(1));
+        }
+
+        assertThat(pack().manifest().problems()).isEmpty();
+    }
+
+    /** The numbers of the ranks show a gap, whether or not the files state how many ranks there are. */
+    @Spec("24.3")
+    @Test
+    void aGapInTheRanksIsNamedWithoutTheirNumber() throws IOException {
+        for (int rank : new int[] {1, 2, 5, Integer.MAX_VALUE}) {
+            RunIdentity.Builder identity =
+                    RunIdentity.builder().runId("r1").rank(rank).window(0);
+            windows.write(identity.build(), 100);
+        }
+
+        assertThat(pack().manifest().problems())
+                .extracting(PackProblem::kind, PackProblem::rank, PackProblem::reason)
+                .containsExactly(
+                        tuple(Kind.MISSING_RANK, 0, "rank 0 is missing; no file states the world_size"),
+                        tuple(Kind.MISSING_RANK, 3, "the ranks 3 to 4 are missing; no file states the world_size"),
+                        tuple(
+                                Kind.MISSING_RANK,
+                                6,
+                                "the ranks 6 to 2147483646 are missing; no file states the world_size"));
+    }
+
     @Spec("24.3")
     @ParameterizedTest
     @CsvSource({
@@ -527,10 +706,8 @@ final class FleetPackerTest {
 
     /** Writes a window of some minutes. */
     private void minute(RunIdentity.Builder identity, int minutes, int fromMinute) throws IOException {
-        Path file = windows.write(identity.build(), 100, WindowFiles.START.plusSeconds(60L * fromMinute));
-        Files.writeString(
-                file,
-                Files.readString(file).replaceFirst("\"wall_ns\": \\d+", "\"wall_ns\": " + minutes * 60_000_000_000L));
+        windows.write(
+                identity.build(), 100, WindowFiles.START.plusSeconds(60L * fromMinute), Duration.ofMinutes(minutes));
     }
 
     /**

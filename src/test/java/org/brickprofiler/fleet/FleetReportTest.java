@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.StreamSupport;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.fleet.SimulatedFleet.Fault;
@@ -27,7 +28,11 @@ final class FleetReportTest {
 
     /** The report of a simulated fleet, of which a file and a rank are missing. */
     static FleetReport simulated(Shape shape, List<Injected> faults, Path folder) throws Exception {
-        Map<String, String> files = new SimulatedFleet(shape, faults).write(folder.resolve(shape.run()), true);
+        return simulated(new SimulatedFleet(shape, faults), folder.resolve(shape.run()));
+    }
+
+    private static FleetReport simulated(SimulatedFleet fleet, Path folder) throws Exception {
+        Map<String, String> files = fleet.write(folder, true);
         try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, FleetEngine.Options.defaults())) {
             for (Map.Entry<String, String> file : files.entrySet()) {
                 engine.table(file.getKey(), List.of(file.getValue()));
@@ -61,7 +66,7 @@ final class FleetReportTest {
     /** Of each rank and brick, one sample in a step of decoding, which took 4,000 ns on rank 0. */
     private static final String DECODE_OF_EACH = "SELECT run_id, rank, win, 'decode' AS phase, category, brick,"
             + " CAST(1 AS BIGINT) AS count, CAST(4000 + 100 * rank AS BIGINT) AS total_ns,"
-            + " CAST(4000 + 100 * rank AS BIGINT) AS min_ns, CAST(4000 + 100 * rank AS BIGINT) AS max_ns, elements, list_slice(dist, 1, 1) AS dist"
+            + " CAST(4000 + 100 * rank AS BIGINT) AS min_ns, CAST(4000 + 100 * rank AS BIGINT) AS max_ns, elements, unresolved, list_slice(dist, 1, 1) AS dist"
             + " FROM brick_window";
 
     /** Two ranks, each with two samples of one brick, of 4,000 and 5,960 ns. */
@@ -75,7 +80,7 @@ final class FleetReportTest {
                 distribution,
                 phases,
                 "SELECT '' AS run_id, 0 AS rank, 0 AS win, '' AS phase, CAST(0 AS BIGINT) AS steps,"
-                        + " CAST(0 AS BIGINT) AS total_ns, CAST(0 AS BIGINT) AS tokens, CAST(0 AS BIGINT) AS max_ns WHERE 1 = 0");
+                        + " CAST(0 AS BIGINT) AS total_ns, CAST(0 AS BIGINT) AS wall_ns, CAST(0 AS BIGINT) AS tokens, CAST(0 AS BIGINT) AS max_ns WHERE 1 = 0");
     }
 
     private static FleetReport twoRanks(String name, String distribution, String phases, String steps)
@@ -86,13 +91,13 @@ final class FleetReportTest {
                     ("SELECT '%1$s' AS run_id, rank, win, 2 AS world_size, '%1$s' AS host, '%1$s' AS device,"
                                     + " '%1$s' AS model, NULL AS precision, NULL AS commit_id, NULL AS phase, CAST(0 AS BIGINT) AS start_ms,"
                                     + " CAST(1000 AS BIGINT) AS wall_ns, CAST(NULL AS BIGINT) AS first_step,"
-                                    + " CAST(NULL AS BIGINT) AS last_step FROM (VALUES (0, 0), (1, 0)) AS v (rank, win)")
+                                    + " CAST(NULL AS BIGINT) AS last_step, CAST(0 AS BIGINT) AS dropped, CAST(0 AS BIGINT) AS pending FROM (VALUES (0, 0), (1, 0)) AS v (rank, win)")
                             .formatted(name));
             engine.view(
                     "brick_window",
                     ("SELECT '%1$s' AS run_id, rank, win, 'Other' AS category, '%1$s' AS brick,"
                                     + " CAST(2 AS BIGINT) AS count, CAST(9960 AS BIGINT) AS total_ns, CAST(4000 AS BIGINT) AS min_ns,"
-                                    + " CAST(5960 AS BIGINT) AS max_ns, CAST(0 AS BIGINT) AS elements,"
+                                    + " CAST(5960 AS BIGINT) AS max_ns, CAST(0 AS BIGINT) AS elements, CAST(0 AS BIGINT) AS unresolved,"
                                     + " CAST(%2$s AS STRUCT(bucket INTEGER, n BIGINT)[]) AS dist"
                                     + " FROM (VALUES (0, 0), (1, 0)) AS v (rank, win)")
                             .formatted(name, distribution));
@@ -117,6 +122,7 @@ final class FleetReportTest {
                 new Injected(Fault.SOME_WINDOWS, 5, BrickId.RMS_NORM, 0.2, 7, 14));
         PageTypes types = PageTypes.of("fleet");
         types.check(simulated(new Shape("typed", 64, 20, 11), faults, folder).toHtml());
+        types.check(simulated(lacking(), folder.resolve("lacking")).toHtml());
         types.check(hostile().toHtml());
         types.check(twoRanks("b", TWO_BUCKETS).toHtml());
 
@@ -167,6 +173,43 @@ final class FleetReportTest {
         assertThat(text)
                 .contains("Bricks, of all ranks and windows: all samples belong to mixed steps\n")
                 .doesNotContain("Bricks by phase");
+    }
+
+    /** Of rank 3, half of the samples of a brick that ran 160 times have no time. */
+    static SimulatedFleet lacking() {
+        assertThat(10 * SimulatedFleet.count(BrickId.LM_HEAD)).isEqualTo(5_120);
+        return new SimulatedFleet(new Shape("lacking", 8, 10, 7), List.of())
+                .withUnresolved(Set.of(3), Set.of(BrickId.LM_HEAD), 0.5);
+    }
+
+    @Spec("24.23")
+    @Test
+    void aRankThatLacksMeasurementsIsNamedAndMarkedInEveryForm() throws Exception {
+        FleetReport report = simulated(lacking(), folder);
+
+        assertThat(report.toText())
+                .containsPattern(
+                        "\n! Measurements without a known time are missing from the counts, times and shares of"
+                                + " the ranks that ! marks: rank 3 lacks 2,560 of [0-9,]+ \\([0-9.]+ %\\)\\.\n")
+                .contains("are not tested for stragglers: rank 3 has 10 of 10.\n")
+                .containsPattern(
+                        "\nrank +samples +unresolved +dropped +pending +missing % .*\n.*\n3 +[0-9,]+ +2,560 +0 +0 ")
+                .containsPattern("\n3! +node-0000 +Simulated A ");
+        assertThat(report.toMarkdown()).contains("rank 3 lacks 2,560 of ", "| 3&#33; |");
+        JsonNode json = new ObjectMapper().readTree(report.toJson());
+        assertThat(json.at("/losses")).singleElement().satisfies(rank -> {
+            assertThat(rank.get("rank").asLong()).isEqualTo(3);
+            assertThat(rank.get("unresolved").asLong()).isEqualTo(2_560);
+            assertThat(rank.get("untested").asLong()).isEqualTo(10);
+        });
+        assertThat(json.at("/bricks"))
+                .filteredOn(brick -> brick.get("unresolved").asLong() > 0)
+                .singleElement()
+                .satisfies(brick -> {
+                    assertThat(brick.get("brick").asText()).isEqualTo("LmHead");
+                    assertThat(brick.get("unresolved").asLong()).isEqualTo(2_560);
+                });
+        assertThat(json.at("/remarks/0").asText()).contains("rank 3 lacks");
     }
 
     @Spec("24.7")
@@ -245,7 +288,7 @@ final class FleetReportTest {
                 "NULL",
                 DECODE_OF_EACH,
                 "SELECT 'b' AS run_id, 0 AS rank, 0 AS win, 'decode' AS phase, CAST(1 AS BIGINT) AS steps,"
-                        + " CAST(19920 AS BIGINT) AS total_ns, CAST(1 AS BIGINT) AS tokens, CAST(19920 AS BIGINT) AS max_ns");
+                        + " CAST(19920 AS BIGINT) AS total_ns, CAST(9960 AS BIGINT) AS wall_ns, CAST(1 AS BIGINT) AS tokens, CAST(19920 AS BIGINT) AS max_ns");
 
         assertThat(report.toText()).contains("\ncompute 100.0 %, communication 0.0 %, idle not known of 1 rank of 2\n");
         assertThat(new ObjectMapper()
@@ -253,6 +296,21 @@ final class FleetReportTest {
                         .at("/totals/idle_ns")
                         .isMissingNode())
                 .isTrue();
+    }
+
+    /** Two steps that were under way together took 10 us, and each of their threads as long. */
+    @Spec("24.7")
+    @Test
+    void theTokensOfARankAreThoseOfAllItsThreads() throws Exception {
+        FleetReport report = twoRanks(
+                "b",
+                "NULL",
+                DECODE_OF_EACH,
+                "SELECT 'b' AS run_id, 0 AS rank, 0 AS win, 'decode' AS phase, CAST(2 AS BIGINT) AS steps,"
+                        + " CAST(20000 AS BIGINT) AS total_ns, CAST(10000 AS BIGINT) AS wall_ns, CAST(2 AS BIGINT) AS tokens,"
+                        + " CAST(10000 AS BIGINT) AS max_ns");
+
+        assertThat(report.toText()).containsPattern("\ndecode +2 +10.00 us +10.00 us +200,000\n");
     }
 
     @Test

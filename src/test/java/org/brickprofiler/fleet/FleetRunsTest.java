@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.compare.Run;
@@ -65,8 +66,35 @@ final class FleetRunsTest {
         assertThat(comparison.remarks().get(0)).contains("other number of ranks: 4 before, 8 after");
     }
 
+    /** Half of the samples of a brick are half of its time in a step. */
+    @Test
+    @Spec({"16.24", "24.13"})
+    void whatLacksMeasurementsIsNotCompared() throws Exception {
+        RunComparison comparison = RunComparison.of(
+                runs("before", 1, 4, 0), runs("after", 101, 4, 0, 0.5), RunComparison.Options.defaults());
+
+        assertThat(comparison.lines())
+                .filteredOn(line -> line.verdict() == Verdict.NOT_COMPARABLE)
+                .extracting(RunComparison.Line::name)
+                .containsExactly("brick time of a step", "Other", "LmHead");
+        assertThat(comparison.lines())
+                .noneMatch(line -> line.verdict() == Verdict.FASTER || line.verdict() == Verdict.SLOWER);
+        assertThat(comparison.lines())
+                .filteredOn(line -> line.name().equals("brick time of a step"))
+                .extracting(RunComparison.Line::note)
+                .containsExactly("measurements missing in 0 runs before, 5 after");
+        assertThat(comparison.remarks())
+                .contains(
+                        "Measurements without a known time are missing, in 0 runs before, 5 after: up to 12.5 % of LmHead."
+                                + " What lacks them is not compared.");
+    }
+
     /** Runs that took turns: which side a run is on does not show in when it was. */
     private List<Run> runs(String side, long seed, int ranks, double slower) throws Exception {
+        return runs(side, seed, ranks, slower, 0);
+    }
+
+    private List<Run> runs(String side, long seed, int ranks, double slower, double lost) throws Exception {
         Map<String, List<String>> tables = new TreeMap<>();
         for (int run = 1; run <= RUNS; run++) {
             List<Injected> faults = new ArrayList<>();
@@ -74,6 +102,7 @@ final class FleetRunsTest {
                 faults.add(new Injected(Fault.BRICK, rank, BrickId.LM_HEAD, slower, 0, 5));
             }
             new SimulatedFleet(new Shape("run " + run, ranks, 5, seed + run), faults)
+                    .withUnresolved(Set.of(0), Set.of(BrickId.LM_HEAD), lost)
                     .write(folder.resolve(side + run), false)
                     .forEach((table, file) -> tables.computeIfAbsent(table, none -> new ArrayList<>())
                             .add(file));
@@ -82,6 +111,7 @@ final class FleetRunsTest {
             for (Map.Entry<String, List<String>> table : tables.entrySet()) {
                 engine.table(table.getKey(), table.getValue());
             }
+            engine.view(FleetPack.PHASES, FleetPack.NO_PHASES);
             return FleetRuns.of(engine, side);
         }
     }

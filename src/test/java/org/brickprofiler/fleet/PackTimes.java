@@ -158,8 +158,7 @@ public final class PackTimes {
                         "decode"),
                 rank,
                 (long) window,
-                10_000L * window,
-                10_000_000_000L,
+                new ProfileWindow.Head.Time(10_000L * window, 10_000L * (window + 1), 10_000_000_000L),
                 (long) window * SimulatedFleet.STEPS,
                 (window + 1L) * SimulatedFleet.STEPS - 1);
     }
@@ -182,12 +181,12 @@ public final class PackTimes {
             row.bricks.name[brick] = id.displayName();
             row.bricks.category[brick] = id.category().displayName();
             row.bricks.figures[brick] =
-                    new long[] {samples, totalNs, totalNs * 9 / 10 / samples, totalNs * 16 / 10 / samples, samples};
+                    new long[] {samples, totalNs, totalNs * 9 / 10 / samples, totalNs * 16 / 10 / samples, samples, 0};
             row.bricks.dist[brick] = dist;
         }
         row.phases = 1;
         row.phase[0] = "decode";
-        row.steps[0] = new long[] {SimulatedFleet.STEPS, 160_000_000, SimulatedFleet.STEPS, 12_000_000};
+        row.steps[0] = new long[] {SimulatedFleet.STEPS, 160_000_000, SimulatedFleet.STEPS, 12_000_000, 160_000_000};
         row.streams = 1;
         row.device[0] = "Simulated A";
         row.stream[0] = "stream 0";

@@ -50,6 +50,7 @@ final class ProfileWindowTest {
                 "\"total_ns\": 3000, \"category\": null, \"min_ns\": null, \"latency\": null",
                 "\"total_ns\": 3e3, \"max_ns\": 2000.0",
                 "\"total_ns\": 3000, \"category\": \"attention\"",
+                "\"total_ns\": 3000, \"device\": {\"device_samples\": 2, \"unresolved\": 5}",
             })
     void aBrickHasTheValuesThatAReportReads(String fields) throws IOException, Unreadable {
         BrickStats brick = brick(fields);
@@ -57,7 +58,13 @@ final class ProfileWindowTest {
         assertThat(window.bricks.name[0]).isEqualTo(brick.name());
         assertThat(window.bricks.category[0]).isEqualTo(brick.category().displayName());
         assertThat(window.bricks.figures[0])
-                .containsExactly(brick.count(), brick.totalNs(), brick.minNs(), brick.maxNs(), brick.totalElements());
+                .containsExactly(
+                        brick.count(),
+                        brick.totalNs(),
+                        brick.minNs(),
+                        brick.maxNs(),
+                        brick.totalElements(),
+                        brick.device().unresolved());
         assertThat(window.bricks.dist[0]).isNull();
     }
 

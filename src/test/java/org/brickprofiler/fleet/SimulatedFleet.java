@@ -166,6 +166,10 @@ final class SimulatedFleet {
     private double longestStall;
     private boolean stallsEachBrick;
 
+    private Set<Integer> lossyRanks = Set.of();
+    private Set<BrickId> lossyBricks = Set.of();
+    private double lostShare;
+
     SimulatedFleet(Shape shape, List<Injected> faults) {
         this.shape = shape;
         this.faults = List.copyOf(faults);
@@ -207,6 +211,14 @@ final class SimulatedFleet {
     SimulatedFleet withStallsOfBricks(double windows, double longest) {
         stallsEachBrick = true;
         return withStalls(windows, longest);
+    }
+
+    /** The same fleet, in which the device gives no time for a share of the samples of some bricks of some ranks. */
+    SimulatedFleet withUnresolved(Set<Integer> ranks, Set<BrickId> bricks, double share) {
+        lossyRanks = Set.copyOf(ranks);
+        lossyBricks = Set.copyOf(bricks);
+        lostShare = share;
+        return this;
     }
 
     /** Returns a time with a stall in it. */
@@ -369,6 +381,10 @@ final class SimulatedFleet {
         }
     }
 
+    private long lost(int rank, BrickId brick) {
+        return lossyRanks.contains(rank) && lossyBricks.contains(brick) ? Math.round(lostShare * count(brick)) : 0;
+    }
+
     private double unrecordedShare(int rank, int window) {
         return share(Fault.UNRECORDED, rank, window);
     }
@@ -447,8 +463,8 @@ final class SimulatedFleet {
                                     + brick.category().displayName() + "', " + count(brick) + ")")
                             .collect(Collectors.joining(", ")));
             statement.execute("CREATE TABLE device (rank INTEGER, host VARCHAR, device VARCHAR)");
-            statement.execute(
-                    "CREATE TABLE b (win INTEGER, rank INTEGER, id SMALLINT, total_ns BIGINT, bucket INTEGER)");
+            statement.execute("CREATE TABLE b (win INTEGER, rank INTEGER, id SMALLINT, total_ns BIGINT, bucket INTEGER,"
+                    + " lost BIGINT)");
             statement.execute("CREATE TABLE w (win INTEGER, rank INTEGER, idle_ns BIGINT, steps_ns BIGINT)");
         }
         fill(connection.unwrap(DuckDBConnection.class));
@@ -458,19 +474,21 @@ final class SimulatedFleet {
         return Map.of(
                 "brick_window",
                 "SELECT " + run
-                        + ", rank, win, category, brick, samples AS count, total_ns, CAST(total_ns * 0.9 / samples AS BIGINT)"
-                        + " AS min_ns, CAST(total_ns * 1.6 / samples AS BIGINT) AS max_ns, samples AS elements, "
+                        + ", rank, win, category, brick, samples AS count, total_ns, CAST(total_ns * 0.9 / greatest(samples, 1) AS BIGINT)"
+                        + " AS min_ns, CAST(total_ns * 1.6 / greatest(samples, 1) AS BIGINT) AS max_ns, samples AS elements, lost AS unresolved, "
                         + (distributions ? DISTRIBUTION : "CAST(NULL AS STRUCT(bucket INTEGER, n BIGINT)[])")
                         + " AS dist FROM (SELECT *" + (distributions ? ", " + PARTS + " AS parts" : "")
-                        + " FROM b JOIN brick USING (id))",
+                        + " FROM (SELECT b.*, brick, category, samples - lost AS samples FROM b JOIN brick USING (id)))",
                 "rank_window",
                 "SELECT " + run + ", rank, win, " + shape.ranks()
                         + " AS world_size, host, device, 'simulated' AS model, 'float16' AS precision, 'c0ffee' AS commit_id, "
                         + "'decode' AS phase, " + window.replace("start_ms +", START_MS + " +")
+                        + ", CAST(0 AS BIGINT) AS dropped, CAST(0 AS BIGINT) AS pending"
                         + " FROM w JOIN device USING (rank)",
                 "step_window",
                 "SELECT " + run + ", rank, win, 'decode' AS phase, CAST(" + STEPS
-                        + " AS BIGINT) AS steps, steps_ns AS total_ns, CAST(" + STEPS + " AS BIGINT) AS tokens, "
+                        + " AS BIGINT) AS steps, steps_ns AS total_ns, steps_ns AS wall_ns, CAST(" + STEPS
+                        + " AS BIGINT) AS tokens, "
                         + "CAST(steps_ns / " + STEPS + " * 1.2 AS BIGINT) AS max_ns FROM w",
                 "device_window",
                 "SELECT " + run
@@ -515,13 +533,16 @@ final class SimulatedFleet {
         try {
             for (int rank = 0; rank < shape.ranks(); rank++) {
                 for (BrickId brick : BRICKS) {
-                    long totalNs = window.totalNs[rank][index(brick)];
+                    long samples = count(brick);
+                    long lost = lost(rank, brick);
+                    long totalNs = window.totalNs[rank][index(brick)] * (samples - lost) / samples;
                     bricks.beginRow()
                             .append(window.number)
                             .append(rank)
                             .append((short) index(brick))
                             .append(totalNs)
-                            .append(LatencyBuckets.indexOf(totalNs / count(brick)))
+                            .append(LatencyBuckets.indexOf(totalNs / Math.max(1, samples - lost)))
+                            .append(lost)
                             .endRow();
                 }
                 windows.beginRow()

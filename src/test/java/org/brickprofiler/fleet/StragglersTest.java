@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.within;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.fleet.SimulatedFleet.Fault;
@@ -190,7 +192,8 @@ final class StragglersTest {
 
         assertThat(stragglers.findings()).extracting(Finding::who).containsExactly("rank 5 (node-0000)");
         assertThat(stragglers.remarks())
-                .containsExactly("Run r1, Simulated A: 1 rank lacks windows, the most of them rank 7 with 25 of 100.");
+                .containsExactly(
+                        "Run r1, Simulated A: 1 rank has fewer windows that can be tested, the fewest of them rank 7 with 25 of 100.");
     }
 
     /**
@@ -211,7 +214,7 @@ final class StragglersTest {
                 .containsExactly(
                         "Run r1, Simulated A: 2 ranks with fewer than 6 windows in which it computed cannot be tested: rank 2"
                                 + " has 3, rank 5 has 3.",
-                        "Run r1, Simulated A: 2 ranks lack windows, the most of them rank 2 with 3 of 100.");
+                        "Run r1, Simulated A: 2 ranks have fewer windows that can be tested, the fewest of them rank 2 with 3 of 100.");
     }
 
     /** Without steps, the time of a whole window of some ranks would be compared with the time of a step of others. */
@@ -231,9 +234,8 @@ final class StragglersTest {
 
         assertThat(stragglers.findings()).isEmpty();
         assertThat(stragglers.remarks())
-                .anyMatch(remark ->
-                        remark.startsWith("Run r1, Simulated A: " + without + (without == 1 ? " rank" : " ranks")
-                                + " computed in no window, or has windows without steps"));
+                .anyMatch(remark -> remark.startsWith("Run r1, Simulated A: " + without
+                        + (without == 1 ? " rank" : " ranks") + " computed in no window, has windows without steps"));
     }
 
     /** Of eight ranks three are left: they cannot show an outlier, however slow one of them is. */
@@ -520,7 +522,7 @@ final class StragglersTest {
     void whoHasMoreToDoIsNotCalledSlow() throws Exception {
         Stragglers stragglers = search(
                 List.of(),
-                "SELECT run_id, rank, win, category, brick, count, "
+                "SELECT run_id, rank, win, category, brick, count, unresolved, "
                         + "CASE WHEN rank = 7 AND brick = 'LmHead' THEN total_ns * 12 // 10 ELSE total_ns END AS total_ns, "
                         + "CASE WHEN rank = 7 AND brick = 'LmHead' THEN elements * 12 // 10 ELSE elements END AS elements FROM stored");
 
@@ -535,7 +537,7 @@ final class StragglersTest {
                 "CASE WHEN rank = 7 AND brick = 'LmHead' AND win BETWEEN 40 AND 59 THEN %1$s * 12 // 10 ELSE %1$s END AS %1$s";
         Stragglers stragglers = search(
                 List.of(),
-                "SELECT run_id, rank, win, category, brick, count, " + more.formatted("total_ns") + ", "
+                "SELECT run_id, rank, win, category, brick, count, unresolved, " + more.formatted("total_ns") + ", "
                         + more.formatted("elements") + " FROM stored");
 
         assertThat(stragglers.findings()).singleElement().satisfies(finding -> {
@@ -563,6 +565,34 @@ final class StragglersTest {
             engine.view("brick_window", bricks);
             return Stragglers.of(engine);
         }
+    }
+
+    /** Half of the samples of a brick are half of its time, and a collective without samples is one without a wait. */
+    @ParameterizedTest
+    @CsvSource({"false, 0.5", "false, 1", "true, 0.5", "true, 1"})
+    @Spec("24.23")
+    void aRankThatLacksMeasurementsIsNoStragglerAndHidesNone(boolean isCollective, double share) throws Exception {
+        BrickId brick = isCollective ? BrickId.ALL_REDUCE : BrickId.LM_HEAD;
+        Set<Integer> most = IntStream.range(6, 16).boxed().collect(Collectors.toSet());
+
+        Stragglers of =
+                find(new SimulatedFleet(TWO_HOSTS, List.of(THROTTLED)).withUnresolved(Set.of(9), Set.of(brick), share));
+        Stragglers ofMost = find(new SimulatedFleet(TWO_HOSTS, List.of()).withUnresolved(most, Set.of(brick), share));
+
+        assertThat(of.findings()).extracting(Finding::who).containsExactly("rank 5 (node-0000)");
+        assertThat(of.findings()).extracting(Finding::kind).containsExactly(Kind.THROUGHOUT);
+        assertThat(of.remarks()).anyMatch(remark -> remark.contains("rank 9 has 0"));
+        assertThat(ofMost.findings()).isEmpty();
+    }
+
+    /** A loss that is too small to change a verdict withholds none. */
+    @Test
+    @Spec("24.23")
+    void aRankThatLacksFewMeasurementsIsTested() throws Exception {
+        Stragglers found = find(new SimulatedFleet(TWO_HOSTS, List.of(THROTTLED))
+                .withUnresolved(Set.of(5), Set.of(BrickId.RMS_NORM), 0.005));
+
+        assertThat(found.findings()).extracting(Finding::who).containsExactly("rank 5 (node-0000)");
     }
 
     private static Stragglers find(SimulatedFleet fleet) throws Exception {

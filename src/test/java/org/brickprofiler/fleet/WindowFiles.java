@@ -3,6 +3,7 @@ package org.brickprofiler.fleet;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
@@ -51,12 +52,18 @@ final class WindowFiles {
     }
 
     Path write(RunIdentity identity, long ns, Instant start) throws IOException {
+        return write(identity, ns, start, Duration.ofSeconds(1));
+    }
+
+    Path write(RunIdentity identity, long ns, Instant start, Duration length) throws IOException {
         Path file = folder.resolve(identity.runId().orElse("none"))
                 .resolve(String.format("rank-%05d", identity.rank().orElse(0)))
                 .resolve(String.format("window-%06d.json", identity.window().orElse(0)));
         Files.createDirectories(file.getParent());
         String json = JsonReport.toJson(snapshot(ns).withIdentity(identity))
-                .replaceFirst("\"started_at\": \"[^\"]*\"", "\"started_at\": \"" + start + "\"");
+                .replaceFirst("\"started_at\": \"[^\"]*\"", "\"started_at\": \"" + start + "\"")
+                .replaceFirst("\"ended_at\": \"[^\"]*\"", "\"ended_at\": \"" + start.plus(length) + "\"")
+                .replaceFirst("\"wall_ns\": \\d+", "\"wall_ns\": " + length.toNanos());
         return Files.writeString(file, json);
     }
 }

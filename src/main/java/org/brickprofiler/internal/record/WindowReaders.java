@@ -22,7 +22,7 @@ public final class WindowReaders<S> {
     public interface Arithmetic<S> {
 
         /**
-         * Adds two snapshots.
+         * Adds two snapshots. If nothing was recorded in one of them, only its time is added to the other one.
          *
          * @param earlier a snapshot
          * @param later the next one
@@ -121,17 +121,21 @@ public final class WindowReaders<S> {
         }
 
         /**
-         * Ends the open window and begins the next one.
+         * Ends the open window and begins the next one, unless nothing was recorded: the window stays open then, so
+         * that its time is part of the one with the next samples.
          *
-         * @return the samples since the last call; null if there are none
+         * @return the samples since the window before; null if there are none
          */
         public @Nullable S next() {
             synchronized (WindowReaders.this) {
                 S now = profiler.get();
                 S window = since(now);
+                if (arithmetic.isEmpty(window)) {
+                    return null;
+                }
                 previous = now;
                 carried = null;
-                return arithmetic.isEmpty(window) ? null : arithmetic.window(window);
+                return arithmetic.window(window);
             }
         }
 
@@ -161,12 +165,7 @@ public final class WindowReaders<S> {
 
         private S since(S now) {
             S window = previous == null ? now : arithmetic.difference(previous, now);
-            if (carried == null) {
-                return window;
-            }
-            return arithmetic.isEmpty(window)
-                    ? arithmetic.withUnfinishedOf(carried, now)
-                    : arithmetic.merge(carried, window);
+            return carried == null ? window : arithmetic.merge(carried, window);
         }
 
         /** Ends the reading. */
@@ -198,8 +197,7 @@ public final class WindowReaders<S> {
     public synchronized S taking(Supplier<S> reset) {
         S taken = reset.get();
         for (Reader each : readers) {
-            S part = each.since(taken);
-            each.carried = arithmetic.isEmpty(part) ? null : arithmetic.withUnfinishedOf(part, null);
+            each.carried = arithmetic.withUnfinishedOf(each.since(taken), null);
             each.previous = null;
         }
         return taken;

@@ -209,6 +209,7 @@ public final class ProfileFields {
                     .map(counts -> new Spread(counts, brick.stats::percentileNs)))
             .part("device", "samples that devices timed", DEVICE, brick -> Optional.of(brick.stats)
                     .filter(stats -> !stats.device().equals(DeviceTime.NONE)))
+            .packed("unresolved", ProfileFields::unresolved)
             .part("work", "work, if it was recorded", WORK, brick -> Optional.of(brick.stats)
                     .filter(stats -> !stats.work().equals(Work.NONE)))
             .build();
@@ -292,6 +293,7 @@ public final class ProfileFields {
             .whole("output_tokens", "sum of the output tokens, accepted drafted ones included", StepStats::outputTokens)
             .packed("tokens", row -> Sums.limited(row.whole("prefill_tokens"), row.whole("output_tokens")))
             .packed("max_ns", row -> row.whole("max_ns"))
+            .packed("wall_ns", row -> row.whole("wall_ns"))
             .whole("drafted_tokens", "sum of the drafted tokens", StepStats::draftedTokens)
             .whole("accepted_tokens", "sum of the accepted tokens", StepStats::acceptedTokens)
             .whole(
@@ -550,6 +552,11 @@ public final class ProfileFields {
         return row.has("total_elements")
                 ? row.whole("total_elements")
                 : Math.round(row.real("throughput", 0.0) * row.whole("total_ns") / NS_PER_S);
+    }
+
+    private static long unresolved(Row row) {
+        Row device = row.get(Row.class, "device");
+        return device == null ? 0 : device.whole("unresolved");
     }
 
     private static long compressedBytes(Row row) {

@@ -1,0 +1,139 @@
+package org.brickprofiler.fleet;
+
+import static org.brickprofiler.report.internal.HumanUnits.count;
+
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.brickprofiler.fleet.Question.Row;
+import org.brickprofiler.internal.io.Sums;
+
+/**
+ * The ranks whose figures are incomplete: their bricks lack measurements without a known time. Made of the answer to
+ * {@link Question#LOSSES}. Immutable; any thread.
+ */
+final class Losses {
+
+    /** The most ranks that a sentence lists. */
+    private static final int MOST_NAMED = 8;
+
+    /** As many pending measurements in a hundred are usual: the next window would have them. */
+    private static final int USUAL_PENDING_PERCENT = 1;
+
+    /**
+     * The measurements that the bricks of a rank lack.
+     *
+     * @param samples the samples that they have
+     * @param unresolved measurements of which the device gave no time
+     * @param dropped measurements that found their queue full
+     * @param pending measurements whose end was not known when the last window of the rank ended
+     * @param windows the windows of the rank
+     * @param untested the windows that lack too much for a test
+     */
+    record Rank(
+            String run,
+            long number,
+            long samples,
+            long unresolved,
+            long dropped,
+            long pending,
+            long windows,
+            long untested) {
+
+        static Rank of(Row row) {
+            return new Rank(
+                    row.text("run_id"),
+                    row.number("rank"),
+                    row.number("samples"),
+                    row.ifNumber("unresolved").orElse(0),
+                    row.ifNumber("dropped").orElse(0),
+                    row.ifNumber("pending").orElse(0),
+                    row.number("windows"),
+                    row.number("untested"));
+        }
+
+        /** Returns the number of measurements that are missing from its figures. */
+        long missing() {
+            long lost = Sums.limited(unresolved, dropped);
+            return isPendingUsual() ? lost : Sums.limited(lost, pending);
+        }
+
+        private boolean isPendingUsual() {
+            return (100.0 - USUAL_PENDING_PERCENT) * pending <= (double) USUAL_PENDING_PERCENT * samples;
+        }
+
+        /** Returns the share of its measurements that are missing, %. */
+        double missingPercent() {
+            return 100.0 * missing() / ((double) samples + missing());
+        }
+    }
+
+    private final List<Rank> ranks;
+    private final Map<List<Object>, Rank> byName = new HashMap<>();
+
+    /**
+     * Takes the ranks that lack measurements.
+     *
+     * @param rows a row for each rank of the fleet
+     */
+    Losses(List<Row> rows) {
+        ranks = rows.stream()
+                .map(Rank::of)
+                .filter(rank -> rank.missing() > 0)
+                .sorted(Comparator.comparingDouble(Rank::missingPercent)
+                        .reversed()
+                        .thenComparing(Rank::run)
+                        .thenComparing(Rank::number))
+                .toList();
+        ranks.forEach(rank -> byName.put(List.of(rank.run(), rank.number()), rank));
+    }
+
+    /** Returns the ranks that lack measurements, the one with the largest share first. */
+    List<Rank> ranks() {
+        return ranks;
+    }
+
+    /** Returns whether a rank lacks measurements. */
+    boolean isIncomplete(String run, long rank) {
+        return byName.containsKey(List.of(run, rank));
+    }
+
+    /**
+     * Returns the reasons to doubt the figures of the ranks, one sentence each.
+     *
+     * @param name the name of a rank in the tables of the report
+     */
+    List<String> remarks(Function<Rank, String> name) {
+        return Stream.concat(
+                        named(
+                                        rank -> true,
+                                        rank -> name.apply(rank) + " lacks " + count(rank.missing()) + " of "
+                                                + count(Sums.limited(rank.samples(), rank.missing())) + " ("
+                                                + String.format(Locale.ROOT, "%.1f", rank.missingPercent()) + " %)")
+                                .map(list ->
+                                        "Measurements without a known time are missing from the counts, times and shares of "
+                                                + "the ranks that ! marks: " + list + "."),
+                        named(
+                                        rank -> rank.untested() > 0,
+                                        rank -> name.apply(rank) + " has " + count(rank.untested()) + " of "
+                                                + count(rank.windows()))
+                                .map(list ->
+                                        "Windows in which more than 1 % of a brick's measurements are unresolved, or one was"
+                                                + " dropped, are not tested for stragglers: " + list + "."))
+                .toList();
+    }
+
+    private Stream<String> named(Predicate<Rank> which, Function<Rank, String> words) {
+        List<Rank> some = ranks.stream().filter(which).toList();
+        return some.isEmpty()
+                ? Stream.empty()
+                : Stream.of(some.stream().limit(MOST_NAMED).map(words).collect(Collectors.joining(", "))
+                        + (some.size() > MOST_NAMED ? ", and " + count(some.size() - MOST_NAMED) + " more ranks" : ""));
+    }
+}

@@ -1,0 +1,25 @@
+-- The bricks of each run, of all runs together, and of all runs in the steps of each phase: scope says which. Rows without a
+-- sample have no extremes. If the extremes of one row are unknown, so are those of all: both are 0 then.
+SELECT
+    scope,
+    run_id,
+    phase,
+    category,
+    brick,
+    CAST(sum(count) AS BIGINT) AS count,
+    CAST(sum(total_ns) AS BIGINT) AS total_ns,
+    CASE
+        WHEN max(CASE WHEN max_ns = 0 AND total_ns > 0 THEN 1 ELSE 0 END) = 1 THEN 0
+        ELSE coalesce(min(CASE WHEN count > 0 THEN min_ns END), 0)
+    END AS min_ns,
+    CASE WHEN max(CASE WHEN max_ns = 0 AND total_ns > 0 THEN 1 ELSE 0 END) = 1 THEN 0 ELSE max(max_ns) END AS max_ns,
+    CAST(sum(elements) AS BIGINT) AS elements,
+    CAST(sum(unresolved) AS BIGINT) AS unresolved
+FROM (
+    SELECT 'run' AS scope, run_id, '' AS phase, category, brick, count, total_ns, min_ns, max_ns, elements, unresolved
+    FROM brick_window
+    UNION ALL
+    SELECT 'all' AS scope, '' AS run_id, phase, category, brick, count, total_ns, min_ns, max_ns, elements, unresolved
+    FROM brick_part
+) AS of_scope
+GROUP BY scope, run_id, phase, category, brick

@@ -1,0 +1,38 @@
+-- How many measurements the bricks of each rank lack: unresolved, because the device gave no time; dropped, because their queue
+-- was full; pending, because their end was not known yet when the last window of the rank ended. NULL in packs of earlier
+-- versions. untested are the windows of the rank that lack too much for a test.
+WITH samples AS (
+    SELECT run_id, rank, CAST(sum(count) AS BIGINT) AS samples, CAST(sum(unresolved) AS BIGINT) AS unresolved
+    FROM brick_window
+    GROUP BY run_id, rank
+),
+untested AS (
+    SELECT run_id, rank, count(*) AS windows FROM incomplete_window GROUP BY run_id, rank
+),
+placed AS (
+    SELECT run_id, rank, dropped, pending, row_number() OVER (PARTITION BY run_id, rank ORDER BY win DESC) AS place
+    FROM rank_window
+),
+ranks AS (
+    SELECT
+        run_id,
+        rank,
+        count(*) AS windows,
+        CAST(sum(dropped) AS BIGINT) AS dropped,
+        max(CASE WHEN place = 1 THEN pending END) AS pending
+    FROM placed
+    GROUP BY run_id, rank
+)
+SELECT
+    ranks.run_id AS run_id,
+    ranks.rank AS rank,
+    coalesce(samples, 0) AS samples,
+    CASE WHEN dropped IS NOT NULL THEN coalesce(unresolved, 0) END AS unresolved,
+    dropped,
+    pending,
+    ranks.windows AS windows,
+    coalesce(untested.windows, 0) AS untested
+FROM ranks
+LEFT JOIN samples ON ranks.run_id = samples.run_id AND ranks.rank = samples.rank
+LEFT JOIN untested ON ranks.run_id = untested.run_id AND ranks.rank = untested.rank
+ORDER BY run_id, rank
