@@ -27,8 +27,8 @@ final class StepPartsProperties {
         Random random = new Random(seed);
         long startNs = random.nextInt(10);
         List<Busy> spans = spans(random);
-        StepParts parts = StepParts.of(
-                startNs, END_NS, spans, new StepParts.Times(ThreadTimes.UNKNOWN, ThreadTimes.UNKNOWN, 0));
+        StepParts parts =
+                StepParts.of(startNs, END_NS, spans, new StepParts.Times(ThreadTimes.UNKNOWN, ThreadTimes.UNKNOWN, 0));
 
         Map<Place, Long> expected = new HashMap<>();
         for (long ns = startNs; ns < END_NS; ns++) {
