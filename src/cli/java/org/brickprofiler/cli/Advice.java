@@ -108,8 +108,7 @@ final class Advice {
         // Bricks of several threads run at the same time, so their sum shows no gaps; lost samples would look like
         // some.
         boolean isComplete = snapshot.pending() == 0 && snapshot.unresolved() == 0 && snapshot.droppedPending() == 0;
-        boolean isNested =
-                snapshot.facts().nesting().values().stream().anyMatch(nesting -> nesting.within() > 0);
+        boolean isNested = snapshot.facts().nesting().values().stream().anyMatch(nesting -> nesting.within() > 0);
         if (snapshot.threads() != 1 || snapshot.virtualThreads() || !isComplete || isNested) {
             return Optional.empty();
         }
@@ -131,8 +130,8 @@ final class Advice {
     }
 
     /**
-     * Only of phases whose steps do the same work: prompts of different lengths take different times, and so do contexts
-     * if the slow steps have the long ones.
+     * Only of phases whose steps do the same work: prompts of different lengths take different times, and so do
+     * contexts if the slow steps have the long ones.
      */
     private static Optional<String> spread(ProfileSnapshot snapshot) {
         return snapshot.steps().phases().stream()
@@ -170,8 +169,10 @@ final class Advice {
     }
 
     private static long medianLength(List<Step> steps) {
-        long[] lengths =
-                steps.stream().mapToLong(step -> step.info().kvLength()).sorted().toArray();
+        long[] lengths = steps.stream()
+                .mapToLong(step -> step.info().kvLength())
+                .sorted()
+                .toArray();
         return lengths.length == 0 ? 0 : lengths[(lengths.length - 1) / 2];
     }
 

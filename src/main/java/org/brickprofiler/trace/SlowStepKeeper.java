@@ -144,7 +144,9 @@ final class SlowStepKeeper {
         /** The chosen steps whose spans are still in the buffers alone, oldest first. */
         private final List<StepWindow> waiting = new ArrayList<>();
 
-        /** The latest end of a step at which no deferred measurement was pending: the spans of those before are there. */
+        /**
+         * The latest end of a step at which no deferred measurement was pending: the spans of those before are there.
+         */
         private long resolvedNs = Long.MIN_VALUE;
 
         OfProfiler(SpanContents contents) {

@@ -116,7 +116,8 @@ final class SlowStepText {
                     + " compared steps took as long.";
         }
         if (step.verdict() == SlowSteps.Verdict.BESIDE_OTHER_STEPS) {
-            text += " Other steps were under way in it, or in a compared one: bricks of further threads count as time between bricks.";
+            text +=
+                    " Other steps were under way in it, or in a compared one: bricks of further threads count as time between bricks.";
         }
         return text;
     }

@@ -20,14 +20,13 @@ import org.brickprofiler.StepInfo;
  *
  * <p>The typical step is the median, place by place, of the {@value #NEAREST} comparable steps of a sample of
  * {@value #SAMPLED} steps of the phase that are nearest in batch, prompt tokens and KV length, and of those that are as
- * near as the last of these. A step is comparable if
- * none of the three differs by more than a quarter; with fewer than {@value #FEWEST} comparable steps there is no
- * verdict.
+ * near as the last of these. A step is comparable if none of the three differs by more than a quarter; with fewer than
+ * {@value #FEWEST} comparable steps there is no verdict.
  *
  * <p>Garbage collections, the time that the step's thread waited for a processor, and the time that it neither ran nor
  * waited, have no place within the step. Their excess over typical steps is subtracted from the places that exceed
- * theirs, in proportion to the excess of each, if there is such a place. Collections are known to the millisecond: they explain no more than
- * these places exceed theirs. The parts therefore sum to the excess, to the ns.
+ * theirs, in proportion to the excess of each, if there is such a place. Collections are known to the millisecond: they
+ * explain no more than these places exceed theirs. The parts therefore sum to the excess, to the ns.
  *
  * <p>Of the profilers that nobody can reach any more, the slowest steps of all of them together are kept, explained as
  * they were when their profiler went.

@@ -108,7 +108,8 @@ final class StepComparison {
         List<Candidate> all = new ArrayList<>(nearest);
         all.add(step);
         boolean knowsOthers = all.stream().noneMatch(each -> each.verdict() == Verdict.BESIDE_OTHER_STEPS);
-        boolean hasOthers = all.stream().anyMatch(each -> !each.parts().ofOthersNs().isEmpty());
+        boolean hasOthers =
+                all.stream().anyMatch(each -> !each.parts().ofOthersNs().isEmpty());
         return knowsOthers || !hasOthers
                 ? explain(step, nearest, usable)
                 : explain(

@@ -92,7 +92,8 @@ record StepParts(
         long collectedNs = Math.min(times.collectedNs, offNs - stoppedNs);
         long blockedNs = offNs - stoppedNs - Math.max(0, collectedNs);
         boolean knowsBlocked = isAlone && times.ranNs >= 0 && waitedNs >= 0;
-        return new StepParts(places, sweep.ofOthers, collectedNs, waitedNs, knowsBlocked ? blockedNs : ThreadTimes.UNKNOWN);
+        return new StepParts(
+                places, sweep.ofOthers, collectedNs, waitedNs, knowsBlocked ? blockedNs : ThreadTimes.UNKNOWN);
     }
 
     static boolean isStop(Place place) {

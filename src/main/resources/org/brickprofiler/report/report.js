@@ -1562,16 +1562,18 @@ function stepBars(steps, { phase, durations }) {
   if (timeline !== undefined && timeline.shown.some((shown) => shown.phase === phase)) {
     return [];
   }
-  const kept = keptSteps(steps, phase).filter((each) => partsOf(each).length > 0).sort((a, b) => a.duration_ns - b.duration_ns);
+  const all = keptSteps(steps, phase);
+  const kept = all.filter((each) => partsOf(each).length > 0).sort((a, b) => a.duration_ns - b.duration_ns);
   if (kept.length < 2) {
     return [];
   }
+  const known = kept.length < all.length ? ", of the " + count(kept.length) + " of " + count(all.length) + " kept steps whose brick time is known" : "";
   /** @param {KeptStep} each */
   const distance = (each) => Math.abs(each.duration_ns - 1e3 * durations.p50_us);
   const median = kept.reduce((best, each) => (distance(each) < distance(best) ? each : best));
   const slowest = kept[kept.length - 1];
   return [
-    html("h3", {}, "The median and the slowest " + stepName(phase) + " by category"),
+    html("h3", {}, "The median and the slowest " + stepName(phase) + " by category", html("span", { class: "quiet" }, known)),
     bars([{ what: "median", each: median }, { what: "slowest", each: slowest }].map(({ what, each }) => ({
       label: what,
       total: duration(each.duration_ns),

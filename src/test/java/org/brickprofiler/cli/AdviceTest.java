@@ -180,7 +180,9 @@ final class AdviceTest {
                 .isEmpty();
     }
 
-    /** A text that grows from 100 to 1,000 tokens: its last steps are twice as long as its median, as all of them grow. */
+    /**
+     * A text that grows from 100 to 1,000 tokens: its last steps are twice as long as its median, as all of them grow.
+     */
     @Spec("15.6")
     @Test
     void aLongerContextIsNoSpread() {

@@ -13,6 +13,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.ToDoubleFunction;
 import org.brickprofiler.Backend;
 import org.brickprofiler.BrickCategory;
@@ -24,6 +26,7 @@ import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepInfo.Phase;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.checksum.ChecksumComparison;
@@ -541,6 +544,35 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(browser.text(steps + " .readout").replace('\u00a0', ' '))
                 .isEqualTo("DownProjection in layer 0, 30.00 \u00b5s, from 2.000 \u00b5s on");
         assertThat(browser.text("#section-layers .heat").replace('\u00a0', ' ')).contains("120.0 \u00b5s");
+    }
+
+    /** The brick time of the slowest step is unknown, since another step was under way meanwhile. */
+    @Test
+    void saysOfWhichStepsTheBrickTimeIsKnown() throws Exception {
+        FakeClock clock = new FakeClock();
+        BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
+        profiler.enable();
+        for (int i = 1; i <= 10; i++) {
+            decode(profiler, clock, 1_000L * i);
+        }
+        ExecutorService other = Executors.newSingleThreadExecutor();
+        other.submit(() -> profiler.beginStep(StepInfo.prefill(8))).get();
+        decode(profiler, clock, 50_000);
+        other.shutdown();
+        show(profiler.snapshot());
+
+        assertThat(browser.texts("#section-steps h3"))
+                .contains(
+                        "The median and the slowest decode step by category, of the 10 of 11 kept steps whose brick time"
+                                + " is known");
+    }
+
+    private static void decode(BrickProfiler profiler, FakeClock clock, long ns) {
+        profiler.beginStep(StepInfo.decode(8));
+        long timer = profiler.startBrick(BrickId.LM_HEAD);
+        clock.advance(ns);
+        profiler.stopBrick(timer, 1);
+        profiler.endPass();
     }
 
     @Test

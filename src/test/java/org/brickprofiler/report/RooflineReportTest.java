@@ -116,8 +116,7 @@ final class RooflineReportTest {
         String known = "known is that of QkvProjection (10 of 20 samples)";
         assertThat(roofline.bricks()).isEmpty();
         assertThat(RooflineReport.render(roofline))
-                .contains(
-                        "In decode steps no brick is compared\n! the work of some samples is unknown")
+                .contains("In decode steps no brick is compared\n! the work of some samples is unknown")
                 .contains("known is that of QkvProjection (20 of 30 samples)", known)
                 .contains("In prefill steps, by counted time: 100.0 % bound by compute");
         JsonNode written = new ObjectMapper()

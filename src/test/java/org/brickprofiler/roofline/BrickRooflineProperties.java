@@ -38,7 +38,8 @@ final class BrickRooflineProperties {
         }
         ProfileSnapshot read = JsonReport.fromJson(JsonReport.toJson(merged));
 
-        List<Distance> placed = BrickRoofline.of(read, BrickRooflineTest.MACHINE, 1).bricks();
+        List<Distance> placed =
+                BrickRoofline.of(read, BrickRooflineTest.MACHINE, 1).bricks();
         List<Part> counted = new ArrayList<>();
         for (int phase = 0; phase < PHASES; phase++) {
             int number = phase;
@@ -70,7 +71,7 @@ final class BrickRooflineProperties {
                 if (phase > 0) {
                     profiler.beginStep(phase == 1 ? StepInfo.prefill(8) : StepInfo.decode(8));
                 }
-                long ns = 1_000 + random.nextInt(100);
+                long ns = 1_000L + random.nextInt(100);
                 profiler.record(BrickId.LM_HEAD, ns, 1);
                 if (hasWork) {
                     profiler.recordWork(BrickId.LM_HEAD, Work.of(0, 8));

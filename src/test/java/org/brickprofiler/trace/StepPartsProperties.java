@@ -27,8 +27,8 @@ final class StepPartsProperties {
         Random random = new Random(seed);
         long startNs = random.nextInt(10);
         List<Busy> spans = spans(random);
-        StepParts parts = StepParts.of(
-                startNs, END_NS, spans, new StepParts.Times(ThreadTimes.UNKNOWN, ThreadTimes.UNKNOWN, 0));
+        StepParts parts =
+                StepParts.of(startNs, END_NS, spans, new StepParts.Times(ThreadTimes.UNKNOWN, ThreadTimes.UNKNOWN, 0));
 
         Map<Place, Long> expected = new HashMap<>();
         for (long ns = startNs; ns < END_NS; ns++) {
@@ -45,9 +45,9 @@ final class StepPartsProperties {
         for (int i = 0; i < others; i++) {
             long from = random.nextInt((int) END_NS);
             long to = from + random.nextInt(20);
-            Work work = Work.values()[random.nextInt(4)];
+            Work work = List.of(Work.values()).get(random.nextInt(4));
             if (work != Work.OWN) {
-                Place place = work == Work.STOP ? Place.of(Kind.OTHER_STOP) : Place.brick(work + " " + i % 3);
+                Place place = work == Work.STOP ? Place.of(Kind.OTHER_STOP) : Place.brick(work.name() + " " + i % 3);
                 spans.add(new Busy(work, place, from, to));
             }
         }
