@@ -257,8 +257,8 @@ final class FleetModelTest {
         List<StepStats> phases = new ArrayList<>();
         for (StepInfo.Phase phase : PHASES) {
             if (chance(0.8)) {
-                long count = 1 + random.nextInt(5);
-                long total = count * (1_000 + random.nextInt(1_000_000));
+                long count = 1L + random.nextInt(5);
+                long total = count * (1_000L + random.nextInt(1_000_000));
                 phases.add(StepStats.builder(phase)
                         .steps(count, total / 2 + 1)
                         .durations(total, total / count, total / count, LatencyDistribution.EMPTY)
