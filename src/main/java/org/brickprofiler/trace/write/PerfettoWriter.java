@@ -29,6 +29,7 @@ import org.brickprofiler.trace.TraceInfo;
  *       annotations are written, including {@code correlation}; copies have {@code bytes} instead of elements. The
  *       format does not hold the kind of a flow.
  *   <li>Dropped spans are counted beside the process's name and by an instant {@code dropped spans} at the beginning.
+ *   <li>The last packet is the service's event {@code tracing_disabled}. A file of this library without it was cut off.
  *   <li>If the timeline holds chosen steps only, a label of the process says so, and an instant {@code chosen steps
  *       only} at the beginning has the JSON of {@link org.brickprofiler.trace.SlowSteps} in its annotations
  *       {@code slow_steps}, one after the other.
@@ -37,10 +38,11 @@ import org.brickprofiler.trace.TraceInfo;
 public final class PerfettoWriter {
 
     /**
-     * The producer recorded in a file, with the version of the meaning of categories and annotations. Files of version
-     * 1 ({@code brick-profiler 1}) could not mark an unknown number of elements, and omitted no annotations.
+     * The producer recorded in a file, with the version of the meaning of packets, categories and annotations. Files of
+     * version 1 ({@code brick-profiler 1}) could not mark an unknown number of elements, and omitted no annotations.
+     * Files of version 2 did not mark their end.
      */
-    public static final String PRODUCER = "brick-profiler 2";
+    public static final String PRODUCER = "brick-profiler 3";
 
     private PerfettoWriter() {}
 
@@ -83,8 +85,9 @@ public final class PerfettoWriter {
         long shiftNs = firstNs < 0 ? -firstNs : 0;
         PerfettoTracks.Ids ids = new PerfettoTracks.Ids(info, tracks.size());
         PerfettoTracks descriptors = new PerfettoTracks(out, ids, info, tracks, origin);
-        descriptors.writeClocks(shiftNs);
+        // The producer comes first: a file that was cut off after any packet shows that it is one of this library.
         descriptors.writeProcess();
+        descriptors.writeClocks(shiftNs);
         descriptors.writeTracks();
         if (info.droppedSpans() > 0) {
             descriptors.writeDropped(earliestNs + shiftNs);
@@ -94,5 +97,6 @@ public final class PerfettoWriter {
         }
         PerfettoEvents events = new PerfettoEvents(out, ids, descriptors, tracks, timeline.names(), shiftNs, origin);
         events.writeAll(timeline);
+        descriptors.writeEnd();
     }
 }

@@ -24,8 +24,12 @@ final class TraceHead {
     /** The producers of Chrome traces whose arguments are understood. */
     static final List<String> CHROME_PRODUCERS = List.of(ChromeWriter.PRODUCER);
 
-    /** The producers of Perfetto traces whose arguments are understood; the last one omits implied values. */
-    static final List<String> PERFETTO_PRODUCERS = List.of("brick-profiler 1", PerfettoWriter.PRODUCER);
+    /** The producer of Perfetto traces that omitted no implied values. */
+    private static final String EXPLICIT_PRODUCER = "brick-profiler 1";
+
+    /** The producers of Perfetto traces whose arguments are understood. */
+    static final List<String> PERFETTO_PRODUCERS =
+            List.of(EXPLICIT_PRODUCER, "brick-profiler 2", PerfettoWriter.PRODUCER);
 
     private static final String OWN = "brick-profiler ";
     private static final int MOST_DEVICES = 64;
@@ -145,7 +149,7 @@ final class TraceHead {
             throw new TraceFormatException(source, offset, "the producer is named after the events");
         }
         isOwn = true;
-        isImplicit = producer.equals(PerfettoWriter.PRODUCER);
+        isImplicit = hasTracks && !producer.equals(EXPLICIT_PRODUCER);
     }
 
     /** Returns whether this library wrote the trace. */
