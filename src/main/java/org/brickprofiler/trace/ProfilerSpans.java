@@ -274,8 +274,9 @@ final class ProfilerSpans implements SpanSink {
                 withoutPlace++;
                 return;
             }
-            buffer.add(SpanKind.DEVICE_SAMPLE, key, startNs, elapsedNs, elements);
-            buffer.add(SpanKind.LAUNCH, 0, launchNs, 0, launchLine);
+            if (buffer.add(SpanKind.DEVICE_SAMPLE, key, startNs, elapsedNs, elements)) {
+                buffer.add(SpanKind.LAUNCH, 0, launchNs, 0, launchLine);
+            }
         }
 
         @Override

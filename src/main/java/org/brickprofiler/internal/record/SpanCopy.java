@@ -180,7 +180,7 @@ public final class SpanCopy {
      * @return the clock, ns; the start if the entry is a moment
      */
     public long endNs(int entry) {
-        return startNs(entry) + SpanBuffer.elapsedNs(cells[entry * SpanBuffer.LONGS_EACH + 1]);
+        return startNs(entry) + SpanBuffer.elapsedNs(cells, entry * SpanBuffer.LONGS_EACH);
     }
 
     /**
@@ -190,6 +190,6 @@ public final class SpanCopy {
      * @return elements, or the bits of a counter's value
      */
     public long value(int entry) {
-        return cells[entry * SpanBuffer.LONGS_EACH + 2];
+        return SpanBuffer.value(cells, entry * SpanBuffer.LONGS_EACH);
     }
 }

@@ -107,6 +107,15 @@ final class RoundTripTest {
         }
     }
 
+    /** 16 days; before, the timeline cut what was longer than 39 hours. */
+    @Spec("14.9")
+    @Test
+    void aBrickOfManyDaysKeepsItsTime() throws IOException {
+        profiler.record(profiler.brickKey("Epoch", BrickCategory.OTHER), 1_400_000_000_000_000L, 1 << 20);
+
+        sameAsTheProfiler();
+    }
+
     @Test
     void warmUpCounts() throws IOException {
         brick(BrickId.RMS_NORM, 1_000_000);
