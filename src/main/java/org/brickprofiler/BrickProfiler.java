@@ -1810,7 +1810,8 @@ public final class BrickProfiler extends SampleTables {
         if (followed && listeners.wantBricks()) {
             String name = names.name(key);
             BrickCategory category = BrickCategory.of(names.tag(key));
-            listeners.ofBrick(each -> each.brickRecorded(name, category, endNs, elapsedNs, elements));
+            Optional<StepInfo.Phase> phase = StepInfo.Phase.of(phase());
+            listeners.ofBrick(each -> each.brickRecorded(name, category, phase, endNs, elapsedNs, elements));
         }
     }
 

@@ -1,6 +1,7 @@
 package org.brickprofiler;
 
 import java.util.Objects;
+import java.util.Optional;
 import org.brickprofiler.request.RequestRecord;
 
 /**
@@ -26,11 +27,18 @@ public interface ProfilerListener {
      *
      * @param brick its name
      * @param category its category
+     * @param phase the phase in which the profiler counts it; empty if it belongs to none
      * @param endNs the profiler's clock when it ended
      * @param elapsedNs its duration, ns
      * @param elements elements it processed
      */
-    void brickRecorded(String brick, BrickCategory category, long endNs, long elapsedNs, long elements);
+    void brickRecorded(
+            String brick,
+            BrickCategory category,
+            Optional<StepInfo.Phase> phase,
+            long endNs,
+            long elapsedNs,
+            long elements);
 
     /**
      * Receives the beginning of a step on the calling thread. An earlier step of this thread that has not ended is

@@ -1,6 +1,7 @@
 package org.brickprofiler.jfr;
 
 import java.util.Objects;
+import java.util.Optional;
 import jdk.jfr.EventType;
 import jdk.jfr.FlightRecorder;
 import jdk.jfr.FlightRecorderListener;
@@ -28,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  *     time of each category</td></tr>
  * <tr><td>{@code brick.Request}</td><td>on</td><td>a request, at its finish: outcome, tokens, times, and its time by
  *     cause</td></tr>
- * <tr><td>{@code brick.Execution}</td><td>off</td><td>a sample, at its end: brick, category, elapsed time, elements. Only for samples that the host timed, not for deferred samples or samples that a device timed</td></tr>
+ * <tr><td>{@code brick.Execution}</td><td>off</td><td>a sample, at its end: brick, category, phase, elapsed time, elements. Only for samples that the host timed, not for deferred samples or samples that a device timed</td></tr>
  * <tr><td>{@code brick.ClockAnchor}</td><td>on, each second</td><td>{@link System#nanoTime()} before and after the
  *     event</td></tr>
  * </table>
@@ -119,7 +120,13 @@ public final class BrickEvents implements AutoCloseable {
         }
 
         @Override
-        public void brickRecorded(String brick, BrickCategory category, long endNs, long elapsedNs, long elements) {}
+        public void brickRecorded(
+                String brick,
+                BrickCategory category,
+                Optional<StepInfo.Phase> phase,
+                long endNs,
+                long elapsedNs,
+                long elements) {}
 
         @Override
         public void stepBegan(StepInfo info) {
@@ -160,11 +167,18 @@ public final class BrickEvents implements AutoCloseable {
         }
 
         @Override
-        public void brickRecorded(String brick, BrickCategory category, long endNs, long elapsedNs, long elements) {
+        public void brickRecorded(
+                String brick,
+                BrickCategory category,
+                Optional<StepInfo.Phase> phase,
+                long endNs,
+                long elapsedNs,
+                long elements) {
             ExecutionEvent event = new ExecutionEvent();
             if (event.shouldCommit()) {
                 event.brick = brick;
                 event.category = category.displayName();
+                event.phase = phase.map(Enum::name).orElse("");
                 event.elapsed = elapsedNs;
                 event.endNs = endNs;
                 event.elements = elements;

@@ -27,16 +27,15 @@ public final class SpanBuffer {
     /** Entries are written at their end; a few of other threads that share the buffer may be late by a few places. */
     private static final int LATE_ENTRIES = 64;
 
-    private static final int KEY_BITS = 12;
     private static final int KIND_BITS = 4;
-    private static final int ELAPSED_SHIFT = KEY_BITS + KIND_BITS + 1;
+    private static final int ELAPSED_SHIFT = PhaseRow.BITS + KIND_BITS + 1;
 
     /** Set in the word of an entry whose duration takes more than its place: the value holds the highest bits, too. */
     private static final long IS_LONG = 1L << (ELAPSED_SHIFT - 1);
 
     private static final int SHORT_BITS = Long.SIZE - ELAPSED_SHIFT;
 
-    /** The largest duration that fits beside a value of any size, ns: 39 hours. */
+    /** The largest duration that fits beside a value of any size, ns: 9.7 hours. */
     static final long MAX_SHORT_NS = (1L << SHORT_BITS) - 1;
 
     /** The bits of the value of an entry with a longer duration. */
@@ -100,14 +99,14 @@ public final class SpanBuffer {
      * Adds an entry. Only the writer.
      *
      * @param kind its kind
-     * @param key its name, up to {@link TimerToken#MAX_KEY}
+     * @param row its name; of a sample, the {@link PhaseRow} of its name and phase
      * @param startNs the clock at its beginning
      * @param elapsedNs its duration, ns, 0 or more
      * @param value elements, or the bits of a counter's value
      * @return false if the entry is refused and counted as lost: there is no room, or both the duration and the value
      *     are too large
      */
-    public boolean add(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
+    public boolean add(SpanKind kind, int row, long startNs, long elapsedNs, long value) {
         boolean isLong = elapsedNs > MAX_SHORT_NS;
         if ((isLong && !fitsBesideLong(value)) || (at >= until && !findRoom())) {
             REFUSED.setOpaque(this, refused + 1);
@@ -117,7 +116,7 @@ public final class SpanBuffer {
         int base = at;
         VarHandle.storeStoreFence();
         free[base] = startNs;
-        free[base + 1] = word(kind, key, elapsedNs) | (isLong ? IS_LONG : 0);
+        free[base + 1] = word(kind, row, elapsedNs) | (isLong ? IS_LONG : 0);
         free[base + 2] = isLong ? withHighBits(elapsedNs, value) : value;
         at = base + LONGS_EACH;
         COUNT.setRelease(this, count + 1);
@@ -286,8 +285,8 @@ public final class SpanBuffer {
         return cells.length / LONGS_EACH;
     }
 
-    private static long word(SpanKind kind, int key, long elapsedNs) {
-        return elapsedNs << ELAPSED_SHIFT | (long) kind.index() << KEY_BITS | key;
+    private static long word(SpanKind kind, int row, long elapsedNs) {
+        return elapsedNs << ELAPSED_SHIFT | (long) kind.index() << PhaseRow.BITS | row;
     }
 
     /** Returns the cells of an entry that is a moment. */
@@ -295,12 +294,12 @@ public final class SpanBuffer {
         return new long[] {atNs, word(kind, key, 0), 0};
     }
 
-    static int key(long word) {
-        return (int) word & ((1 << KEY_BITS) - 1);
+    static int row(long word) {
+        return (int) word & ((1 << PhaseRow.BITS) - 1);
     }
 
     static SpanKind kind(long word) {
-        return SpanKind.at((int) (word >>> KEY_BITS) & ((1 << KIND_BITS) - 1));
+        return SpanKind.at((int) (word >>> PhaseRow.BITS) & ((1 << KIND_BITS) - 1));
     }
 
     /** Returns the duration of the entry at a place. */

@@ -160,7 +160,21 @@ public final class SpanCopy {
      * @return the key of its name
      */
     public int key(int entry) {
-        return SpanBuffer.key(cells[entry * SpanBuffer.LONGS_EACH + 1]);
+        return PhaseRow.key(row(entry));
+    }
+
+    /**
+     * Returns the phase of a sample.
+     *
+     * @param entry 0 to {@code size() - 1}
+     * @return its number, or {@link PhaseRow#NO_PHASE}
+     */
+    public int phase(int entry) {
+        return PhaseRow.phase(row(entry));
+    }
+
+    private int row(int entry) {
+        return SpanBuffer.row(cells[entry * SpanBuffer.LONGS_EACH + 1]);
     }
 
     /**

@@ -3,6 +3,7 @@ package org.brickprofiler.trace.write;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Objects;
+import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TraceInfo;
 
@@ -18,10 +19,13 @@ import org.brickprofiler.trace.TraceInfo;
  *   <li>Spans that overlap without nesting go on additional tracks, named {@code (lane 2)} and so on.
  *   <li>Elements, layer and the device's time are debug annotations {@code elements}, {@code layer} and
  *       {@code device_ns}, if they are known. A span that ends before it starts is written with no duration.
- *   <li>Two annotations are omitted in the ordinary case, which keeps a span within 32 bytes. {@code layer} also holds
+ *   <li>Three annotations are omitted in the ordinary case, which keeps a span within 32 bytes. {@code layer} also holds
  *       for nested slices: a slice on the same track has the annotation only if its layer differs from that of the
  *       surrounding slice; -1 means no layer. A span of a brick's category without {@code elements} processed one
  *       element. If the number is unknown, so that the span is no sample, it has the annotation {@code sample}, 0.
+ *       {@code phase} is the {@linkplain Span.Phase#number() number} of the phase of a step, or of a sample. A sample
+ *       without it has the phase of the slice around it or, if no slice is around it, of the last such sample of its
+ *       track; the first one has none. Other slices have the phase of the slice around them.
  *   <li>The first label of the process is {@link #PRODUCER}. A span of a device has the debug annotation
  *       {@code device}, the device's number. A host span of a brick's category with known elements is a sample of that
  *       brick; a device span is a sample only if it also has {@code sample}, 1.
@@ -40,7 +44,7 @@ public final class PerfettoWriter {
     /**
      * The producer recorded in a file, with the version of the meaning of packets, categories and annotations. Files of
      * version 1 ({@code brick-profiler 1}) could not mark an unknown number of elements, and omitted no annotations.
-     * Files of version 2 did not mark their end.
+     * Files of version 2 did not mark their end, and did not state the phases of samples.
      */
     public static final String PRODUCER = "brick-profiler 3";
 

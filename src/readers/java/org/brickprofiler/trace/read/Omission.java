@@ -116,6 +116,12 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
          */
         NO_LAUNCH(Effect.COUNTED, "without a known launch, counted with the step in which they began"),
 
+        /**
+         * A sample in a trace of this library that has steps and does not state the phases of samples, as the versions
+         * before did not. It counts in no phase.
+         */
+        NO_KNOWN_PHASE(Effect.COUNTED, "without a known phase: the file does not state it"),
+
         /** An argument other than elements, layer, device and device time, or a value of the wrong type. */
         ARGUMENT(Effect.NOT_KEPT, "arguments left out", "argument left out"),
         /** A further key of an event, or in Perfetto's format a field that is not read. */

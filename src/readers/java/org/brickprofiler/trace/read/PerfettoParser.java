@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.OptionalLong;
 import java.util.StringJoiner;
+import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.read.PerfettoPacket.Annotation;
 import org.brickprofiler.trace.read.PerfettoPacket.Clock;
 import org.brickprofiler.trace.read.PerfettoPacket.Interned;
@@ -377,6 +378,7 @@ final class PerfettoParser {
                 event.isDeviceSample = annotation.isWhole && annotation.whole == 1;
                 event.elements = event.isDeviceSample ? event.elements : TraceEvent.NONE;
             }
+            case TraceEvent.PHASE -> event.statedPhase = Span.Phase.of(isCount ? annotation.whole : -1);
             case TraceEvent.DEVICE -> event.onDevice = true;
             case TraceEvent.DROPPED_SPANS -> {
                 if (event.phase == 'i' && isCount) {

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class TraceHead {
 
     /** The producers of Chrome traces whose arguments are understood. */
-    static final List<String> CHROME_PRODUCERS = List.of(ChromeWriter.PRODUCER);
+    static final List<String> CHROME_PRODUCERS = List.of("brick-profiler 1", ChromeWriter.PRODUCER);
 
     /** The producer of Perfetto traces that omitted no implied values. */
     private static final String EXPLICIT_PRODUCER = "brick-profiler 1";
@@ -86,6 +86,7 @@ final class TraceHead {
     private long anchorErrorNs;
     private final List<Timing> timings = new ArrayList<>();
     private boolean isImplicit;
+    private boolean statesPhases;
 
     TraceHead(String source) {
         this.source = source;
@@ -129,7 +130,8 @@ final class TraceHead {
      * Takes the producer of the trace; any other program than this library is ignored.
      *
      * @param producer the producer as written in the trace
-     * @param understood the supported producers of this library in its format
+     * @param understood the supported producers of this library in its format; the last one states the phases of
+     *     samples
      * @param eventsRead the number of events read before
      * @param offset the place of the producer
      * @throws TraceFormatException when it is an unsupported version of this library, or when events came before
@@ -150,6 +152,7 @@ final class TraceHead {
         }
         isOwn = true;
         isImplicit = hasTracks && !producer.equals(EXPLICIT_PRODUCER);
+        statesPhases = producer.equals(understood.get(understood.size() - 1));
     }
 
     /** Returns whether this library wrote the trace. */
@@ -158,10 +161,16 @@ final class TraceHead {
     }
 
     /**
-     * Returns whether the trace omits implied values: one element of a brick, and the layer of the surrounding slice.
+     * Returns whether the trace omits implied values: one element of a brick, and the layer and the phase of the
+     * surrounding slice.
      */
     boolean isImplicit() {
         return isImplicit;
+    }
+
+    /** Returns whether the trace states the phases of samples. */
+    boolean statesPhases() {
+        return statesPhases;
     }
 
     /** Notes the spans that this library lost while it recorded; in another program's trace the number is ignored. */

@@ -219,6 +219,8 @@ final class PerfettoDecoder {
                 all.putIfAbsent("layer", found(around.annotations(), "layer"));
             }
             all.remove("layer", -1L);
+            // RereadProperties compares phases, which most samples do not state.
+            all.remove("phase");
         }
     }
 
