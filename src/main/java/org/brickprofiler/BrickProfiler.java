@@ -1248,7 +1248,7 @@ public final class BrickProfiler extends SampleTables {
         if (isEnabled()) {
             Step step = recorder.end(endNs, hasPending(), !listeners.isEmpty());
             if (step != null && !listeners.isEmpty()) {
-                listeners.ofStep(each -> each.stepEnded(step));
+                listeners.ofStep(each -> recorder.report(step, each));
             }
         } else {
             recorder.interrupt();

@@ -56,6 +56,19 @@ public interface ProfilerListener {
     void stepEnded(Step step);
 
     /**
+     * Receives the end of the step of the calling thread, with its relation to other steps; this default calls
+     * {@link #stepEnded(Step)}.
+     *
+     * @param step the step
+     * @param follows whether its time to tokens counts from an earlier step of the thread; false for the first step,
+     *     and after a step that was abandoned or not recorded
+     * @param isAttributed whether its brick time by category is known
+     */
+    default void stepEnded(Step step, boolean follows, boolean isAttributed) {
+        stepEnded(step);
+    }
+
+    /**
      * Receives a request that has finished; this default ignores it. The recorder of requests is locked meanwhile, so
      * this method must be short, and must not wait for a thread that uses the recorder.
      *

@@ -139,12 +139,17 @@ public final class BrickEvents implements AutoCloseable {
 
         @Override
         public void stepEnded(Step step) {
+            stepEnded(step, false, true);
+        }
+
+        @Override
+        public void stepEnded(Step step, boolean follows, boolean isAttributed) {
             StepEvent event = underWay.get();
             if (event != null) {
                 event.end();
                 underWay.remove();
                 if (event.shouldCommit()) {
-                    event.fill(step);
+                    event.fill(step, follows, isAttributed);
                     event.commit();
                 }
             }

@@ -140,6 +140,13 @@ public final class EventProfile {
 
         void playStep(RecordedEvent event) {
             nowNs = unixNs(event.getStartTime());
+            if (!is(event, "follows")) {
+                profiler.abandonPass();
+            }
+            if (!is(event, "attributed")) {
+                // The brick time of a step is unknown if a measurement is pending at its beginning.
+                profiler.recordDeferred(BrickId.SAMPLING, nowNs, 0);
+            }
             profiler.beginStep(new StepInfo(
                     StepInfo.Phase.valueOf(event.getString("phase")),
                     event.getInt("batch"),
@@ -158,6 +165,11 @@ public final class EventProfile {
                 }
             }
             profiler.endPass();
+        }
+
+        /** Returns a fact about a step; a recording of an earlier version lacks it, and it was taken for true. */
+        private static boolean is(RecordedEvent event, String field) {
+            return !event.hasField(field) || event.getBoolean(field);
         }
 
         private static BrickCategory category(String name) {

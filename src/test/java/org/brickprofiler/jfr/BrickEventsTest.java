@@ -30,6 +30,7 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.Step;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
+import org.brickprofiler.Steps;
 import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.Outcome;
@@ -247,6 +248,49 @@ final class BrickEventsTest {
                     - ChronoUnit.NANOS.between(Instant.EPOCH, streamed.startedAt());
             assertThat(Duration.ofNanos(apartNs).abs()).isLessThan(Duration.ofSeconds(1));
         }
+    }
+
+    /** After an abandoned step, tokens count from the next step itself, and a step beside another has no brick time. */
+    @Spec("21.3")
+    @Test
+    void stepsAroundAbandonedAndConcurrentOnesCountAsInTheProfiler() throws Exception {
+        try (RecordingStream stream = new RecordingStream();
+                BrickEvents events = BrickEvents.of(profiler)) {
+            assertThat(events).isNotNull();
+            EventProfile profile = EventProfile.of(stream);
+            stream.startAsync();
+            decode();
+            profiler.beginStep(StepInfo.decode(2));
+            profiler.record(BrickId.RMS_NORM, 5, 1);
+            profiler.abandonPass();
+            decode();
+            profiler.beginStep(StepInfo.decode(3));
+            decode();
+            profiler.abandonPass();
+            profiler.beginStep(StepInfo.decode(4));
+            Crew.runOnNewThread(this::decode);
+            profiler.endPass();
+            StepStats expected =
+                    profiler.snapshot().steps().phase(StepInfo.Phase.DECODE).orElseThrow();
+            while (profile.snapshot().steps().count() < expected.count()) {
+                Thread.sleep(20); // the test's limit of time ends this
+            }
+            Steps streamed = profile.snapshot().steps();
+            StepStats actual = streamed.phase(StepInfo.Phase.DECODE).orElseThrow();
+
+            assertThat(actual.count()).isEqualTo(5);
+            assertThat(actual.attributed()).isEqualTo(expected.attributed()).isEqualTo(3);
+            assertThat(actual.categoryNs()).isEqualTo(expected.categoryNs());
+            assertThat(streamed.timePerOutputToken())
+                    .as("no step follows another one")
+                    .isEqualTo(actual.durations());
+        }
+    }
+
+    private void decode() {
+        profiler.beginStep(StepInfo.decode(1));
+        profiler.record(BrickId.RMS_NORM, 10, 1);
+        profiler.endPass();
     }
 
     @Spec("21.4")
