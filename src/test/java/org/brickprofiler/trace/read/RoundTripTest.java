@@ -107,6 +107,26 @@ final class RoundTripTest {
         }
     }
 
+    /** Halves of surrogate pairs have no encoding in a file; before, both names were the same one there. */
+    @Spec("14.9")
+    @Test
+    void namesThatDifferInHalfASurrogatePairStayApart() throws IOException {
+        for (String name : List.of("a\ud800", "a\ud801", "a\udc00b", "a\udc01b", "a\ud83d\ude00")) {
+            profiler.record(profiler.brickKey(name, BrickCategory.OTHER), 10, 1);
+        }
+
+        for (RoundTrip.Format format : RoundTrip.Format.values()) {
+            assertThat(format.read(recorder.timeline()).snapshot().bricks())
+                    .extracting(BrickStats::name, BrickStats::count)
+                    .containsExactlyInAnyOrder(
+                            tuple("a\ufffdd800", 1L),
+                            tuple("a\ufffdd801", 1L),
+                            tuple("a\ufffddc00b", 1L),
+                            tuple("a\ufffddc01b", 1L),
+                            tuple("a\ud83d\ude00", 1L));
+        }
+    }
+
     /** 16 days; before, the timeline cut what was longer than 39 hours. */
     @Spec("14.9")
     @Test
