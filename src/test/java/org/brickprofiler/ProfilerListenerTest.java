@@ -22,7 +22,13 @@ final class ProfilerListenerTest {
         }
 
         @Override
-        public void brickRecorded(String brick, BrickCategory category, Optional<StepInfo.Phase> phase, long endNs, long elapsedNs, long elements) {
+        public void brickRecorded(
+                String brick,
+                BrickCategory category,
+                Optional<StepInfo.Phase> phase,
+                long endNs,
+                long elapsedNs,
+                long elements) {
             heard.add(brick + " " + category + " " + endNs + " " + elapsedNs + " " + elements);
         }
 
@@ -104,7 +110,13 @@ final class ProfilerListenerTest {
             }
 
             @Override
-            public void brickRecorded(String brick, BrickCategory category, Optional<StepInfo.Phase> phase, long endNs, long elapsedNs, long elements) {
+            public void brickRecorded(
+                    String brick,
+                    BrickCategory category,
+                    Optional<StepInfo.Phase> phase,
+                    long endNs,
+                    long elapsedNs,
+                    long elements) {
                 heard.add(brick);
                 throw new IllegalStateException("on purpose");
             }

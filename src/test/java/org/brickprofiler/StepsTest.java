@@ -134,7 +134,13 @@ final class StepsTest {
         }
 
         @Override
-        public void brickRecorded(String brick, BrickCategory category, Optional<StepInfo.Phase> phase, long endNs, long elapsedNs, long elements) {}
+        public void brickRecorded(
+                String brick,
+                BrickCategory category,
+                Optional<StepInfo.Phase> phase,
+                long endNs,
+                long elapsedNs,
+                long elements) {}
 
         @Override
         public void stepBegan(StepInfo info) {}

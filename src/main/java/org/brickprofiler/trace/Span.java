@@ -182,7 +182,10 @@ public interface Span {
          */
         public static Phase of(String word) {
             Objects.requireNonNull(word, "word");
-            return ALL.stream().filter(phase -> phase.word.equals(word)).findFirst().orElse(UNKNOWN);
+            return ALL.stream()
+                    .filter(phase -> phase.word.equals(word))
+                    .findFirst()
+                    .orElse(UNKNOWN);
         }
     }
 }

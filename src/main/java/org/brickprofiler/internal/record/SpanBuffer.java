@@ -128,7 +128,7 @@ public final class SpanBuffer {
     }
 
     private static long withHighBits(long elapsedNs, long value) {
-        return elapsedNs >>> SHORT_BITS << VALUE_BITS | value & ((1L << VALUE_BITS) - 1);
+        return elapsedNs >>> SHORT_BITS << VALUE_BITS | (value & ((1L << VALUE_BITS) - 1));
     }
 
     private static long valueBesideLong(long packed) {

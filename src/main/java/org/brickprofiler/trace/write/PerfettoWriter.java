@@ -19,9 +19,9 @@ import org.brickprofiler.trace.TraceInfo;
  *   <li>Spans that overlap without nesting go on additional tracks, named {@code (lane 2)} and so on.
  *   <li>Elements, layer and the device's time are debug annotations {@code elements}, {@code layer} and
  *       {@code device_ns}, if they are known. A span that ends before it starts is written with no duration.
- *   <li>Three annotations are omitted in the ordinary case, which keeps a span within 32 bytes. {@code layer} also holds
- *       for nested slices: a slice on the same track has the annotation only if its layer differs from that of the
- *       surrounding slice; -1 means no layer. A span of a brick's category without {@code elements} processed one
+ *   <li>Three annotations are omitted in the ordinary case, which keeps a span within 32 bytes. {@code layer} also
+ *       holds for nested slices: a slice on the same track has the annotation only if its layer differs from that of
+ *       the surrounding slice; -1 means no layer. A span of a brick's category without {@code elements} processed one
  *       element. If the number is unknown, so that the span is no sample, it has the annotation {@code sample}, 0.
  *       {@code phase} is the {@linkplain Span.Phase#number() number} of the phase of a step, or of a sample. A sample
  *       without it has the phase of the slice around it or, if no slice is around it, of the last such sample of its

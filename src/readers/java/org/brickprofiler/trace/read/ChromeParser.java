@@ -67,7 +67,6 @@ final class ChromeParser {
     /** The argument {@code phase} of the event; empty if it has none. */
     private String phaseWord = "";
 
-
     /** The processes that are devices by their names, in the order of the file. */
     private final Set<String> deviceProcesses = new HashSet<>();
 

@@ -806,9 +806,8 @@ final class ProfileBuilder extends EventCollector {
             Work work = works.get(event.work());
             if (sum.executions() == 1) {
                 bricks.add(kernel.target(), event, selfNs, elements, bytes, work);
-                phaseOf(event)
-                        .ifPresent(phase -> ofPhases.computeIfAbsent(phase, added -> new BrickSums())
-                                .add(kernel.target(), event, selfNs, elements, bytes, work));
+                phaseOf(event).ifPresent(phase -> ofPhases.computeIfAbsent(phase, added -> new BrickSums())
+                        .add(kernel.target(), event, selfNs, elements, bytes, work));
             } else {
                 bricks.add(kernel.target(), sum, selfNs, elements, bytes);
             }

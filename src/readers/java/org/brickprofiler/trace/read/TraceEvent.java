@@ -292,7 +292,10 @@ final class TraceEvent {
      * which no slice of an application has, and lies on the host or on the device that timed it.
      */
     boolean isSample() {
-        return !isStep() && (!onDevice || isDeviceSample) && elements >= 0 && ProfileBuilder.brickCategory(this) != null;
+        return !isStep()
+                && (!onDevice || isDeviceSample)
+                && elements >= 0
+                && ProfileBuilder.brickCategory(this) != null;
     }
 
     boolean isStep() {

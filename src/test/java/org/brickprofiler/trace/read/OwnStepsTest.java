@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.util.EnumMap;
-import java.util.List;
 import java.util.Map;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
@@ -54,15 +52,9 @@ class OwnStepsTest {
         thread.join();
     }
 
-    private static Map<Phase, List<RoundTrip.Brick>> phases(ProfileSnapshot snapshot) {
-        Map<Phase, List<RoundTrip.Brick>> phases = new EnumMap<>(Phase.class);
-        snapshot.phases().forEach((phase, bricks) -> phases.put(phase, RoundTrip.bricks(bricks)));
-        return phases;
-    }
-
     private void assertSamePhases(RoundTrip.Format format) throws IOException {
         ProfileSnapshot read = format.read(recorder.timeline()).snapshot();
-        assertThat(phases(read)).isEqualTo(phases(profiler.snapshot()));
+        assertThat(RoundTrip.phases(read)).isEqualTo(RoundTrip.phases(profiler.snapshot()));
         assertThat(RoundTrip.bricks(read)).isEqualTo(RoundTrip.bricks(profiler.snapshot()));
     }
 
@@ -220,7 +212,8 @@ class OwnStepsTest {
 
         ProfileSnapshot both = profiler.snapshot().merge(draft.snapshot());
         assertThat(both.phases().get(Phase.DECODE)).singleElement().returns(4L, BrickStats::totalNs);
-        assertThat(phases(format.read(recorder.timeline()).snapshot())).isEqualTo(phases(both));
+        assertThat(RoundTrip.phases(format.read(recorder.timeline()).snapshot()))
+                .isEqualTo(RoundTrip.phases(both));
     }
 
     @Spec("14.30")
@@ -260,10 +253,11 @@ class OwnStepsTest {
         brick(BrickId.RMS_NORM, 10);
         recorder.span("decode", SpanName.STEP, 5_000, 10_000);
 
-        assertThat(phases(format.read(recorder.timeline()).snapshot())).isEmpty();
+        assertThat(RoundTrip.phases(format.read(recorder.timeline()).snapshot()))
+                .isEmpty();
         TraceTimeline read = timeline(format.written(recorder.timeline()));
         assertThat(read.timeline().names()).contains(new SpanName("decode", SpanName.STEP));
-        assertThat(phases(format.read(read.timeline()).snapshot())).isEmpty();
+        assertThat(RoundTrip.phases(format.read(read.timeline()).snapshot())).isEmpty();
     }
 
     /** A file of each format, read as a timeline and written in the other one. */
@@ -279,7 +273,8 @@ class OwnStepsTest {
         TraceTimeline read = timeline(format.written(recorder.timeline()));
 
         for (RoundTrip.Format other : RoundTrip.Format.values()) {
-            assertThat(phases(other.read(read.timeline()).snapshot())).isEqualTo(phases(profiler.snapshot()));
+            assertThat(RoundTrip.phases(other.read(read.timeline()).snapshot()))
+                    .isEqualTo(RoundTrip.phases(profiler.snapshot()));
         }
     }
 

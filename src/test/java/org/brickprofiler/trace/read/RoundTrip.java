@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.write.ChromeWriter;
 import org.brickprofiler.trace.write.PerfettoWriter;
@@ -81,11 +84,21 @@ final class RoundTrip {
         return stats.stream().map(Brick::of).toList();
     }
 
+    /** The bricks of each phase. */
+    static Map<StepInfo.Phase, List<Brick>> phases(ProfileSnapshot snapshot) {
+        Map<StepInfo.Phase, List<Brick>> phases = new EnumMap<>(StepInfo.Phase.class);
+        snapshot.phases().forEach((phase, bricks) -> phases.put(phase, bricks(bricks)));
+        return phases;
+    }
+
     static void assertSame(Timeline timeline, ProfileSnapshot expected) throws IOException {
         for (Format format : Format.values()) {
             assertThat(bricks(format.read(timeline).snapshot()))
                     .as("read from %s", format)
                     .isEqualTo(bricks(expected));
+            assertThat(phases(format.read(timeline).snapshot()))
+                    .as("phases read from %s", format)
+                    .isEqualTo(phases(expected));
         }
     }
 }

@@ -430,12 +430,12 @@ final class RoundTripTest {
         assertThat(Omissions.faults(Traces.read(joined(whole, whole), ReadOptions.defaults())
                         .omissions()))
                 .isEmpty();
-        assertThat(Omissions.faults(Traces.read(joined(cut, whole), ReadOptions.defaults())
-                        .omissions()))
+        assertThat(Omissions.faults(
+                        Traces.read(joined(cut, whole), ReadOptions.defaults()).omissions()))
                 .extracting(Omission::reason, Omission::count)
                 .containsExactly(tuple(Reason.CUT_OFF, 1L));
-        assertThat(Omissions.faults(Traces.read(joined(cut, cut), ReadOptions.defaults())
-                        .omissions()))
+        assertThat(Omissions.faults(
+                        Traces.read(joined(cut, cut), ReadOptions.defaults()).omissions()))
                 .extracting(Omission::reason, Omission::count)
                 .containsExactly(tuple(Reason.CUT_OFF, 2L));
     }

@@ -113,7 +113,9 @@ final class ChromeWriterTest {
         assertThat(steps.get(0).get("args").has("phase")).isFalse();
         assertThat(steps.get(1).get("args").get("phase").textValue()).isEqualTo("decode");
         assertThat(steps.get(1).get("args").has("brick")).isFalse();
-        assertThat(steps.get(2).get("args").has("phase")).as("the application's own step").isFalse();
+        assertThat(steps.get(2).get("args").has("phase"))
+                .as("the application's own step")
+                .isFalse();
         assertThat(steps.get(2).get("args").get("brick").textValue()).isEqualTo("decode");
     }
 

@@ -35,9 +35,9 @@ final class Timelines extends DomainContextBase {
                         Arbitraries.of(0L, -15L, 1_000L, 86_400_000_000_000L),
                         Arbitraries.of(1L, 1_000L, 30_000_000_000L),
                         events().list().ofMaxSize(14).list().ofSize(6))
-                .as((info, names, tracks, firstNs, unitNs, events) ->
-                        new FixedTimeline(info, names, tracks, placed(tracks, events, firstNs, unitNs))
-                                .withPhasesOfStepsAndSamples())
+                .as((info, names, tracks, firstNs, unitNs, events) -> new FixedTimeline(
+                                info, names, tracks, placed(tracks, events, firstNs, unitNs))
+                        .withPhasesOfStepsAndSamples())
                 .withoutEdgeCases();
     }
 
@@ -104,8 +104,8 @@ final class Timelines extends DomainContextBase {
                 .as((start, length, name, elements, layer, deviceNs, out, in) -> Event.span(start, start + length, name)
                         .of(elements, layer.intValue(), deviceNs)
                         .flow(out, in));
-        Arbitrary<Event> inPhases = Combinators.combine(spans, Arbitraries.of(Span.Phase.class))
-                .as(Event::inPhase);
+        Arbitrary<Event> inPhases =
+                Combinators.combine(spans, Arbitraries.of(Span.Phase.class)).as(Event::inPhase);
         Arbitrary<Event> samples = inPhases.filter(span -> span.elements() >= 0).map(Event::timedByDevice);
         Arbitrary<Event> instants = Combinators.combine(
                         Arbitraries.longs().between(0, 20),
