@@ -2,6 +2,7 @@ package org.brickprofiler.trace.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.EnumMap;
@@ -91,14 +92,22 @@ final class RoundTrip {
         return phases;
     }
 
+    /** A timeline has the bricks and phases of a profile in each format, and after a conversion from each to each. */
     static void assertSame(Timeline timeline, ProfileSnapshot expected) throws IOException {
         for (Format format : Format.values()) {
-            assertThat(bricks(format.read(timeline).snapshot()))
-                    .as("read from %s", format)
-                    .isEqualTo(bricks(expected));
-            assertThat(phases(format.read(timeline).snapshot()))
-                    .as("phases read from %s", format)
-                    .isEqualTo(phases(expected));
+            assertSame(format.toString(), format.read(timeline).snapshot(), expected);
+            try (TraceTimeline read = TraceReader.timeline(
+                    new ByteArrayInputStream(format.written(timeline)), ReadOptions.defaults())) {
+                for (Format other : Format.values()) {
+                    ProfileSnapshot converted = other.read(read.timeline()).snapshot();
+                    assertSame(format + " converted to " + other, converted, expected);
+                }
+            }
         }
+    }
+
+    private static void assertSame(String where, ProfileSnapshot read, ProfileSnapshot expected) {
+        assertThat(bricks(read)).as("read from %s", where).isEqualTo(bricks(expected));
+        assertThat(phases(read)).as("phases read from %s", where).isEqualTo(phases(expected));
     }
 }
