@@ -50,6 +50,7 @@ import org.brickprofiler.trace.TraceInfo.Device;
  *       Its flows keep their kinds, and are renumbered; flows from a format without kinds are called {@code flow}.
  *   <li>If the timeline holds chosen steps only, the key {@code slowSteps} has the JSON of
  *       {@link org.brickprofiler.trace.SlowSteps} as an array of texts, which make one text.
+ *   <li>If the timeline was read from a file that was cut off or damaged, the key {@code cutOff} is true.
  *   <li>Dropped spans are counted by the key {@code droppedSpans}, and beside the processes' names.
  * </ul>
  */

@@ -33,7 +33,8 @@ import org.brickprofiler.trace.TraceInfo;
  *       annotations are written, including {@code correlation}; copies have {@code bytes} instead of elements. The
  *       format does not hold the kind of a flow.
  *   <li>Dropped spans are counted beside the process's name and by an instant {@code dropped spans} at the beginning.
- *   <li>The last packet is the service's event {@code tracing_disabled}. A file of this library without it was cut off.
+ *   <li>The last packet is the service's event {@code tracing_disabled}. A file of this library without it was cut off,
+ *       or its timeline was read from such a file.
  *   <li>If the timeline holds chosen steps only, a label of the process says so, and an instant {@code chosen steps
  *       only} at the beginning has the JSON of {@link org.brickprofiler.trace.SlowSteps} in its annotations
  *       {@code slow_steps}, one after the other.
@@ -101,6 +102,8 @@ public final class PerfettoWriter {
         }
         PerfettoEvents events = new PerfettoEvents(out, ids, descriptors, tracks, timeline.names(), shiftNs, origin);
         events.writeAll(timeline);
-        descriptors.writeEnd();
+        if (!info.isCutOff()) {
+            descriptors.writeEnd();
+        }
     }
 }

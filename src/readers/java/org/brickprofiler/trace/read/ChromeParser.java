@@ -176,6 +176,7 @@ final class ChromeParser {
                     long offset = offset();
                     head.lostSpans(wholeNumber(value, 0), offset);
                 }
+                case "cutOff" -> head.cutOff(value == JsonToken.VALUE_TRUE ? 1 : 0, offset());
                 case "slowSteps" -> {
                     long offset = offset();
                     slowSteps(value, offset);

@@ -162,6 +162,9 @@ abstract class EventCollector implements Closeable {
         if (head.spansLost() > 0) {
             omissions.fault(Reason.LOST_SPANS, head.spansLost(), head.firstLostOffset());
         }
+        if (head.cutOffs() > 0) {
+            omissions.fault(Reason.CUT_OFF, head.cutOffs(), head.firstCutOffset());
+        }
         return omissions.list();
     }
 
@@ -198,6 +201,7 @@ abstract class EventCollector implements Closeable {
      */
     void endAt(TraceFormatException damage) throws TraceFormatException {
         isDamaged = true;
+        head.isIncomplete = true;
         omissions.damage(damage.fault(), damage.offset());
         if (second != null) {
             second.omissions.damage(damage.fault(), damage.offset());
@@ -437,6 +441,7 @@ abstract class EventCollector implements Closeable {
     /** Notes that the array of events does not end. */
     void openArray(long offset) {
         isOpenArray = true;
+        head.isIncomplete = true;
         fault(Reason.OPEN_ARRAY, 1, offset);
     }
 

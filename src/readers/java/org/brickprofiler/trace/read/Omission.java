@@ -166,8 +166,11 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
          * wrong.
          */
         DAMAGE(Effect.REPAIRED, "damage, read up to there"),
-        /** A file of this library without its last packet: later events, and with them whole tracks, are missing. */
-        CUT_OFF(Effect.REPAIRED, "file cut off between two packets: the table is incomplete"),
+        /**
+         * A file of this library without its end, or one converted from a file that was cut off or damaged: later
+         * events, and with them whole tracks, are missing.
+         */
+        CUT_OFF(Effect.REPAIRED, "file cut off before its end: the table is incomplete"),
         /** A byte of a text that is no UTF-8 was read as a question mark. */
         INVALID_UTF8(Effect.REPAIRED, "bytes that are no UTF-8, read as ?"),
         /** An end has another name than the slice that began last on its row; it ended that slice all the same. */

@@ -76,9 +76,7 @@ final class PerfettoParser {
 
     private void end() throws TraceFormatException {
         endFile();
-        if (cutOff > 0) {
-            collector.fault(Omission.Reason.CUT_OFF, cutOff, in.offset());
-        }
+        collector.head.cutOff(cutOff, in.offset());
         collector.end(in.offset());
     }
 

@@ -467,6 +467,7 @@ final class TimelineCollector extends EventCollector {
                 .rank(head.rank(), head.worldSize())
                 .moment(monotonicNs, baseNs + monotonicNs)
                 .droppedSpans(Math.max(0, head.spansLost()))
+                .cutOff(head.isOwn() && head.isIncomplete)
                 .clockErrorNs(head.clockErrorNs())
                 .devices(head.devices)
                 .slowSteps(head.slowSteps())

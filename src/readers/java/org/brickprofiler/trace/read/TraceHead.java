@@ -76,6 +76,11 @@ final class TraceHead {
     RunSummary runs;
 
     final String source;
+    /** Whether the trace ends before its end, by damage or because it was cut off. */
+    boolean isIncomplete;
+
+    private long cutOffs;
+    private long firstCutOffset;
     private long spansLost;
     private long firstLostOffset;
     private final StringBuilder slowSteps = new StringBuilder();
@@ -179,6 +184,25 @@ final class TraceHead {
             firstLostOffset = spansLost == 0 ? offset : firstLostOffset;
             spansLost += spans;
         }
+    }
+
+    /** Notes files of this library that lack their end; in another program's trace the number is ignored. */
+    void cutOff(long files, long offset) {
+        if (isOwn && files > 0) {
+            isIncomplete = true;
+            firstCutOffset = cutOffs == 0 ? offset : firstCutOffset;
+            cutOffs += files;
+        }
+    }
+
+    /** Returns the number of files of this library that lack their end. */
+    long cutOffs() {
+        return cutOffs;
+    }
+
+    /** Returns the first place at which an end is missing; 0 if none is. */
+    long firstCutOffset() {
+        return firstCutOffset;
     }
 
     /**

@@ -401,7 +401,7 @@ final class RoundTripTest {
                 read++;
                 assertThat(Traces.repair(profile, Reason.CUT_OFF))
                         .isEqualTo(new Omission(Reason.CUT_OFF, "", 1, 0, length));
-                assertThat(profile.summary()).contains("1 file cut off between two packets");
+                assertThat(profile.summary()).contains("1 file cut off before its end");
                 assertThat(timeline(cut)).extracting(Omission::reason).contains(Reason.CUT_OFF);
             } catch (TraceFormatException refused) {
                 assertThat(refused.offset()).isBetween(0L, (long) length);
@@ -417,6 +417,29 @@ final class RoundTripTest {
     private static List<Omission> timeline(byte[] trace) throws IOException {
         try (TraceTimeline read = TraceReader.timeline(new ByteArrayInputStream(trace), ReadOptions.defaults())) {
             return read.omissions();
+        }
+    }
+
+    /** The file that a conversion makes of a file without its end says so, too. */
+    @Spec("14.6")
+    @ParameterizedTest
+    @EnumSource(RoundTrip.Format.class)
+    void aConvertedFileKeepsThatItsTraceWasCutOff(RoundTrip.Format format) throws IOException {
+        brick(BrickId.RMS_NORM, 10);
+        byte[] cut = withoutLastPacket(RoundTrip.Format.PERFETTO.written(recorder.timeline()));
+        byte[] chrome = RoundTrip.Format.CHROME.written(recorder.timeline());
+        byte[] damaged = Arrays.copyOf(chrome, chrome.length - 30);
+
+        for (byte[] incomplete : List.of(cut, damaged)) {
+            try (TraceTimeline read = TraceReader.timeline(
+                    new ByteArrayInputStream(incomplete),
+                    ReadOptions.defaults().withSalvage(true))) {
+                TraceProfile converted = format.read(read.timeline());
+                assertThat(Omissions.faults(converted.omissions()))
+                        .extracting(Omission::reason, Omission::count)
+                        .containsExactly(tuple(Reason.CUT_OFF, 1L));
+                assertThat(converted.eventsCounted()).isOne();
+            }
         }
     }
 
