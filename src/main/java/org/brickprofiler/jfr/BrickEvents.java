@@ -2,6 +2,7 @@ package org.brickprofiler.jfr;
 
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import jdk.jfr.EventType;
 import jdk.jfr.FlightRecorder;
 import jdk.jfr.FlightRecorderListener;
@@ -111,6 +112,11 @@ public final class BrickEvents implements AutoCloseable {
 
     /** Emits a step's event. Each thread has at most one step under way. */
     private static final class StepListener implements ProfilerListener {
+        private static final AtomicInteger COUNT = new AtomicInteger();
+
+        /** The number of the profiler in its events. */
+        private final int number = COUNT.incrementAndGet();
+
         @SuppressWarnings("ThreadLocalUsage") // a thread may drive steps of several profilers
         private final ThreadLocal<@Nullable StepEvent> underWay = new ThreadLocal<>();
 
@@ -133,6 +139,7 @@ public final class BrickEvents implements AutoCloseable {
             StepEvent event = new StepEvent();
             if (event.isEnabled()) {
                 underWay.set(event);
+                event.profiler = number;
                 event.begin();
             }
         }

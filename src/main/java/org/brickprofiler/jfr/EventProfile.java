@@ -43,11 +43,14 @@ public final class EventProfile {
 
     private final Playback bricks = new Playback();
 
-    /** The steps of each thread, as its profiler recorded them. Guarded by {@code this}. */
-    private final Map<Long, Playback> threads = new HashMap<>();
+    /** The steps of each thread, as each profiler recorded them. Guarded by {@code this}. */
+    private final Map<Driver, Playback> threads = new HashMap<>();
 
     private @Nullable Instant first;
     private Instant last = Instant.EPOCH;
+
+    /** A thread that drives the steps of a profiler, both by number. Immutable. */
+    private record Driver(long thread, int profiler) {}
 
     private EventProfile() {}
 
@@ -74,7 +77,9 @@ public final class EventProfile {
     private synchronized void addStep(RecordedEvent event) {
         cover(event.getStartTime(), event.getEndTime());
         RecordedThread thread = event.getThread();
-        threads.computeIfAbsent(thread == null ? 0 : thread.getId(), id -> new Playback())
+        // A recording of an earlier version does not tell profilers apart.
+        int profiler = event.hasField("profiler") ? event.getInt("profiler") : 0;
+        threads.computeIfAbsent(new Driver(thread == null ? 0 : thread.getId(), profiler), driver -> new Playback())
                 .playStep(event);
     }
 

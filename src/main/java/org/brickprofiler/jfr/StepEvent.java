@@ -45,6 +45,10 @@ final class StepEvent extends Event {
     @Label("Accepted Tokens")
     long acceptedTokens;
 
+    @Label("Profiler")
+    @Description("The number of the profiler among those of the virtual machine that emit events, from 1")
+    int profiler;
+
     @Label("Follows")
     @Description("Whether its time to tokens counts from an earlier step of the thread")
     boolean follows;

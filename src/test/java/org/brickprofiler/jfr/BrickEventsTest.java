@@ -287,6 +287,38 @@ final class BrickEventsTest {
         }
     }
 
+    /** The steps of a draft model within those of another one: the tokens of each count from its own. */
+    @Spec("21.3")
+    @Test
+    void profilersOnOneThreadCountApart() throws Exception {
+        BrickProfiler draft = BrickProfiler.builder().build();
+        draft.enable();
+        try (RecordingStream stream = new RecordingStream();
+                BrickEvents events = BrickEvents.of(profiler);
+                BrickEvents ofDraft = BrickEvents.of(draft)) {
+            assertThat(List.of(events, ofDraft)).hasSize(2);
+            EventProfile profile = EventProfile.of(stream);
+            stream.startAsync();
+            for (int i = 0; i < 2; i++) {
+                profiler.beginStep(StepInfo.decode(1));
+                draft.beginStep(StepInfo.decode(1));
+                long untilNs = System.nanoTime() + 2_000_000;
+                while (System.nanoTime() < untilNs) {
+                    Thread.onSpinWait();
+                }
+                draft.endPass();
+                profiler.endPass();
+            }
+            while (profile.snapshot().steps().count() < 4) {
+                Thread.sleep(20); // the test's limit of time ends this
+            }
+
+            assertThat(profile.snapshot().steps().timePerOutputToken().percentileNs(0))
+                    .as("no step's tokens count from the other profiler's end")
+                    .isGreaterThan(1_000_000);
+        }
+    }
+
     private void decode() {
         profiler.beginStep(StepInfo.decode(1));
         profiler.record(BrickId.RMS_NORM, 10, 1);
