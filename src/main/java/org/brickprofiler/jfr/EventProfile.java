@@ -3,6 +3,7 @@ package org.brickprofiler.jfr;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +14,7 @@ import jdk.jfr.consumer.RecordedThread;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
@@ -43,6 +45,9 @@ public final class EventProfile {
 
     private final Playback bricks = new Playback();
 
+    /** The bricks of each phase. Guarded by {@code this}. */
+    private final Map<StepInfo.Phase, Playback> phases = new EnumMap<>(StepInfo.Phase.class);
+
     /** The steps of each thread, as each profiler recorded them. Guarded by {@code this}. */
     private final Map<Driver, Playback> threads = new HashMap<>();
 
@@ -72,6 +77,12 @@ public final class EventProfile {
         long elapsedNs = event.getLong("elapsed");
         cover(event.getEndTime().minusNanos(elapsedNs), event.getEndTime());
         bricks.playExecution(event, elapsedNs);
+        // A recording of an earlier version lacks the phase.
+        String phase = event.hasField("phase") ? event.getString("phase") : "";
+        if (!phase.isEmpty()) {
+            phases.computeIfAbsent(StepInfo.Phase.valueOf(phase), of -> new Playback())
+                    .playExecution(event, elapsedNs);
+        }
     }
 
     private synchronized void addStep(RecordedEvent event) {
@@ -99,11 +110,14 @@ public final class EventProfile {
         for (Playback thread : threads.values()) {
             steps = steps.merge(thread.profiler.snapshot().steps());
         }
+        Map<StepInfo.Phase, List<BrickStats>> ofPhases = new EnumMap<>(StepInfo.Phase.class);
+        phases.forEach((phase, played) -> ofPhases.put(phase, played.profiler.allBrickStats()));
         return ProfileSnapshot.builder(
                         start, last, Duration.between(start, last).toNanos())
                 .tilesOff(true)
                 .environments(List.of(Environment.current()))
                 .bricks(bricks.profiler.allBrickStats())
+                .phases(ofPhases)
                 .steps(steps)
                 .build();
     }

@@ -1,6 +1,7 @@
 package org.brickprofiler.jfr;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -231,6 +232,11 @@ final class BrickEventsTest {
                                 expected.totalElements()));
             }
             for (StepInfo.Phase phase : List.of(StepInfo.Phase.PREFILL, StepInfo.Phase.DECODE)) {
+                assertThat(streamed.bricks(phase))
+                        .extracting(BrickStats::name, BrickStats::count, BrickStats::totalNs)
+                        .isEqualTo(recorded.bricks(phase).stream()
+                                .map(brick -> tuple(brick.name(), brick.count(), brick.totalNs()))
+                                .toList());
                 StepStats expected = recorded.steps().phase(phase).orElseThrow();
                 StepStats actual = streamed.steps().phase(phase).orElseThrow();
                 assertThat(actual.categoryNs()).isEqualTo(expected.categoryNs());
