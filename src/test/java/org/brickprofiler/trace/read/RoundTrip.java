@@ -96,8 +96,8 @@ final class RoundTrip {
     static void assertSame(Timeline timeline, ProfileSnapshot expected) throws IOException {
         for (Format format : Format.values()) {
             assertSame(format.toString(), format.read(timeline).snapshot(), expected);
-            try (TraceTimeline read = TraceReader.timeline(
-                    new ByteArrayInputStream(format.written(timeline)), ReadOptions.defaults())) {
+            try (TraceTimeline read =
+                    TraceReader.timeline(new ByteArrayInputStream(format.written(timeline)), ReadOptions.defaults())) {
                 for (Format other : Format.values()) {
                     ProfileSnapshot converted = other.read(read.timeline()).snapshot();
                     assertSame(format + " converted to " + other, converted, expected);

@@ -432,8 +432,7 @@ final class RoundTripTest {
 
         for (byte[] incomplete : List.of(cut, damaged)) {
             try (TraceTimeline read = TraceReader.timeline(
-                    new ByteArrayInputStream(incomplete),
-                    ReadOptions.defaults().withSalvage(true))) {
+                    new ByteArrayInputStream(incomplete), ReadOptions.defaults().withSalvage(true))) {
                 TraceProfile converted = format.read(read.timeline());
                 assertThat(Omissions.faults(converted.omissions()))
                         .extracting(Omission::reason, Omission::count)

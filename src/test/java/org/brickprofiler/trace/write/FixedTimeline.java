@@ -96,7 +96,8 @@ record FixedTimeline(TraceInfo info, List<SpanName> names, List<Track> tracks, L
         return mapped((track, event) -> isSample(track, event) ? event.inPhase(Span.Phase.UNKNOWN) : event);
     }
 
-    private boolean isSample(Track track, Event event) {
+    /** Whether an event is a sample of a brick. */
+    boolean isSample(Track track, Event event) {
         String category = names.get(event.name()).category();
         boolean isBrick = Arrays.stream(BrickCategory.values())
                 .anyMatch(each -> each.displayName().equals(category));
