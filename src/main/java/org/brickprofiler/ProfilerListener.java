@@ -65,7 +65,7 @@ public interface ProfilerListener {
      * @param isAttributed whether its brick time by category is known
      */
     default void stepEnded(Step step, boolean follows, boolean isAttributed) {
-        stepEnded(step);
+        stepEnded(Objects.requireNonNull(step, "step"));
     }
 
     /**
