@@ -1249,7 +1249,7 @@ public final class BrickProfiler extends SampleTables {
         if (isEnabled()) {
             Step step = recorder.end(endNs, resolved, hasPending(), !listeners.isEmpty());
             if (step != null && !listeners.isEmpty()) {
-                listeners.ofStep(each -> each.stepEnded(step));
+                listeners.ofStep(each -> recorder.report(step, each));
             }
         } else {
             recorder.interrupt();
@@ -1812,7 +1812,8 @@ public final class BrickProfiler extends SampleTables {
         if (followed && listeners.wantBricks()) {
             String name = names.name(key);
             BrickCategory category = BrickCategory.of(names.tag(key));
-            listeners.ofBrick(each -> each.brickRecorded(name, category, endNs, elapsedNs, elements));
+            Optional<StepInfo.Phase> phase = StepInfo.Phase.of(phase());
+            listeners.ofBrick(each -> each.brickRecorded(name, category, phase, endNs, elapsedNs, elements));
         }
     }
 

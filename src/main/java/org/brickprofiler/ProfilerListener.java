@@ -1,6 +1,7 @@
 package org.brickprofiler;
 
 import java.util.Objects;
+import java.util.Optional;
 import org.brickprofiler.request.RequestRecord;
 
 /**
@@ -26,11 +27,18 @@ public interface ProfilerListener {
      *
      * @param brick its name
      * @param category its category
+     * @param phase the phase in which the profiler counts it; empty if it belongs to none
      * @param endNs the profiler's clock when it ended
      * @param elapsedNs its duration, ns
      * @param elements elements it processed
      */
-    void brickRecorded(String brick, BrickCategory category, long endNs, long elapsedNs, long elements);
+    void brickRecorded(
+            String brick,
+            BrickCategory category,
+            Optional<StepInfo.Phase> phase,
+            long endNs,
+            long elapsedNs,
+            long elements);
 
     /**
      * Receives the beginning of a step on the calling thread. An earlier step of this thread that has not ended is
@@ -46,6 +54,19 @@ public interface ProfilerListener {
      * @param step the step
      */
     void stepEnded(Step step);
+
+    /**
+     * Receives the end of the step of the calling thread, with its relation to other steps; this default calls
+     * {@link #stepEnded(Step)}.
+     *
+     * @param step the step
+     * @param follows whether its time to tokens counts from an earlier step of the thread; false for the first step,
+     *     and after a step that was abandoned or not recorded
+     * @param isAttributed whether its brick time by category is known
+     */
+    default void stepEnded(Step step, boolean follows, boolean isAttributed) {
+        stepEnded(Objects.requireNonNull(step, "step"));
+    }
 
     /**
      * Receives a request that has finished; this default ignores it. The recorder of requests is locked meanwhile, so

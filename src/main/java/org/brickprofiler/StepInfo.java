@@ -2,7 +2,9 @@ package org.brickprofiler;
 
 import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 
+import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * The phase, batch and lengths of a step, one forward pass, as the engine knows them when the step begins: see
@@ -35,6 +37,8 @@ public record StepInfo(
         /** The step processes prompts of some sequences and generates tokens of others: continuous batching. */
         MIXED;
 
+        private static final List<Phase> ALL = List.of(values());
+
         /** Returns the number of this phase; this method alone reads the ordinal. */
         @SuppressWarnings("EnumOrdinal") // this method wraps the ordinal
         int index() {
@@ -44,6 +48,11 @@ public record StepInfo(
         /** Returns the number of this phase among rows of samples, of which 0 is that of samples without a phase. */
         int number() {
             return index() + 1;
+        }
+
+        /** Returns the phase with a {@link #number}; empty for 0. */
+        static Optional<Phase> of(int number) {
+            return number == 0 ? Optional.empty() : Optional.of(ALL.get(number - 1));
         }
     }
 

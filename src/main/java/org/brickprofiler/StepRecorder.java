@@ -191,6 +191,12 @@ final class StepRecorder {
 
         private long gaveNs;
 
+        /** Whether the open or latest step follows one whose tokens or prompt it continues. */
+        private boolean follows;
+
+        /** Whether the brick time of the latest step is known. */
+        private boolean isAttributed;
+
         Place(@Nullable Thread thread) {
             super(thread);
         }
@@ -553,6 +559,7 @@ final class StepRecorder {
             phase.countedToNs = mine.startNs;
         }
         announceOnly(phase);
+        mine.follows = mine.hasGiven || mine.inPrompt;
         if (!mine.inPrompt) {
             mine.inPrompt = true;
             mine.promptNs = mine.startNs;
@@ -625,6 +632,12 @@ final class StepRecorder {
         return step;
     }
 
+    /** Reports the step that the calling thread has just ended to a listener. */
+    void report(Step step, ProfilerListener listener) {
+        Place mine = Objects.requireNonNull(places.mineOrNull(), "mine");
+        listener.stepEnded(step, mine.follows, mine.isAttributed);
+    }
+
     private synchronized @Nullable Step stop(long endNs, boolean pending, boolean followed) {
         Place mine = mineOrNull();
         if (mine == null) {
@@ -648,7 +661,8 @@ final class StepRecorder {
         uncounted[row + DURATION_NS] = Math.max(0, endNs - mine.startNs);
         uncounted[row + ACCEPTED] = mine.acceptedTokens;
         uncounted[row + TOKENS_NS] = tokensNs(mine, info, endNs);
-        if (mine.alone == begun && !pending) {
+        mine.isAttributed = mine.alone == begun && !pending;
+        if (mine.isAttributed) {
             sum(phase, uncounted, row + TOTALS_NS);
             attributed |= 1L << uncountedSteps;
             summed |= 1 << info.phase().index();

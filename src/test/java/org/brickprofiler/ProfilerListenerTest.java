@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
@@ -21,7 +22,13 @@ final class ProfilerListenerTest {
         }
 
         @Override
-        public void brickRecorded(String brick, BrickCategory category, long endNs, long elapsedNs, long elements) {
+        public void brickRecorded(
+                String brick,
+                BrickCategory category,
+                Optional<StepInfo.Phase> phase,
+                long endNs,
+                long elapsedNs,
+                long elements) {
             heard.add(brick + " " + category + " " + endNs + " " + elapsedNs + " " + elements);
         }
 
@@ -103,7 +110,13 @@ final class ProfilerListenerTest {
             }
 
             @Override
-            public void brickRecorded(String brick, BrickCategory category, long endNs, long elapsedNs, long elements) {
+            public void brickRecorded(
+                    String brick,
+                    BrickCategory category,
+                    Optional<StepInfo.Phase> phase,
+                    long endNs,
+                    long elapsedNs,
+                    long elements) {
                 heard.add(brick);
                 throw new IllegalStateException("on purpose");
             }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -133,7 +134,13 @@ final class StepsTest {
         }
 
         @Override
-        public void brickRecorded(String brick, BrickCategory category, long endNs, long elapsedNs, long elements) {}
+        public void brickRecorded(
+                String brick,
+                BrickCategory category,
+                Optional<StepInfo.Phase> phase,
+                long endNs,
+                long elapsedNs,
+                long elements) {}
 
         @Override
         public void stepBegan(StepInfo info) {}

@@ -16,6 +16,9 @@ import org.brickprofiler.checksum.Divergence.ValueError;
  * @param diverging the number of compared entries that diverge
  * @param comparedByHash the number of compared entries whose checksums were compared although a tolerance was given,
  *     because one side has no samples
+ * @param nonFiniteByNumber the number of compared entries that agree and have NaN or infinite values of which some are
+ *     covered neither by samples nor by equal checksums: only their numbers were compared, and not their places or the
+ *     signs of infinities
  * @param first the earliest divergence in {@code here}'s order of execution, entries of one side included; empty if
  *     both logs agree
  * @param before the last entries of {@code here} before the first divergence, at most {@link #NEIGHBOURS}; if there is
@@ -31,6 +34,7 @@ public record ChecksumComparison(
         int equalHashes,
         int diverging,
         int comparedByHash,
+        int nonFiniteByNumber,
         Optional<Divergence> first,
         List<Pair> before,
         Optional<ValueError> largestAbsolute,
@@ -113,6 +117,7 @@ public record ChecksumComparison(
         private int equalHashes;
         private int diverging;
         private int comparedByHash;
+        private int nonFiniteByNumber;
         private Optional<Divergence> first = Optional.empty();
         private List<Pair> before = List.of();
         private Optional<ValueError> largestAbsolute = Optional.empty();
@@ -129,6 +134,11 @@ public record ChecksumComparison(
             equalHashes = equal;
             diverging = different;
             comparedByHash = byHash;
+            return this;
+        }
+
+        Builder nonFiniteByNumber(int entries) {
+            nonFiniteByNumber = entries;
             return this;
         }
 
@@ -153,6 +163,7 @@ public record ChecksumComparison(
                     equalHashes,
                     diverging,
                     comparedByHash,
+                    nonFiniteByNumber,
                     first,
                     before,
                     largestAbsolute,

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 /** Compares two logs, once. One thread. */
 final class LogComparer {
 
+    private final ChecksumOptions.Scope scope;
     private final Tolerance tolerance;
     private final boolean bySamples;
     private final List<ChecksumEntry> here;
@@ -28,6 +29,7 @@ final class LogComparer {
     private final List<Divergence> onlyInReference = new ArrayList<>();
     private int equalHashes;
     private int diverging;
+    private int nonFiniteByNumber;
     private @Nullable ValueError largestAbsolute;
     private @Nullable ValueError largestRelative;
 
@@ -50,6 +52,7 @@ final class LogComparer {
                     + " cannot be compared with the reference's of scope " + others.scope());
         }
         this.tolerance = tolerance;
+        this.scope = options.scope();
         this.bySamples = !tolerance.isExact() && options.samples() > 0 && others.samples() > 0;
         if (bySamples && options.samples() != others.samples()) {
             throw new IllegalArgumentException(options.samples() + " samples of an output cannot be compared with the "
@@ -75,6 +78,7 @@ final class LogComparer {
                         side(here, droppedHere, onlyHere),
                         side(reference, droppedInReference, onlyInReference))
                 .compared(compared, equalHashes, diverging, tolerance.isExact() || bySamples ? 0 : compared)
+                .nonFiniteByNumber(nonFiniteByNumber)
                 .first(first.divergence(), before(first.executedBefore()))
                 .largest(Optional.ofNullable(largestAbsolute), Optional.ofNullable(largestRelative))
                 .build();
@@ -104,7 +108,14 @@ final class LogComparer {
         Optional<Divergence> divergence = compare(entry, expected, repeat);
         equalHashes += entry.hash() == expected.hash() ? 1 : 0;
         diverging += divergence.isPresent() ? 1 : 0;
+        nonFiniteByNumber += divergence.isEmpty() && !entry.isFinite() && !isCovered(entry, expected) ? 1 : 0;
         return divergence;
+    }
+
+    /** Returns whether all floats of two entries that agree were compared. */
+    private boolean isCovered(ChecksumEntry entry, ChecksumEntry expected) {
+        boolean isHashed = entry.hash() == expected.hash() && scope.covered(entry.elements()) == entry.elements();
+        return isHashed || (bySamples && entry.samples().size() == entry.elements());
     }
 
     /** Returns the divergence of two entries; empty if they agree. */

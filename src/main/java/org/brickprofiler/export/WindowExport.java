@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -148,7 +149,13 @@ public final class WindowExport implements AutoCloseable {
         }
 
         @Override
-        public void brickRecorded(String brick, BrickCategory category, long endNs, long elapsedNs, long elements) {}
+        public void brickRecorded(
+                String brick,
+                BrickCategory category,
+                Optional<StepInfo.Phase> phase,
+                long endNs,
+                long elapsedNs,
+                long elements) {}
 
         @Override
         public void stepBegan(StepInfo info) {}

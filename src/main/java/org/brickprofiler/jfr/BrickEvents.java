@@ -1,6 +1,8 @@
 package org.brickprofiler.jfr;
 
 import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import jdk.jfr.EventType;
 import jdk.jfr.FlightRecorder;
 import jdk.jfr.FlightRecorderListener;
@@ -28,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  *     time of each category</td></tr>
  * <tr><td>{@code brick.Request}</td><td>on</td><td>a request, at its finish: outcome, tokens, times, and its time by
  *     cause</td></tr>
- * <tr><td>{@code brick.Execution}</td><td>off</td><td>a sample, at its end: brick, category, elapsed time, elements. Only for samples that the host timed, not for deferred samples or samples that a device timed</td></tr>
+ * <tr><td>{@code brick.Execution}</td><td>off</td><td>a sample, at its end: brick, category, phase, elapsed time, elements. Only for samples that the host timed, not for deferred samples or samples that a device timed</td></tr>
  * <tr><td>{@code brick.ClockAnchor}</td><td>on, each second</td><td>{@link System#nanoTime()} before and after the
  *     event</td></tr>
  * </table>
@@ -110,6 +112,11 @@ public final class BrickEvents implements AutoCloseable {
 
     /** Emits a step's event. Each thread has at most one step under way. */
     private static final class StepListener implements ProfilerListener {
+        private static final AtomicInteger COUNT = new AtomicInteger();
+
+        /** The number of the profiler in its events. */
+        private final int number = COUNT.incrementAndGet();
+
         @SuppressWarnings("ThreadLocalUsage") // a thread may drive steps of several profilers
         private final ThreadLocal<@Nullable StepEvent> underWay = new ThreadLocal<>();
 
@@ -119,25 +126,37 @@ public final class BrickEvents implements AutoCloseable {
         }
 
         @Override
-        public void brickRecorded(String brick, BrickCategory category, long endNs, long elapsedNs, long elements) {}
+        public void brickRecorded(
+                String brick,
+                BrickCategory category,
+                Optional<StepInfo.Phase> phase,
+                long endNs,
+                long elapsedNs,
+                long elements) {}
 
         @Override
         public void stepBegan(StepInfo info) {
             StepEvent event = new StepEvent();
             if (event.isEnabled()) {
                 underWay.set(event);
+                event.profiler = number;
                 event.begin();
             }
         }
 
         @Override
         public void stepEnded(Step step) {
+            stepEnded(step, false, true);
+        }
+
+        @Override
+        public void stepEnded(Step step, boolean follows, boolean isAttributed) {
             StepEvent event = underWay.get();
             if (event != null) {
                 event.end();
                 underWay.remove();
                 if (event.shouldCommit()) {
-                    event.fill(step);
+                    event.fill(step, follows, isAttributed);
                     event.commit();
                 }
             }
@@ -160,11 +179,18 @@ public final class BrickEvents implements AutoCloseable {
         }
 
         @Override
-        public void brickRecorded(String brick, BrickCategory category, long endNs, long elapsedNs, long elements) {
+        public void brickRecorded(
+                String brick,
+                BrickCategory category,
+                Optional<StepInfo.Phase> phase,
+                long endNs,
+                long elapsedNs,
+                long elements) {
             ExecutionEvent event = new ExecutionEvent();
             if (event.shouldCommit()) {
                 event.brick = brick;
                 event.category = category.displayName();
+                event.phase = phase.map(Enum::name).orElse("");
                 event.elapsed = elapsedNs;
                 event.endNs = endNs;
                 event.elements = elements;

@@ -3,6 +3,7 @@ package org.brickprofiler.jfr;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +14,7 @@ import jdk.jfr.consumer.RecordedThread;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
@@ -43,11 +45,17 @@ public final class EventProfile {
 
     private final Playback bricks = new Playback();
 
-    /** The steps of each thread, as its profiler recorded them. Guarded by {@code this}. */
-    private final Map<Long, Playback> threads = new HashMap<>();
+    /** The bricks of each phase. Guarded by {@code this}. */
+    private final Map<StepInfo.Phase, Playback> phases = new EnumMap<>(StepInfo.Phase.class);
+
+    /** The steps of each thread, as each profiler recorded them. Guarded by {@code this}. */
+    private final Map<Driver, Playback> threads = new HashMap<>();
 
     private @Nullable Instant first;
     private Instant last = Instant.EPOCH;
+
+    /** A thread that drives the steps of a profiler, both by number. Immutable. */
+    private record Driver(long thread, int profiler) {}
 
     private EventProfile() {}
 
@@ -69,12 +77,20 @@ public final class EventProfile {
         long elapsedNs = event.getLong("elapsed");
         cover(event.getEndTime().minusNanos(elapsedNs), event.getEndTime());
         bricks.playExecution(event, elapsedNs);
+        // A recording of an earlier version lacks the phase.
+        String phase = event.hasField("phase") ? event.getString("phase") : "";
+        if (!phase.isEmpty()) {
+            phases.computeIfAbsent(StepInfo.Phase.valueOf(phase), of -> new Playback())
+                    .playExecution(event, elapsedNs);
+        }
     }
 
     private synchronized void addStep(RecordedEvent event) {
         cover(event.getStartTime(), event.getEndTime());
         RecordedThread thread = event.getThread();
-        threads.computeIfAbsent(thread == null ? 0 : thread.getId(), id -> new Playback())
+        // A recording of an earlier version does not tell profilers apart.
+        int profiler = event.hasField("profiler") ? event.getInt("profiler") : 0;
+        threads.computeIfAbsent(new Driver(thread == null ? 0 : thread.getId(), profiler), driver -> new Playback())
                 .playStep(event);
     }
 
@@ -94,11 +110,14 @@ public final class EventProfile {
         for (Playback thread : threads.values()) {
             steps = steps.merge(thread.profiler.snapshot().steps());
         }
+        Map<StepInfo.Phase, List<BrickStats>> ofPhases = new EnumMap<>(StepInfo.Phase.class);
+        phases.forEach((phase, played) -> ofPhases.put(phase, played.profiler.allBrickStats()));
         return ProfileSnapshot.builder(
                         start, last, Duration.between(start, last).toNanos())
                 .tilesOff(true)
                 .environments(List.of(Environment.current()))
                 .bricks(bricks.profiler.allBrickStats())
+                .phases(ofPhases)
                 .steps(steps)
                 .build();
     }
@@ -140,6 +159,13 @@ public final class EventProfile {
 
         void playStep(RecordedEvent event) {
             nowNs = unixNs(event.getStartTime());
+            if (!is(event, "follows")) {
+                profiler.abandonPass();
+            }
+            if (!is(event, "attributed")) {
+                // The brick time of a step is unknown if a measurement is pending at its beginning.
+                profiler.recordDeferred(BrickId.SAMPLING, nowNs, 0);
+            }
             profiler.beginStep(new StepInfo(
                     StepInfo.Phase.valueOf(event.getString("phase")),
                     event.getInt("batch"),
@@ -158,6 +184,11 @@ public final class EventProfile {
                 }
             }
             profiler.endPass();
+        }
+
+        /** Returns a fact about a step; a recording of an earlier version lacks it, and it was taken for true. */
+        private static boolean is(RecordedEvent event, String field) {
+            return !event.hasField(field) || event.getBoolean(field);
         }
 
         private static BrickCategory category(String name) {

@@ -29,6 +29,11 @@ final class ExecutionEvent extends Event {
     @Nullable
     String category;
 
+    @Label("Phase")
+    @Description("The phase of the step to which the profiler counts it; empty if it belongs to none")
+    @Nullable
+    String phase;
+
     @Label("Elapsed")
     @Timespan(Timespan.NANOSECONDS)
     long elapsed;

@@ -45,6 +45,18 @@ final class StepEvent extends Event {
     @Label("Accepted Tokens")
     long acceptedTokens;
 
+    @Label("Profiler")
+    @Description("The number of the profiler among those of the virtual machine that emit events, from 1")
+    int profiler;
+
+    @Label("Follows")
+    @Description("Whether its time to tokens counts from an earlier step of the thread")
+    boolean follows;
+
+    @Label("Attributed")
+    @Description("Whether its brick time by category is known")
+    boolean attributed;
+
     @Label("Norm")
     @Timespan(Timespan.NANOSECONDS)
     long norm;
@@ -93,7 +105,9 @@ final class StepEvent extends Event {
     @Timespan(Timespan.NANOSECONDS)
     long convolution;
 
-    void fill(Step step) {
+    void fill(Step step, boolean followsAnother, boolean isAttributed) {
+        follows = followsAnother;
+        attributed = isAttributed;
         phase = step.info().phase().name();
         batch = step.info().batch();
         prefillTokens = step.info().prefillTokens();

@@ -156,6 +156,13 @@ public final class DivergenceReport {
         if (comparison.comparedByHash() > 0) {
             fact("", "compared by checksum, since a log has no samples to apply the tolerance to");
         }
+        if (comparison.nonFiniteByNumber() > 0) {
+            fact(
+                    "",
+                    entries(comparison.nonFiniteByNumber())
+                            + " with NaN or infinite values that neither samples nor equal checksums cover: only their"
+                            + " numbers were compared, not their places or the signs of infinities");
+        }
         fact("only here", only(comparison.here()));
         fact("only reference", only(comparison.reference()));
         comparison

@@ -80,8 +80,9 @@ public final class DeviceTrack {
         Objects.requireNonNull(spanName, "spanName");
         Objects.requireNonNull(category, "category");
         requireSpan(elapsedNs, elements);
-        spans.add(SpanKind.SPAN, names.keyOf(spanName, category), startNs, elapsedNs, elements);
-        spans.add(SpanKind.LAUNCH, 0, launchNs, 0, launchThreadId);
+        if (spans.add(SpanKind.SPAN, names.keyOf(spanName, category), startNs, elapsedNs, elements)) {
+            spans.add(SpanKind.LAUNCH, 0, launchNs, 0, launchThreadId);
+        }
     }
 
     /**

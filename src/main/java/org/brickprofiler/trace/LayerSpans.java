@@ -1,9 +1,12 @@
 package org.brickprofiler.trace;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.IntUnaryOperator;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.record.LayerBoundaries;
 import org.brickprofiler.internal.record.LayerBoundaries.Side;
 import org.brickprofiler.internal.record.LayerToken;
@@ -25,6 +28,11 @@ final class LayerSpans {
 
     private static final long NONE = Long.MAX_VALUE;
 
+    /** The phases of steps, in the order of {@link StepInfo.Phase}. */
+    private static final List<Span.Phase> PHASES = Arrays.stream(StepInfo.Phase.values())
+            .map(phase -> Span.Phase.of(phase.name().toLowerCase(Locale.ROOT)))
+            .toList();
+
     private final List<LayerSpan> spans = new ArrayList<>();
 
     /**
@@ -33,8 +41,9 @@ final class LayerSpans {
      * @param layer the number of the layer; {@link #NO_LAYER} of a step
      * @param name the index of its name
      * @param elements the tokens of an announced step; -1 if they are unknown
+     * @param phase the phase of an announced step
      */
-    record LayerSpan(long startNs, long endNs, int layer, int name, long elements) {}
+    record LayerSpan(long startNs, long endNs, int layer, int name, long elements, Span.Phase phase) {}
 
     /**
      * Adds the layers and steps in a buffer.
@@ -61,7 +70,12 @@ final class LayerSpans {
     private void addShown(Region region, int name) {
         if (region.startNs != NONE) {
             spans.add(new LayerSpan(
-                    region.startNs, Math.max(region.startNs, region.endNs), region.layer, name, region.tokens));
+                    region.startNs,
+                    Math.max(region.startNs, region.endNs),
+                    region.layer,
+                    name,
+                    region.tokens,
+                    region.phase < 0 ? Span.Phase.NONE : PHASES.get(region.phase)));
         }
     }
 

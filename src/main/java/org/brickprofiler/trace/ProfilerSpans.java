@@ -268,14 +268,15 @@ final class ProfilerSpans implements SpanSink {
 
         @Override
         public synchronized void sample(
-                int key, long startNs, long elapsedNs, long elements, long launchLine, long launchNs) {
+                int row, long startNs, long elapsedNs, long elements, long launchLine, long launchNs) {
             SpanBuffer buffer = spans;
             if (buffer == null) {
                 withoutPlace++;
                 return;
             }
-            buffer.add(SpanKind.DEVICE_SAMPLE, key, startNs, elapsedNs, elements);
-            buffer.add(SpanKind.LAUNCH, 0, launchNs, 0, launchLine);
+            if (buffer.add(SpanKind.DEVICE_SAMPLE, row, startNs, elapsedNs, elements)) {
+                buffer.add(SpanKind.LAUNCH, 0, launchNs, 0, launchLine);
+            }
         }
 
         @Override

@@ -191,6 +191,11 @@ final class RequestTracks implements Timeline {
         }
 
         @Override
+        public Span.Phase phase() {
+            return span.phase();
+        }
+
+        @Override
         public long deviceNs() {
             return span.deviceNs();
         }

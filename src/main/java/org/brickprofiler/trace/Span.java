@@ -1,5 +1,11 @@
 package org.brickprofiler.trace;
 
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.Optional;
+import org.brickprofiler.StepInfo;
+
 /** One execution of a named thing: its beginning, its end, and optional details. */
 public interface Span {
 
@@ -50,6 +56,15 @@ public interface Span {
     int layer();
 
     /**
+     * Returns the phase of the step that this span is, or to which the profiler counted this sample.
+     *
+     * @return the phase; this default returns {@link Phase#NONE}
+     */
+    default Phase phase() {
+        return Phase.NONE;
+    }
+
+    /**
      * Returns the device's time for it.
      *
      * @return ns, or -1 if it was not measured
@@ -96,5 +111,81 @@ public interface Span {
      */
     default long correlation() {
         return -1;
+    }
+
+    /** The phase of a step that the library announced, or of the step to which the profiler counted a sample. */
+    enum Phase {
+        /** No phase: the span is neither such a step nor a sample, or the sample belongs to no step. */
+        NONE(Optional.empty()),
+        /** {@link StepInfo.Phase#PREFILL}. */
+        PREFILL(Optional.of(StepInfo.Phase.PREFILL)),
+        /** {@link StepInfo.Phase#DECODE}. */
+        DECODE(Optional.of(StepInfo.Phase.DECODE)),
+        /** {@link StepInfo.Phase#MIXED}. */
+        MIXED(Optional.of(StepInfo.Phase.MIXED)),
+        /** A sample whose phase is unknown: the file it was read from does not state phases. */
+        UNKNOWN(Optional.empty());
+
+        private static final List<Phase> ALL = List.of(values());
+
+        private final Optional<StepInfo.Phase> ofStep;
+        private final String word;
+
+        Phase(Optional<StepInfo.Phase> ofStep) {
+            this.ofStep = ofStep;
+            this.word = name().toLowerCase(Locale.ROOT);
+        }
+
+        /**
+         * Returns the phase as steps have it.
+         *
+         * @return empty for {@link #NONE} and {@link #UNKNOWN}
+         */
+        public Optional<StepInfo.Phase> ofStep() {
+            return ofStep;
+        }
+
+        /**
+         * Returns the word that stands for this phase in files.
+         *
+         * @return the name in lower case
+         */
+        public String word() {
+            return word;
+        }
+
+        /**
+         * Returns the number that stands for this phase in files.
+         *
+         * @return 0 to 4
+         */
+        @SuppressWarnings("EnumOrdinal") // this method wraps the ordinal
+        public int number() {
+            return ordinal();
+        }
+
+        /**
+         * Returns the phase with a number.
+         *
+         * @param number a {@link #number}
+         * @return the phase; {@link #UNKNOWN} for any other number
+         */
+        public static Phase of(long number) {
+            return number >= 0 && number < ALL.size() ? ALL.get((int) number) : UNKNOWN;
+        }
+
+        /**
+         * Returns the phase with a word.
+         *
+         * @param word a {@link #word}
+         * @return the phase; {@link #UNKNOWN} for any other word
+         */
+        public static Phase of(String word) {
+            Objects.requireNonNull(word, "word");
+            return ALL.stream()
+                    .filter(phase -> phase.word.equals(word))
+                    .findFirst()
+                    .orElse(UNKNOWN);
+        }
     }
 }

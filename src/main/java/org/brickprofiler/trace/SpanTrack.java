@@ -106,6 +106,11 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
         return parts.get(part).name(entry - firstEntries[part]);
     }
 
+    private Span.Phase phase(int entry) {
+        int part = part(entry);
+        return parts.get(part).phase(entry - firstEntries[part]);
+    }
+
     // ---- flows ----
 
     /**
@@ -167,6 +172,7 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
                 int given = layer(entry);
                 int own = around != null && end <= around.endNs() ? around.layer() : LayerSpans.NO_LAYER;
                 span.of(start, end, name(entry), elements(entry), given == LayerToken.OWN_LAYER ? own : given);
+                span.phase = phase(entry);
                 span.isDeviceSample = kind(entry) == SpanKind.DEVICE_SAMPLE;
                 span.deviceNs = deviceNs.getIfAbsent(entry, -1);
                 span.flowOut = flowsOut.get(entry);
@@ -196,6 +202,7 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
         private long endNs;
         private int name;
         private long elements;
+        private Span.Phase phase = Span.Phase.NONE;
         private boolean isDeviceSample;
         private int layer;
         private long deviceNs;
@@ -209,6 +216,7 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
             name = nameIndex;
             elements = elementCount;
             layer = layerNumber;
+            phase = Span.Phase.NONE;
             isDeviceSample = false;
             deviceNs = -1;
             flowOut = 0;
@@ -217,7 +225,9 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
         }
 
         ReplayedSpan of(LayerSpan span) {
-            return of(span.startNs(), span.endNs(), span.name(), span.elements(), span.layer());
+            of(span.startNs(), span.endNs(), span.name(), span.elements(), span.layer());
+            phase = span.phase();
+            return this;
         }
 
         @Override
@@ -248,6 +258,11 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
         @Override
         public int layer() {
             return layer;
+        }
+
+        @Override
+        public Span.Phase phase() {
+            return phase;
         }
 
         @Override

@@ -19,6 +19,8 @@ import org.brickprofiler.Backend;
  * @param monotonicNs a moment on the timeline's clock, ns
  * @param unixNs the same moment on the calendar, ns since 1970
  * @param droppedSpans the number of spans that are missing because there was no room or their time is not known
+ * @param isCutOff whether later spans are missing, in an unknown number: the timeline was read from a file that was cut
+ *     off or damaged
  * @param clockErrorNs the largest error of device times relative to the host's clock, ns; empty if no device was timed,
  *     or if the error of some times is unknown
  * @param devices the devices that tracks refer to
@@ -33,6 +35,7 @@ public record TraceInfo(
         long monotonicNs,
         long unixNs,
         long droppedSpans,
+        boolean isCutOff,
         OptionalLong clockErrorNs,
         List<Device> devices,
         Optional<SlowSteps> slowSteps) {
@@ -110,6 +113,7 @@ public record TraceInfo(
         private long monotonicNs;
         private long unixNs;
         private long droppedSpans;
+        private boolean isCutOff;
         private OptionalLong clockErrorNs = OptionalLong.empty();
         private List<Device> devices = List.of();
         private Optional<SlowSteps> slowSteps = Optional.empty();
@@ -153,6 +157,17 @@ public record TraceInfo(
          */
         public Builder droppedSpans(long number) {
             droppedSpans = number;
+            return this;
+        }
+
+        /**
+         * Sets whether later spans are missing.
+         *
+         * @param isMissing whether they are, in an unknown number
+         * @return this
+         */
+        public Builder cutOff(boolean isMissing) {
+            isCutOff = isMissing;
             return this;
         }
 
@@ -204,6 +219,7 @@ public record TraceInfo(
                     monotonicNs,
                     unixNs,
                     droppedSpans,
+                    isCutOff,
                     clockErrorNs,
                     devices,
                     slowSteps);

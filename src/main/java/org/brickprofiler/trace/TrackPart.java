@@ -107,6 +107,11 @@ final class TrackPart {
         return last < 0 ? layerAtFirst : layersAfter[last];
     }
 
+    /** Returns the phase in which the profiler counted a sample. */
+    Span.Phase phase(int entry) {
+        return Span.Phase.of(copy.phase(entry));
+    }
+
     long elements(int entry) {
         return valueIsElements ? copy.value(entry) : UNKNOWN;
     }

@@ -10,6 +10,7 @@ import java.util.OptionalLong;
 import org.brickprofiler.checksum.ChecksumComparison.Pair;
 import org.brickprofiler.checksum.Divergence.Kind;
 import org.brickprofiler.checksum.Divergence.ValueError;
+import org.brickprofiler.report.DivergenceReport;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
@@ -283,6 +284,31 @@ final class ChecksumComparisonTest {
 
         assertThat(divergence.kind()).isEqualTo(Kind.NON_FINITE);
         assertThat(divergence.toString()).endsWith("(expected 0 NaN and 0 infinite, got 1 NaN and 0 infinite)");
+    }
+
+    /** Only the number of infinities is kept of floats that are no samples. */
+    @Spec("10.5")
+    @Test
+    void anInfinityBetweenTheSamplesIsComparedByNumberAndTheReportSaysSo() {
+        float[] output = Logs.floats(40, 0);
+        output[1] = Float.POSITIVE_INFINITY;
+        ChecksumLog reference = Logs.sampled(output);
+        output[1] = Float.NEGATIVE_INFINITY;
+        ChecksumLog here = Logs.sampled(output);
+        ChecksumComparison comparison = here.compareWith(reference, Tolerance.FLOAT32);
+
+        assertThat(comparison.matches()).isTrue();
+        assertThat(comparison.nonFiniteByNumber()).isOne();
+        assertThat(DivergenceReport.render(comparison))
+                .contains("1 entry with NaN or infinite values that neither samples nor equal checksums cover");
+        assertThat(here.compareWith(here, Tolerance.FLOAT32).nonFiniteByNumber())
+                .as("equal checksums of all floats")
+                .isZero();
+        assertThat(Logs.sampled(1, Float.NaN)
+                        .compareWith(Logs.sampled(1.0000001f, Float.NaN), Tolerance.FLOAT32)
+                        .nonFiniteByNumber())
+                .as("all floats are samples")
+                .isZero();
     }
 
     @Test

@@ -116,7 +116,7 @@ class ConvertCommandTest {
             assertThat(bricks(converted)).as("%s", converted).isEqualTo(bricks(recorded));
         }
         assertThat(Files.readString(plain))
-                .startsWith("{\n  \"schemaVersion\": 1,\n  \"producer\": \"brick-profiler 1\"");
+                .startsWith("{\n  \"schemaVersion\": 1,\n  \"producer\": \"brick-profiler 2\"");
         assertThat(Files.size(back)).isBetween(Files.size(recorded) / 2, 2 * Files.size(recorded));
     }
 

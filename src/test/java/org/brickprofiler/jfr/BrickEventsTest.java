@@ -1,6 +1,7 @@
 package org.brickprofiler.jfr;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -30,6 +31,7 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.Step;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
+import org.brickprofiler.Steps;
 import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.Outcome;
@@ -230,6 +232,11 @@ final class BrickEventsTest {
                                 expected.totalElements()));
             }
             for (StepInfo.Phase phase : List.of(StepInfo.Phase.PREFILL, StepInfo.Phase.DECODE)) {
+                assertThat(streamed.bricks(phase))
+                        .extracting(BrickStats::name, BrickStats::count, BrickStats::totalNs)
+                        .isEqualTo(recorded.bricks(phase).stream()
+                                .map(brick -> tuple(brick.name(), brick.count(), brick.totalNs()))
+                                .toList());
                 StepStats expected = recorded.steps().phase(phase).orElseThrow();
                 StepStats actual = streamed.steps().phase(phase).orElseThrow();
                 assertThat(actual.categoryNs()).isEqualTo(expected.categoryNs());
@@ -247,6 +254,81 @@ final class BrickEventsTest {
                     - ChronoUnit.NANOS.between(Instant.EPOCH, streamed.startedAt());
             assertThat(Duration.ofNanos(apartNs).abs()).isLessThan(Duration.ofSeconds(1));
         }
+    }
+
+    /** After an abandoned step, tokens count from the next step itself, and a step beside another has no brick time. */
+    @Spec("21.3")
+    @Test
+    void stepsAroundAbandonedAndConcurrentOnesCountAsInTheProfiler() throws Exception {
+        try (RecordingStream stream = new RecordingStream();
+                BrickEvents events = BrickEvents.of(profiler)) {
+            assertThat(events).isNotNull();
+            EventProfile profile = EventProfile.of(stream);
+            stream.startAsync();
+            decode();
+            profiler.beginStep(StepInfo.decode(2));
+            profiler.record(BrickId.RMS_NORM, 5, 1);
+            profiler.abandonPass();
+            decode();
+            profiler.beginStep(StepInfo.decode(3));
+            decode();
+            profiler.abandonPass();
+            profiler.beginStep(StepInfo.decode(4));
+            Crew.runOnNewThread(this::decode);
+            profiler.endPass();
+            StepStats expected =
+                    profiler.snapshot().steps().phase(StepInfo.Phase.DECODE).orElseThrow();
+            while (profile.snapshot().steps().count() < expected.count()) {
+                Thread.sleep(20); // the test's limit of time ends this
+            }
+            Steps streamed = profile.snapshot().steps();
+            StepStats actual = streamed.phase(StepInfo.Phase.DECODE).orElseThrow();
+
+            assertThat(actual.count()).isEqualTo(5);
+            assertThat(actual.attributed()).isEqualTo(expected.attributed()).isEqualTo(3);
+            assertThat(actual.categoryNs()).isEqualTo(expected.categoryNs());
+            assertThat(streamed.timePerOutputToken())
+                    .as("no step follows another one")
+                    .isEqualTo(actual.durations());
+        }
+    }
+
+    /** The steps of a draft model within those of another one: the tokens of each count from its own. */
+    @Spec("21.3")
+    @Test
+    void profilersOnOneThreadCountApart() throws Exception {
+        BrickProfiler draft = BrickProfiler.builder().build();
+        draft.enable();
+        try (RecordingStream stream = new RecordingStream();
+                BrickEvents events = BrickEvents.of(profiler);
+                BrickEvents ofDraft = BrickEvents.of(draft)) {
+            assertThat(List.of(events, ofDraft)).hasSize(2);
+            EventProfile profile = EventProfile.of(stream);
+            stream.startAsync();
+            for (int i = 0; i < 2; i++) {
+                profiler.beginStep(StepInfo.decode(1));
+                draft.beginStep(StepInfo.decode(1));
+                long untilNs = System.nanoTime() + 2_000_000;
+                while (System.nanoTime() < untilNs) {
+                    Thread.onSpinWait();
+                }
+                draft.endPass();
+                profiler.endPass();
+            }
+            while (profile.snapshot().steps().count() < 4) {
+                Thread.sleep(20); // the test's limit of time ends this
+            }
+
+            assertThat(profile.snapshot().steps().timePerOutputToken().percentileNs(0))
+                    .as("no step's tokens count from the other profiler's end")
+                    .isGreaterThan(1_000_000);
+        }
+    }
+
+    private void decode() {
+        profiler.beginStep(StepInfo.decode(1));
+        profiler.record(BrickId.RMS_NORM, 10, 1);
+        profiler.endPass();
     }
 
     @Spec("21.4")

@@ -48,7 +48,7 @@ public class UncheckedSpanControl {
         long[] cells = (long[]) CELLS.getVolatile(buffer);
         if (count > 0) {
             int base = (int) ((count - 1) % 2) * SpanBuffer.LONGS_EACH;
-            r.r1 = SpanStress.judge(cells[base], SpanBuffer.elapsedNs(cells[base + 1]), cells[base + 2]);
+            r.r1 = SpanStress.judge(cells[base], SpanBuffer.elapsedNs(cells, base), cells[base + 2]);
         }
     }
 }

@@ -698,7 +698,7 @@ final class MarkedStream {
             } else {
                 int row = PhaseRow.of(launchPhase, template.key(brick));
                 add(row, end, elapsedNs, template.elements(brick), NO_TIME, lookedNs);
-                addSpan(template.key(brick), end, elapsedNs, template.elements(brick), NO_LINE, marks.setNs(behind));
+                addSpan(row, end, elapsedNs, template.elements(brick), NO_LINE, marks.setNs(behind));
             }
         }
         graphs().resolved(waiting.capture(i), waiting.launch(i));
@@ -713,7 +713,6 @@ final class MarkedStream {
 
     private void resolve(int i, long lookedNs) {
         int row = waiting.row(i);
-        int key = PhaseRow.key(row);
         int start = waiting.start(i);
         int end = waiting.end(i);
         boolean hasStart = waiting.hasStart(i);
@@ -732,7 +731,7 @@ final class MarkedStream {
         boolean isTimed = launchedNs != Marks.NOT_READ && endedNs != Marks.NOT_READ;
         long launchNs = isTimed ? Math.max(0, endedNs - launchedNs) : NO_TIME;
         add(row, end, elapsedNs, waiting.elements(i), launchNs, lookedNs);
-        addSpan(key, end, elapsedNs, waiting.elements(i), marks.line(end), launchedNs);
+        addSpan(row, end, elapsedNs, waiting.elements(i), marks.line(end), launchedNs);
     }
 
     private void add(int row, int end, long elapsedNs, long elements, long launchNs, long lookedNs) {
@@ -741,13 +740,13 @@ final class MarkedStream {
         sums.resolved(row, elapsedNs, launchNs, chain.isUnbroken() ? chain.hostNs(end) : lookedNs, elements);
     }
 
-    private void addSpan(int key, int end, long elapsedNs, long elements, long line, long launchedNs) {
+    private void addSpan(int row, int end, long elapsedNs, long elements, long line, long launchedNs) {
         if (spans == null) {
             return;
         }
         if (chain.isUnbroken()) {
             spans.clockErrorNs(chain.hostErrorNs());
-            spans.sample(key, chain.hostNs(end) - elapsedNs, elapsedNs, elements, line, launchedNs);
+            spans.sample(row, chain.hostNs(end) - elapsedNs, elapsedNs, elements, line, launchedNs);
         } else {
             spans.sampleWithoutPlace();
         }

@@ -35,6 +35,12 @@ public final class PerfettoSchema {
     /** {@code TracePacket.track_descriptor}. */
     public static final int PACKET_TRACK_DESCRIPTOR = 60;
 
+    /** {@code TracePacket.service_event}. */
+    public static final int PACKET_SERVICE_EVENT = 69;
+
+    /** {@code TracingServiceEvent.tracing_disabled}. */
+    public static final int SERVICE_TRACING_DISABLED = 5;
+
     /** {@code TracePacket.SequenceFlags.SEQ_INCREMENTAL_STATE_CLEARED}. */
     public static final int FLAG_STATE_CLEARED = 1;
     /** {@code TracePacket.SequenceFlags.SEQ_NEEDS_INCREMENTAL_STATE}. */

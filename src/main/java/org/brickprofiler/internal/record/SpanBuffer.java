@@ -27,12 +27,19 @@ public final class SpanBuffer {
     /** Entries are written at their end; a few of other threads that share the buffer may be late by a few places. */
     private static final int LATE_ENTRIES = 64;
 
-    private static final int KEY_BITS = 12;
     private static final int KIND_BITS = 4;
-    private static final int ELAPSED_SHIFT = KEY_BITS + KIND_BITS;
+    private static final int ELAPSED_SHIFT = PhaseRow.BITS + KIND_BITS + 1;
 
-    /** Durations reach 2^47 ns, 39 hours; a longer one is cut. */
-    static final long MAX_ELAPSED_NS = Long.MAX_VALUE >> ELAPSED_SHIFT;
+    /** Set in the word of an entry whose duration takes more than its place: the value holds the highest bits, too. */
+    private static final long IS_LONG = 1L << (ELAPSED_SHIFT - 1);
+
+    private static final int SHORT_BITS = Long.SIZE - ELAPSED_SHIFT;
+
+    /** The largest duration that fits beside a value of any size, ns: 9.7 hours. */
+    static final long MAX_SHORT_NS = (1L << SHORT_BITS) - 1;
+
+    /** The bits of the value of an entry with a longer duration. */
+    private static final int VALUE_BITS = Long.SIZE - ELAPSED_SHIFT + 1;
 
     private static final VarHandle COUNT;
     private static final VarHandle REFUSED;
@@ -92,24 +99,40 @@ public final class SpanBuffer {
      * Adds an entry. Only the writer.
      *
      * @param kind its kind
-     * @param key its name, up to {@link TimerToken#MAX_KEY}
+     * @param row its name; of a sample, the {@link PhaseRow} of its name and phase
      * @param startNs the clock at its beginning
      * @param elapsedNs its duration, ns, 0 or more
      * @param value elements, or the bits of a counter's value
+     * @return false if the entry is refused and counted as lost: there is no room, or both the duration and the value
+     *     are too large
      */
-    public void add(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
-        if (at >= until && !findRoom()) {
+    public boolean add(SpanKind kind, int row, long startNs, long elapsedNs, long value) {
+        boolean isLong = elapsedNs > MAX_SHORT_NS;
+        if ((isLong && !fitsBesideLong(value)) || (at >= until && !findRoom())) {
             REFUSED.setOpaque(this, refused + 1);
-            return;
+            return false;
         }
         long[] free = cells;
         int base = at;
         VarHandle.storeStoreFence();
         free[base] = startNs;
-        free[base + 1] = word(kind, key, elapsedNs);
-        free[base + 2] = value;
+        free[base + 1] = word(kind, row, elapsedNs) | (isLong ? IS_LONG : 0);
+        free[base + 2] = isLong ? withHighBits(elapsedNs, value) : value;
         at = base + LONGS_EACH;
         COUNT.setRelease(this, count + 1);
+        return true;
+    }
+
+    private static boolean fitsBesideLong(long value) {
+        return valueBesideLong(value) == value;
+    }
+
+    private static long withHighBits(long elapsedNs, long value) {
+        return elapsedNs >>> SHORT_BITS << VALUE_BITS | (value & ((1L << VALUE_BITS) - 1));
+    }
+
+    private static long valueBesideLong(long packed) {
+        return packed << (Long.SIZE - VALUE_BITS) >> (Long.SIZE - VALUE_BITS);
     }
 
     private boolean findRoom() {
@@ -187,7 +210,7 @@ public final class SpanBuffer {
         while (from > oldest && earlier <= LATE_ENTRIES) {
             from--;
             int base = (int) (from % slots) * LONGS_EACH;
-            earlier = ring[base] + elapsedNs(ring[base + 1]) < ns ? earlier + 1 : 0;
+            earlier = ring[base] + elapsedNs(ring, base) < ns ? earlier + 1 : 0;
         }
         SpanCopy copy = copy(ring, from, end);
         boolean isComplete = earlier > LATE_ENTRIES && copy.size() == end - from;
@@ -232,7 +255,7 @@ public final class SpanBuffer {
             return true;
         }
         int base = (int) ((end - 1) % slots) * LONGS_EACH;
-        return ring[base] + elapsedNs(ring[base + 1]) < ns;
+        return ring[base] + elapsedNs(ring, base) < ns;
     }
 
     /** Returns how many entries were written since the buffer was last emptied, lost ones included. */
@@ -262,8 +285,8 @@ public final class SpanBuffer {
         return cells.length / LONGS_EACH;
     }
 
-    private static long word(SpanKind kind, int key, long elapsedNs) {
-        return Math.min(elapsedNs, MAX_ELAPSED_NS) << ELAPSED_SHIFT | (long) kind.index() << KEY_BITS | key;
+    private static long word(SpanKind kind, int row, long elapsedNs) {
+        return elapsedNs << ELAPSED_SHIFT | (long) kind.index() << PhaseRow.BITS | row;
     }
 
     /** Returns the cells of an entry that is a moment. */
@@ -271,15 +294,23 @@ public final class SpanBuffer {
         return new long[] {atNs, word(kind, key, 0), 0};
     }
 
-    static int key(long word) {
-        return (int) word & ((1 << KEY_BITS) - 1);
+    static int row(long word) {
+        return (int) word & ((1 << PhaseRow.BITS) - 1);
     }
 
     static SpanKind kind(long word) {
-        return SpanKind.at((int) (word >>> KEY_BITS) & ((1 << KIND_BITS) - 1));
+        return SpanKind.at((int) (word >>> PhaseRow.BITS) & ((1 << KIND_BITS) - 1));
     }
 
-    static long elapsedNs(long word) {
-        return word >>> ELAPSED_SHIFT;
+    /** Returns the duration of the entry at a place. */
+    static long elapsedNs(long[] cells, int base) {
+        long word = cells[base + 1];
+        long shortNs = word >>> ELAPSED_SHIFT;
+        return (word & IS_LONG) == 0 ? shortNs : cells[base + 2] >>> VALUE_BITS << SHORT_BITS | shortNs;
+    }
+
+    /** Returns the value of the entry at a place. */
+    static long value(long[] cells, int base) {
+        return (cells[base + 1] & IS_LONG) == 0 ? cells[base + 2] : valueBesideLong(cells[base + 2]);
     }
 }

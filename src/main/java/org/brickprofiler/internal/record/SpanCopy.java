@@ -160,7 +160,21 @@ public final class SpanCopy {
      * @return the key of its name
      */
     public int key(int entry) {
-        return SpanBuffer.key(cells[entry * SpanBuffer.LONGS_EACH + 1]);
+        return PhaseRow.key(row(entry));
+    }
+
+    /**
+     * Returns the phase of a sample.
+     *
+     * @param entry 0 to {@code size() - 1}
+     * @return its number, or {@link PhaseRow#NO_PHASE}
+     */
+    public int phase(int entry) {
+        return PhaseRow.phase(row(entry));
+    }
+
+    private int row(int entry) {
+        return SpanBuffer.row(cells[entry * SpanBuffer.LONGS_EACH + 1]);
     }
 
     /**
@@ -180,7 +194,7 @@ public final class SpanCopy {
      * @return the clock, ns; the start if the entry is a moment
      */
     public long endNs(int entry) {
-        return startNs(entry) + SpanBuffer.elapsedNs(cells[entry * SpanBuffer.LONGS_EACH + 1]);
+        return startNs(entry) + SpanBuffer.elapsedNs(cells, entry * SpanBuffer.LONGS_EACH);
     }
 
     /**
@@ -190,6 +204,6 @@ public final class SpanCopy {
      * @return elements, or the bits of a counter's value
      */
     public long value(int entry) {
-        return cells[entry * SpanBuffer.LONGS_EACH + 2];
+        return SpanBuffer.value(cells, entry * SpanBuffer.LONGS_EACH);
     }
 }

@@ -90,14 +90,14 @@ public interface SpanSink extends Tracing {
         /**
          * Takes a sample whose place in the host's time is known.
          *
-         * @param key its name, one of the profiler's {@link Names}
+         * @param row the {@link PhaseRow} of its name, one of the profiler's {@link Names}, and its phase
          * @param startNs the host's clock when the device began
          * @param elapsedNs the device's duration, ns
          * @param elements elements it processed
          * @param launchLine the timeline of the launch, as {@link TableRegistry#mark} returned it
          * @param launchNs the host's clock when the launch began
          */
-        void sample(int key, long startNs, long elapsedNs, long elements, long launchLine, long launchNs);
+        void sample(int row, long startNs, long elapsedNs, long elements, long launchLine, long launchNs);
 
         /** Counts a sample whose duration is known, but not its place in time; the timeline lacks it. */
         void sampleWithoutPlace();

@@ -34,17 +34,17 @@ public final class SpanWriter extends PerThread.Owned {
      * Adds an entry.
      *
      * @param kind its kind
-     * @param key its name, up to {@link TimerToken#MAX_KEY}
+     * @param row its name; of a sample, the {@link PhaseRow} of its name and phase
      * @param startNs the clock at its beginning
      * @param elapsedNs its duration, ns, 0 or more
      * @param value elements, or the bits of a counter's value
      */
-    public void add(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
+    public void add(SpanKind kind, int row, long startNs, long elapsedNs, long value) {
         try {
             if (owner() == null) {
-                addShared(kind, key, startNs, elapsedNs, value);
+                addShared(kind, row, startNs, elapsedNs, value);
             } else {
-                spans.add(kind, key, startNs, elapsedNs, value);
+                spans.add(kind, row, startNs, elapsedNs, value);
             }
         } finally {
             Reference.reachabilityFence(store);
@@ -52,14 +52,14 @@ public final class SpanWriter extends PerThread.Owned {
     }
 
     /** Adds an entry with its layer, because other threads may write between two entries of one thread. */
-    private void addShared(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
+    private void addShared(SpanKind kind, int row, long startNs, long elapsedNs, long value) {
         long forLayer = layer == null ? LayerToken.OWN : layer.getAsLong();
         boolean says = forLayer != LayerToken.OWN && kind != SpanKind.LAYER_CHANGE;
         if (says) {
             spans.add(SpanKind.LAYER_CHANGE, 0, startNs, 0, LayerToken.change(LayerToken.OWN, forLayer));
         }
         if (kind != SpanKind.LAYER_CHANGE) {
-            spans.add(kind, key, startNs, elapsedNs, value);
+            spans.add(kind, row, startNs, elapsedNs, value);
         }
         if (says) {
             spans.add(SpanKind.LAYER_CHANGE, 0, startNs, 0, LayerToken.change(forLayer, LayerToken.OWN));

@@ -306,7 +306,7 @@ public final class StatTable extends PerThread.Owned {
             }
             addUntraced(key, elapsedNs, nowNs, elementCount);
         }
-        addSpan(SpanKind.SPAN, key, nowNs - elapsedNs, elapsedNs, elementCount);
+        addSampleSpan(SpanKind.SPAN, key, nowNs - elapsedNs, elapsedNs, elementCount);
         return true;
     }
 
@@ -351,13 +351,13 @@ public final class StatTable extends PerThread.Owned {
      */
     public void add(int key, long elapsedNs, long atNs, long elementCount) {
         addUntraced(key, elapsedNs, atNs, elementCount);
-        addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
+        addSampleSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
     }
 
     /** Adds a sample whose end became known later, at a synchronisation. Only the writer. */
     void addDeferred(int key, long startNs, long elapsedNs, long atNs, long elementCount) {
         addUntraced(key, elapsedNs, atNs, elementCount);
-        addSpan(SpanKind.DEFERRED, key, startNs, elapsedNs, elementCount);
+        addSampleSpan(SpanKind.DEFERRED, key, startNs, elapsedNs, elementCount);
     }
 
     /** Adds a sample to the sums alone: it is on no timeline. Only the writer. */
@@ -384,11 +384,16 @@ public final class StatTable extends PerThread.Owned {
         addUntraced(key, elapsedNs, atNs, elementCount);
     }
 
+    /** Puts a sample of the selected phase on the timeline. */
+    private void addSampleSpan(SpanKind kind, int key, long startNs, long elapsedNs, long elementCount) {
+        addSpan(kind, PhaseRow.of(phase, key), startNs, elapsedNs, elementCount);
+    }
+
     /** Puts an entry on the timeline of this table's writer, if there is one. Only the writer. */
-    void addSpan(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
+    void addSpan(SpanKind kind, int row, long startNs, long elapsedNs, long value) {
         SpanWriter line = spans;
         if (line != null) {
-            line.add(kind, key, startNs, elapsedNs, value);
+            line.add(kind, row, startNs, elapsedNs, value);
         }
     }
 
@@ -417,7 +422,7 @@ public final class StatTable extends PerThread.Owned {
         addLimited(more, further + BYTES, inputBytes);
         addLimited(more, further + COMPRESSED_BYTES, outputBytes);
         end(cells, base, count);
-        addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
+        addSampleSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
     }
 
     /**
@@ -442,7 +447,7 @@ public final class StatTable extends PerThread.Owned {
             more[further + MAX_CYCLES] = Math.max(more[further + MAX_CYCLES], cycleCount);
         }
         end(cells, base, count);
-        addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
+        addSampleSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
     }
 
     /**
@@ -469,7 +474,7 @@ public final class StatTable extends PerThread.Owned {
         addTimeLimited(cells, base, count, elapsedNs, atNs, elementCount);
         addLimited(more, further + WORK, workCount);
         end(cells, base, count);
-        addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
+        addSampleSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
     }
 
     /**

@@ -100,10 +100,11 @@ final class ChromeEvents extends TrackEvents {
         writePlace(row, startNs);
         out.ascii(", \"dur\": ").micros(endNs - startNs);
         out.ascii(", \"args\": {\"category\": ").raw(names.category(name));
-        if (names.isAnnouncedStep(name)) {
-            out.ascii(", \"phase\": ").raw(names.name(name));
+        Span.Phase phase = span.phase();
+        if (names.isOwn() && phase != Span.Phase.NONE) {
+            out.ascii(", \"phase\": \"").ascii(phase.word()).ascii("\"");
         }
-        if (onDevice && names.isKnownAs(name)) {
+        if ((onDevice && names.isKnownAs(name)) || (names.isNamedStep(name) && !names.isNamedAs(name, phase))) {
             out.ascii(", \"brick\": ").raw(names.name(name));
         }
         if (names.isOwn() || !names.isCopy(name)) {
@@ -266,6 +267,7 @@ final class ChromeEvents extends TrackEvents {
         private static final Pattern TAKEN = Pattern.compile(
                 "kernel|memcpy|memset|trace|ac2g|(gpu|cuda)_.*", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
+        private final List<SpanName> all;
         private final byte[][] names;
         private final byte[][] categories;
         /** The category of each name on a thread. */
@@ -281,6 +283,7 @@ final class ChromeEvents extends TrackEvents {
         private final TraceFiles.Origin origin;
 
         Names(List<SpanName> all, TraceFiles.Origin origin, boolean launchesAreCuda) {
+            this.all = all;
             this.origin = origin;
             int count = all.size();
             names = new byte[count][];
@@ -388,9 +391,14 @@ final class ChromeEvents extends TrackEvents {
             return steps[name];
         }
 
-        /** Returns whether it is a step with the name of its phase. */
-        boolean isAnnouncedStep(int name) {
+        /** Returns whether it is a step with a name that its row does not show. */
+        boolean isNamedStep(int name) {
             return steps[name] && !numberedSteps[name] && !Arrays.equals(names[name], categories[name]);
+        }
+
+        /** Returns whether its name is the word for a phase. */
+        boolean isNamedAs(int name, Span.Phase phase) {
+            return phase != Span.Phase.NONE && all.get(name).name().equals(phase.word());
         }
 
         /** Returns whether a step already has the name that readers look for. */

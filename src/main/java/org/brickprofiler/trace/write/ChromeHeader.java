@@ -38,6 +38,9 @@ final class ChromeHeader {
         writeRank();
         out.ascii("  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": ").number(baseNs);
         out.ascii(",\n  \"droppedSpans\": ").number(info.droppedSpans());
+        if (info.isCutOff()) {
+            out.ascii(",\n  \"cutOff\": true");
+        }
         info.slowSteps().ifPresent(this::writeSlowSteps);
         info.clockErrorNs()
                 .ifPresent(errorNs -> out.ascii(",\n  \"clockErrorNs\": ").number(errorNs));

@@ -5,6 +5,7 @@ import java.io.OutputStream;
 import java.util.List;
 import java.util.Objects;
 import org.brickprofiler.Backend;
+import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.TraceInfo.Device;
@@ -23,7 +24,9 @@ import org.brickprofiler.trace.TraceInfo.Device;
  *       {@code gpu_memcpy} if their category is Transfer. The argument {@code category} always holds their own
  *       category.
  *   <li>Spans of the category {@code step} are {@code user_annotation}, or {@code gpu_user_annotation} on a device,
- *       named {@code ProfilerStep#N}: those of a track count from 0, unless the name has that form already.
+ *       named {@code ProfilerStep#N}: those of a track count from 0, unless the name has that form already. The
+ *       argument {@code phase} is the {@linkplain Span.Phase#word() word} of the phase of a step of this library, and
+ *       of a sample; one without it has none. The own name of another step is the argument {@code brick}.
  *   <li>A row of a device has the device as {@code pid} and the stream as {@code tid}. If two tracks would share a row,
  *       the later one gets a free number; {@code args.stream} stays the stream. A process whose number is also a
  *       device's is written with 1,000,000 added.
@@ -47,6 +50,7 @@ import org.brickprofiler.trace.TraceInfo.Device;
  *       Its flows keep their kinds, and are renumbered; flows from a format without kinds are called {@code flow}.
  *   <li>If the timeline holds chosen steps only, the key {@code slowSteps} has the JSON of
  *       {@link org.brickprofiler.trace.SlowSteps} as an array of texts, which make one text.
+ *   <li>If the timeline was read from a file that was cut off or damaged, the key {@code cutOff} is true.
  *   <li>Dropped spans are counted by the key {@code droppedSpans}, and beside the processes' names.
  * </ul>
  */
@@ -54,9 +58,10 @@ public final class ChromeWriter {
 
     /**
      * The producer recorded in a file: the name of this library, a blank, and the version of the meaning of categories
-     * and arguments. {@code TraceReader} recognises own files by it.
+     * and arguments. {@code TraceReader} recognises own files by it. Files of version 1 did not state the phases of
+     * samples.
      */
-    public static final String PRODUCER = "brick-profiler 1";
+    public static final String PRODUCER = "brick-profiler 2";
 
     private ChromeWriter() {}
 

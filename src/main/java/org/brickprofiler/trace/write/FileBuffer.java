@@ -73,22 +73,33 @@ abstract class FileBuffer {
         size = 0;
     }
 
-    /** Returns the text in UTF-8. An unpaired surrogate has no encoding and becomes the replacement character. */
+    /** Returns the text in UTF-8, {@linkplain #wellFormed well-formed}. */
     static byte[] utf8(String text) {
         return wellFormed(text).getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Returns the text with the replacement character for each unpaired surrogate. */
+    /**
+     * Returns the text with an escape for each unpaired surrogate, which has no encoding: the replacement character and
+     * the four hexadecimal digits of the surrogate, so that different names stay different.
+     */
     static String wellFormed(String text) {
         for (int i = 0; i < text.length(); i++) {
             if (Character.isSurrogate(text.charAt(i))) {
-                StringBuilder clean = new StringBuilder(text.length());
-                text.codePoints()
-                        .map(c -> c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE ? REPLACEMENT : c)
-                        .forEach(clean::appendCodePoint);
-                return clean.toString();
+                return escaped(text);
             }
         }
         return text;
+    }
+
+    private static String escaped(String text) {
+        StringBuilder clean = new StringBuilder(text.length());
+        text.codePoints().forEach(c -> {
+            if (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE) {
+                clean.append(REPLACEMENT).append(Integer.toHexString(c));
+            } else {
+                clean.appendCodePoint(c);
+            }
+        });
+        return clean.toString();
     }
 }

@@ -63,6 +63,7 @@ final class PerfettoEvents extends TrackEvents {
     private static final int SAMPLE_IID = 5;
     private static final int BYTES_IID = 6;
     private static final int CORRELATION_IID = 7;
+    private static final int PHASE_IID = 8;
 
     /** The number of elements that a brick's span has without an annotation: one token. */
     private static final long USUAL_ELEMENTS = 1;
@@ -127,6 +128,7 @@ final class PerfettoEvents extends TrackEvents {
             if (span.isDeviceSample()) {
                 annotate(SAMPLE_IID, 1);
             }
+            writePhase(span, lane);
         } else {
             annotateKnown(names.isCopy(name) ? BYTES_IID : ELEMENTS_IID, span.elements());
             annotateKnown(CORRELATION_IID, span.correlation());
@@ -208,6 +210,7 @@ final class PerfettoEvents extends TrackEvents {
         }
         if (isOwn) {
             writeInterned(INTERNED_ANNOTATION_NAMES, SAMPLE_IID, "sample");
+            writeInterned(INTERNED_ANNOTATION_NAMES, PHASE_IID, "phase");
         } else {
             writeInterned(INTERNED_ANNOTATION_NAMES, BYTES_IID, "bytes");
             writeInterned(INTERNED_ANNOTATION_NAMES, CORRELATION_IID, "correlation");
@@ -266,6 +269,21 @@ final class PerfettoEvents extends TrackEvents {
     private void writeLayer(int layer, int around) {
         if (layer != around) {
             annotate(LAYER_IID, layer);
+        }
+    }
+
+    /**
+     * Writes the phase of a step, and that of a sample unless it is the one that a reader assumes. Other spans have
+     * none.
+     */
+    private void writePhase(Span span, int lane) {
+        boolean isSample = names.isBrick(span.name())
+                && span.elements() >= 0
+                && (device == CheckedTracks.HOST || span.isDeviceSample());
+        Span.Phase phase = span.phase();
+        Span.Phase assumed = lanes.phase(lane, phase, isSample);
+        if (isSample ? phase != assumed : phase != Span.Phase.NONE) {
+            annotate(PHASE_IID, phase.number());
         }
     }
 

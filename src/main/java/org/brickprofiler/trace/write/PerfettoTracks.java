@@ -18,12 +18,14 @@ import static org.brickprofiler.internal.io.PerfettoSchema.ORDERING_EXPLICIT;
 import static org.brickprofiler.internal.io.PerfettoSchema.PACKET_CLOCK_ID;
 import static org.brickprofiler.internal.io.PerfettoSchema.PACKET_CLOCK_SNAPSHOT;
 import static org.brickprofiler.internal.io.PerfettoSchema.PACKET_SEQUENCE_ID;
+import static org.brickprofiler.internal.io.PerfettoSchema.PACKET_SERVICE_EVENT;
 import static org.brickprofiler.internal.io.PerfettoSchema.PACKET_TIMESTAMP;
 import static org.brickprofiler.internal.io.PerfettoSchema.PACKET_TRACK_DESCRIPTOR;
 import static org.brickprofiler.internal.io.PerfettoSchema.PACKET_TRACK_EVENT;
 import static org.brickprofiler.internal.io.PerfettoSchema.PROCESS_LABELS;
 import static org.brickprofiler.internal.io.PerfettoSchema.PROCESS_NAME;
 import static org.brickprofiler.internal.io.PerfettoSchema.PROCESS_PID;
+import static org.brickprofiler.internal.io.PerfettoSchema.SERVICE_TRACING_DISABLED;
 import static org.brickprofiler.internal.io.PerfettoSchema.SNAPSHOT_CLOCKS;
 import static org.brickprofiler.internal.io.PerfettoSchema.SNAPSHOT_PRIMARY_CLOCK;
 import static org.brickprofiler.internal.io.PerfettoSchema.THREAD_NAME;
@@ -205,6 +207,15 @@ final class PerfettoTracks {
             out.string(ANNOTATION_STRING, part);
             out.close(annotation);
         }
+        out.close(event);
+        out.closeTop(packet);
+    }
+
+    /** Writes the last packet, by which readers know that the file is whole. */
+    void writeEnd() {
+        int packet = openPacket(Ids.COMMON_SEQUENCE);
+        int event = out.open(PACKET_SERVICE_EVENT);
+        out.varint(SERVICE_TRACING_DISABLED, 1);
         out.close(event);
         out.closeTop(packet);
     }

@@ -3,6 +3,7 @@ package org.brickprofiler.trace.write;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Objects;
+import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TraceInfo;
 
@@ -18,10 +19,13 @@ import org.brickprofiler.trace.TraceInfo;
  *   <li>Spans that overlap without nesting go on additional tracks, named {@code (lane 2)} and so on.
  *   <li>Elements, layer and the device's time are debug annotations {@code elements}, {@code layer} and
  *       {@code device_ns}, if they are known. A span that ends before it starts is written with no duration.
- *   <li>Two annotations are omitted in the ordinary case, which keeps a span within 32 bytes. {@code layer} also holds
- *       for nested slices: a slice on the same track has the annotation only if its layer differs from that of the
- *       surrounding slice; -1 means no layer. A span of a brick's category without {@code elements} processed one
+ *   <li>Three annotations are omitted in the ordinary case, which keeps a span within 32 bytes. {@code layer} also
+ *       holds for nested slices: a slice on the same track has the annotation only if its layer differs from that of
+ *       the surrounding slice; -1 means no layer. A span of a brick's category without {@code elements} processed one
  *       element. If the number is unknown, so that the span is no sample, it has the annotation {@code sample}, 0.
+ *       {@code phase} is the {@linkplain Span.Phase#number() number} of the phase of a step, or of a sample. A sample
+ *       without it has the phase of the slice around it or, if no slice is around it, of the last such sample of its
+ *       track; the first one has none. Other slices have the phase of the slice around them.
  *   <li>The first label of the process is {@link #PRODUCER}. A span of a device has the debug annotation
  *       {@code device}, the device's number. A host span of a brick's category with known elements is a sample of that
  *       brick; a device span is a sample only if it also has {@code sample}, 1.
@@ -29,6 +33,8 @@ import org.brickprofiler.trace.TraceInfo;
  *       annotations are written, including {@code correlation}; copies have {@code bytes} instead of elements. The
  *       format does not hold the kind of a flow.
  *   <li>Dropped spans are counted beside the process's name and by an instant {@code dropped spans} at the beginning.
+ *   <li>The last packet is the service's event {@code tracing_disabled}. A file of this library without it was cut off,
+ *       or its timeline was read from such a file.
  *   <li>If the timeline holds chosen steps only, a label of the process says so, and an instant {@code chosen steps
  *       only} at the beginning has the JSON of {@link org.brickprofiler.trace.SlowSteps} in its annotations
  *       {@code slow_steps}, one after the other.
@@ -37,10 +43,11 @@ import org.brickprofiler.trace.TraceInfo;
 public final class PerfettoWriter {
 
     /**
-     * The producer recorded in a file, with the version of the meaning of categories and annotations. Files of version
-     * 1 ({@code brick-profiler 1}) could not mark an unknown number of elements, and omitted no annotations.
+     * The producer recorded in a file, with the version of the meaning of packets, categories and annotations. Files of
+     * version 1 ({@code brick-profiler 1}) could not mark an unknown number of elements, and omitted no annotations.
+     * Files of version 2 did not mark their end, and did not state the phases of samples.
      */
-    public static final String PRODUCER = "brick-profiler 2";
+    public static final String PRODUCER = "brick-profiler 3";
 
     private PerfettoWriter() {}
 
@@ -83,8 +90,9 @@ public final class PerfettoWriter {
         long shiftNs = firstNs < 0 ? -firstNs : 0;
         PerfettoTracks.Ids ids = new PerfettoTracks.Ids(info, tracks.size());
         PerfettoTracks descriptors = new PerfettoTracks(out, ids, info, tracks, origin);
-        descriptors.writeClocks(shiftNs);
+        // The producer comes first: a file that was cut off after any packet shows that it is one of this library.
         descriptors.writeProcess();
+        descriptors.writeClocks(shiftNs);
         descriptors.writeTracks();
         if (info.droppedSpans() > 0) {
             descriptors.writeDropped(earliestNs + shiftNs);
@@ -94,5 +102,8 @@ public final class PerfettoWriter {
         }
         PerfettoEvents events = new PerfettoEvents(out, ids, descriptors, tracks, timeline.names(), shiftNs, origin);
         events.writeAll(timeline);
+        if (!info.isCutOff()) {
+            descriptors.writeEnd();
+        }
     }
 }

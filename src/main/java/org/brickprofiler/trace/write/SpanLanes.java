@@ -2,6 +2,7 @@ package org.brickprofiler.trace.write;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.brickprofiler.trace.Span;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 
@@ -26,15 +27,20 @@ final class SpanLanes {
     private static final class Lane {
         private final LongArrayList ends = new LongArrayList();
         private final IntArrayList layers = new IntArrayList();
+        private final List<Span.Phase> phases = new ArrayList<>();
+        /** The phase of the last sample around which no span was open. */
+        private Span.Phase lastPhase = Span.Phase.NONE;
 
         void add(long endNs, int layer) {
             ends.add(endNs);
             layers.add(layer);
+            phases.add(Span.Phase.NONE);
         }
 
         void removeInnermost() {
             ends.removeAtIndex(ends.size() - 1);
             layers.removeAtIndex(layers.size() - 1);
+            phases.remove(phases.size() - 1);
         }
     }
 
@@ -81,6 +87,26 @@ final class SpanLanes {
     int layerAround(int lane) {
         IntArrayList layers = lanes.get(lane).layers;
         return layers.size() < 2 ? NO_LAYER : layers.get(layers.size() - 2);
+    }
+
+    /**
+     * Gives the innermost span of a lane its phase. A span that has none takes that of the span around it.
+     *
+     * @param isSample whether it is a sample, which may have none
+     * @return the phase that a reader assumes for it: that of the span around it, or else of the last sample of the
+     *     lane around which no span was open
+     */
+    Span.Phase phase(int lane, Span.Phase phase, boolean isSample) {
+        Lane of = lanes.get(lane);
+        int innermost = of.phases.size() - 1;
+        Span.Phase around = innermost > 0 ? of.phases.get(innermost - 1) : Span.Phase.NONE;
+        of.phases.set(innermost, isSample || phase != Span.Phase.NONE ? phase : around);
+        if (innermost > 0 || !isSample) {
+            return around;
+        }
+        Span.Phase last = of.lastPhase;
+        of.lastPhase = phase;
+        return last;
     }
 
     private static boolean outlasts(long endNs, LongArrayList ends) {

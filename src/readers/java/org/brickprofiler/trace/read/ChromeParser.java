@@ -19,6 +19,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import org.brickprofiler.internal.io.JsonFault;
+import org.brickprofiler.trace.Span;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,6 +63,9 @@ final class ChromeParser {
     private final int longestText;
     private final Names names = new Names();
     private final TraceEvent event = new TraceEvent();
+
+    /** The argument {@code phase} of the event; empty if it has none. */
+    private String phaseWord = "";
 
     /** The processes that are devices by their names, in the order of the file. */
     private final Set<String> deviceProcesses = new HashSet<>();
@@ -172,6 +176,7 @@ final class ChromeParser {
                     long offset = offset();
                     head.lostSpans(wholeNumber(value, 0), offset);
                 }
+                case "cutOff" -> head.cutOff(value == JsonToken.VALUE_TRUE ? 1 : 0, offset());
                 case "slowSteps" -> {
                     long offset = offset();
                     slowSteps(value, offset);
@@ -200,15 +205,24 @@ final class ChromeParser {
         }
     }
 
+    /** Gives an event of this library the name that it has here, and its phase. */
+    private void useOwnNames() {
+        String ownName = event.isStep() && event.ownName == null && !phaseWord.isEmpty() ? phaseWord : event.ownName;
+        event.name = ownName == null ? event.name : ownName;
+        event.statedPhase = phaseWord.isEmpty() ? null : Span.Phase.of(phaseWord);
+    }
+
     private void array(boolean mayStayOpen) throws IOException {
         try {
             JsonToken token = parser.nextToken();
             while (token != JsonToken.END_ARRAY) {
                 mayEndHere = false;
                 if (token == JsonToken.START_OBJECT) {
+                    phaseWord = "";
                     readEvent();
-                    String ownName = event.ownName;
-                    event.name = collector.head.isOwn() && ownName != null ? ownName : event.name;
+                    if (collector.head.isOwn()) {
+                        useOwnNames();
+                    }
                     event.category = event.isMarker && event.category.isEmpty() ? TraceEvent.AROUND : event.category;
                     describeOperation();
                     collector.accept(event);
@@ -453,7 +467,8 @@ final class ChromeParser {
                     event.sawKey(BYTES);
                     event.bytes = bytes(argument);
                 }
-                case TraceEvent.BRICK, TraceEvent.PHASE -> event.ownName = scalar(argument);
+                case TraceEvent.BRICK -> event.ownName = scalar(argument);
+                case TraceEvent.PHASE -> phaseWord = scalar(argument);
                 case TraceEvent.CATEGORY -> event.ownCategory = scalar(argument);
                 case TraceEvent.ELEMENTS -> event.elements = Math.max(NONE, bytes(argument));
                 case TraceEvent.CORRELATION -> event.correlation = Math.max(NONE, bytes(argument));

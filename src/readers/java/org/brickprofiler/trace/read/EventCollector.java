@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.TraceRows.Row;
 import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
@@ -33,6 +34,9 @@ abstract class EventCollector implements Closeable {
     private final int mostOpenOfARow;
     private final int mostOpen;
     private final IntObjectHashMap<List<Slice>> open = new IntObjectHashMap<>();
+
+    /** Of each row, the phase of the last sample around which no slice was open. */
+    private final IntObjectHashMap<Span.Phase> lastPhases = new IntObjectHashMap<>();
 
     private @Nullable Row lastRow;
     private int openSlices;
@@ -84,6 +88,9 @@ abstract class EventCollector implements Closeable {
         private final TraceEvent.Sum sum;
 
         private boolean isDropped;
+
+        /** The phase that the slices within it have unless they state another one. */
+        private Span.Phase phase = Span.Phase.NONE;
 
         Slice(TraceEvent event, int row, int name, long amount, long deviceNs, long detail) {
             this.row = row;
@@ -155,6 +162,9 @@ abstract class EventCollector implements Closeable {
         if (head.spansLost() > 0) {
             omissions.fault(Reason.LOST_SPANS, head.spansLost(), head.firstLostOffset());
         }
+        if (head.cutOffs() > 0) {
+            omissions.fault(Reason.CUT_OFF, head.cutOffs(), head.firstCutOffset());
+        }
         return omissions.list();
     }
 
@@ -191,6 +201,7 @@ abstract class EventCollector implements Closeable {
      */
     void endAt(TraceFormatException damage) throws TraceFormatException {
         isDamaged = true;
+        head.isIncomplete = true;
         omissions.damage(damage.fault(), damage.offset());
         if (second != null) {
             second.omissions.damage(damage.fault(), damage.offset());
@@ -430,6 +441,7 @@ abstract class EventCollector implements Closeable {
     /** Notes that the array of events does not end. */
     void openArray(long offset) {
         isOpenArray = true;
+        head.isIncomplete = true;
         fault(Reason.OPEN_ARRAY, 1, offset);
     }
 
@@ -465,6 +477,7 @@ abstract class EventCollector implements Closeable {
 
     private void complete(TraceEvent event) throws IOException {
         slicesRead++;
+        event.spanPhase = phaseOf(event, Span.Phase.NONE);
         Reason ignoredAs = ignores(event);
         if (ignoredAs != null) {
             omissions.add(ignoredAs);
@@ -492,14 +505,16 @@ abstract class EventCollector implements Closeable {
 
     private void begin(TraceEvent event) throws IOException {
         boolean isTime = isTime(event.startNs, event.offset);
+        int row = row(event).number;
+        event.spanPhase = phaseOf(event, assumedPhase(event, row));
         Reason ignoredAs = isTime ? ignores(event) : null;
         Site site = isTime ? site(event) : null;
-        int row = row(event).number;
         Slice slice = isTime && ignoredAs == null ? beginSlice(event) : null;
         if (slice == null) {
             slice = new Slice(event, ignoredAs);
         }
         slice.site = site;
+        slice.phase = event.spanPhase;
         slice.nameHash = event.name.isEmpty() ? 0 : Names.hash(event.name);
         List<Slice> stack = open.getIfAbsentPut(row, ArrayList::new);
         // Events that end together may nest as deep as their number.
@@ -508,6 +523,45 @@ abstract class EventCollector implements Closeable {
         }
         stack.add(slice);
         openSlices++;
+    }
+
+    /**
+     * Returns the phase of a slice that states none, in a trace that omits implied values: that of the slice around it;
+     * of a sample around which none is open, that of the last such sample.
+     */
+    private Span.Phase assumedPhase(TraceEvent event, int row) {
+        Slice around = innermost(row);
+        if (around != null || !event.isSample()) {
+            return around == null ? Span.Phase.NONE : around.phase;
+        }
+        Span.Phase last = lastPhases.getIfAbsent(row, () -> Span.Phase.NONE);
+        lastPhases.put(row, phaseOf(event, last));
+        return last;
+    }
+
+    /** Returns the phase of a slice of a trace of this library; unknown for a sample whose phase nothing states. */
+    private Span.Phase phaseOf(TraceEvent event, Span.Phase assumed) {
+        if (!head.isOwn()) {
+            return Span.Phase.NONE;
+        }
+        if (!head.statesPhases()) {
+            return event.isSample() ? Span.Phase.UNKNOWN : Span.Phase.NONE;
+        }
+        Span.Phase stated = event.statedPhase;
+        return stated == null ? assumed : stated;
+    }
+
+    /** Returns the phase of a step or of a sample; none for any other slice. */
+    final Span.Phase ownPhase(TraceEvent event) {
+        if (event.isSample()) {
+            return event.spanPhase;
+        }
+        if (!event.isStep() || !head.isOwn()) {
+            return Span.Phase.NONE;
+        }
+        // Versions that did not state phases named a step after its phase.
+        Span.Phase stated = head.statesPhases() ? event.statedPhase : Span.Phase.of(event.name);
+        return stated != null && stated.ofStep().isPresent() ? stated : Span.Phase.NONE;
     }
 
     private void end(TraceEvent event) throws IOException {

@@ -83,19 +83,14 @@ record Execution(long startNs, long endNs, long offset, long amount, int row, in
         return hasLaunch() ? (marks & IS_SKIPPED) == 0 : startNs >= firstKeptNs;
     }
 
-    /** Returns the same event with the phase of its step, by its index among the phases. */
-    Execution withPhase(int index) {
-        return new Execution(startNs, endNs, offset, amount, row, kernel, detail, marksOf(index + 1));
-    }
-
     /** Returns the number of its {@link OperatorWork}. */
     int work() {
         return (int) marks;
     }
 
     /**
-     * Returns the number of its step, as {@link EngineSteps#add} counts them: in a trace of this library, the number of
-     * the phase of the step; 0 if no step is known.
+     * Returns the number of its step, as {@link EngineSteps#add} counts them: in a trace of this library, the
+     * {@linkplain org.brickprofiler.trace.Span.Phase#number() number} of its phase; 0 if no step is known.
      */
     int step() {
         return (int) (marks >>> Integer.SIZE) & ((1 << STEP_BITS) - 1);

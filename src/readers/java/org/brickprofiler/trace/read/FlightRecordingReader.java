@@ -18,6 +18,7 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedMethod;
 import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingFile;
+import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.read.TraceProfile.Disturbance.Cause;
 import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
@@ -230,6 +231,7 @@ final class FlightRecordingReader {
             case EXECUTION -> execution(recorded);
             case STEP -> {
                 event.name = recorded.getString("phase").toLowerCase(Locale.ROOT);
+                event.statedPhase = Span.Phase.of(event.name);
                 event.ownCategory = SpanName.STEP;
                 event.category = SpanName.STEP;
                 fields(recorded, STEP_FIELDS);
@@ -259,10 +261,17 @@ final class FlightRecordingReader {
         event.ownCategory = event.category;
         event.elements = recorded.getLong("elements");
         event.elapsedNs = recorded.getLong("elapsed");
+        event.statedPhase = phase(recorded);
         long committedNs = event.startNs;
         long endNs = recorded.getLong("endNs") + clockOffsetNs;
         boolean isTied = !clockOffsets.isEmpty() && Math.abs(endNs - committedNs) < OTHER_CLOCK_NS;
         event.startNs = (isTied ? endNs : committedNs) - event.elapsedNs;
+    }
+
+    /** Returns the phase of a sample; unknown in a recording of an earlier version. */
+    private static Span.Phase phase(RecordedEvent recorded) {
+        String phase = recorded.hasField("phase") ? recorded.getString("phase") : Span.Phase.UNKNOWN.word();
+        return phase.isEmpty() ? Span.Phase.NONE : Span.Phase.of(phase.toLowerCase(Locale.ROOT));
     }
 
     /**

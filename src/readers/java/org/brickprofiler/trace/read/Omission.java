@@ -116,6 +116,12 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
          */
         NO_LAUNCH(Effect.COUNTED, "without a known launch, counted with the step in which they began"),
 
+        /**
+         * A sample in a trace of this library that has steps and does not state the phases of samples, as the versions
+         * before did not. It counts in no phase.
+         */
+        NO_KNOWN_PHASE(Effect.COUNTED, "without a known phase: the file does not state it"),
+
         /** An argument other than elements, layer, device and device time, or a value of the wrong type. */
         ARGUMENT(Effect.NOT_KEPT, "arguments left out", "argument left out"),
         /** A further key of an event, or in Perfetto's format a field that is not read. */
@@ -160,6 +166,11 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
          * wrong.
          */
         DAMAGE(Effect.REPAIRED, "damage, read up to there"),
+        /**
+         * A file of this library without its end, or one converted from a file that was cut off or damaged: later
+         * events, and with them whole tracks, are missing.
+         */
+        CUT_OFF(Effect.REPAIRED, "file cut off before its end: the table is incomplete"),
         /** A byte of a text that is no UTF-8 was read as a question mark. */
         INVALID_UTF8(Effect.REPAIRED, "bytes that are no UTF-8, read as ?"),
         /** An end has another name than the slice that began last on its row; it ended that slice all the same. */

@@ -48,6 +48,8 @@ final class PerfettoPacket {
     boolean hasDefaultTrack;
     long defaultTrack;
     long defaultClock;
+    /** Whether the packet states that the recording had ended. */
+    boolean endsRecording;
     /** The number of skipped fields outside the event. */
     long skipped;
 
@@ -121,6 +123,7 @@ final class PerfettoPacket {
         hasDefaultTrack = false;
         defaultTrack = 0;
         defaultClock = 0;
+        endsRecording = false;
         skipped = 0;
         characters = 0;
         hasEvent = false;
@@ -168,12 +171,22 @@ final class PerfettoPacket {
                 track = new TrackReader().read();
                 in.leave(outer);
             }
+            case PACKET_SERVICE_EVENT << 3 | BYTES -> in.message(this::serviceField);
             case PACKET_COMPRESSED << 3 | BYTES ->
                 throw in.error("compressed packets are not read; convert the trace with Perfetto's traceconv first");
             default -> {
                 skipped++;
                 in.skip();
             }
+        }
+    }
+
+    private void serviceField(int tag) throws IOException {
+        if (tag == (SERVICE_TRACING_DISABLED << 3 | VARINT)) {
+            endsRecording |= in.varint() != 0;
+        } else {
+            skipped++;
+            in.skip();
         }
     }
 

@@ -6,9 +6,11 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.OptionalLong;
 import java.util.StringJoiner;
+import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.read.PerfettoPacket.Annotation;
 import org.brickprofiler.trace.read.PerfettoPacket.Clock;
 import org.brickprofiler.trace.read.PerfettoPacket.Interned;
+import org.brickprofiler.trace.write.PerfettoWriter;
 import org.eclipse.collections.impl.map.mutable.primitive.LongLongHashMap;
 import org.eclipse.collections.impl.map.mutable.primitive.LongObjectHashMap;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +37,12 @@ final class PerfettoParser {
     /** The characters that remain for the names of all sequences. */
     private int charactersLeft = PerfettoPacket.MOST_CHARACTERS;
 
+    /** Whether the file of this library that is being read has to have an end, which did not come yet. */
+    private boolean isEndMissing;
+
+    /** The number of files of this library, one after the other, that ended without their end. */
+    private int cutOff;
+
     private PerfettoParser(ProtoInput in, ReadOptions.Limits limits, EventCollector collector) {
         this.in = in;
         this.mostSequences = limits.rows();
@@ -57,13 +65,25 @@ final class PerfettoParser {
         try {
             PerfettoParser parser = new PerfettoParser(in, limits, collector);
             in.fields(parser::field);
-            collector.end(in.offset());
+            parser.end();
         } catch (TraceInput.DamagedException damaged) {
             throw TraceFormatException.damage(
                     collector.source, in.offset(), String.valueOf(damaged.getMessage()), damaged);
         } catch (TraceRule.TooCostly fault) {
             throw new TraceFormatException(collector.source, in.offset(), String.valueOf(fault.getMessage()), fault);
         }
+    }
+
+    private void end() throws TraceFormatException {
+        endFile();
+        collector.head.cutOff(cutOff, in.offset());
+        collector.end(in.offset());
+    }
+
+    /** Ends a file of this library; another one may follow, as files can be joined. */
+    private void endFile() {
+        cutOff += isEndMissing ? 1 : 0;
+        isEndMissing = false;
     }
 
     private void field(int tag) throws IOException {
@@ -85,9 +105,14 @@ final class PerfettoParser {
         if (track != null) {
             for (String label : track.labels()) {
                 head.producer(label, TraceHead.PERFETTO_PRODUCERS, collector.eventsRead(), packet.offset);
+                if (label.equals(PerfettoWriter.PRODUCER)) {
+                    endFile();
+                    isEndMissing = true;
+                }
             }
             collector.describe(track);
         }
+        isEndMissing &= !packet.endsRecording;
         collector.skipFields(packet.skipped);
         long timeNs = timeNs(sequence);
         if (!packet.hasEvent) {
@@ -351,6 +376,7 @@ final class PerfettoParser {
                 event.isDeviceSample = annotation.isWhole && annotation.whole == 1;
                 event.elements = event.isDeviceSample ? event.elements : TraceEvent.NONE;
             }
+            case TraceEvent.PHASE -> event.statedPhase = Span.Phase.of(isCount ? annotation.whole : -1);
             case TraceEvent.DEVICE -> event.onDevice = true;
             case TraceEvent.DROPPED_SPANS -> {
                 if (event.phase == 'i' && isCount) {

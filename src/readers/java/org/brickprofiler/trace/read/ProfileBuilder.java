@@ -24,6 +24,7 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.Work;
 import org.brickprofiler.trace.SlowSteps;
+import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.read.Kernels.Kernel;
 import org.brickprofiler.trace.read.LayerPlaces.Evidence;
@@ -48,7 +49,6 @@ final class ProfileBuilder extends EventCollector {
     private static final int NAMED = 1 << 30;
     private static final int MOST_STEPS = 100_000;
     private static final int MOST_PHASES = 1_000_000;
-    private static final List<StepInfo.Phase> PHASES = List.of(StepInfo.Phase.values());
     private static final Pattern STEP = Pattern.compile("ProfilerStep#(\\d{1,18})");
 
     /**
@@ -86,9 +86,6 @@ final class ProfileBuilder extends EventCollector {
     /** In the same place, with the number of its name added: the slice loads a model. */
     private static final int LOADING_SITE = RUN_SITE + 1;
 
-    /** In the same place, with the index of its phase added: the slice is a step of a trace of this library. */
-    private static final int OWN_STEP_SITE = 1 << 17;
-
     private static final int MOST_LOADINGS = 64;
 
     private final OperatorWork works = new OperatorWork();
@@ -98,7 +95,6 @@ final class ProfileBuilder extends EventCollector {
     private final long[] loadingNs = new long[MOST_LOADINGS];
 
     private final LaunchSites sites = new LaunchSites();
-    private final OwnSteps ownSteps = new OwnSteps();
     private EventStore slices = new EventStore(EventStore.Order.BY_TIME);
     private Kernels kernels;
 
@@ -116,6 +112,9 @@ final class ProfileBuilder extends EventCollector {
     private final NamedSums providers = new NamedSums();
     private final RowNames names;
     private boolean deviceSeen;
+
+    /** Whether a trace of this library has a step with a phase. */
+    private boolean announcedStepSeen;
 
     /** Whether work of the device has categories; such work does not contain other work. */
     private boolean isWorkMarked;
@@ -180,36 +179,23 @@ final class ProfileBuilder extends EventCollector {
         return reason;
     }
 
-    /**
-     * Ignores all slices but bricks. A brick has the category of a brick and elements, which no slice of an application
-     * has, and lies on the host or on the device that timed it.
-     */
-    private static @Nullable Reason ignoresOwn(TraceEvent event) {
+    /** Ignores all slices but bricks. */
+    private @Nullable Reason ignoresOwn(TraceEvent event) {
         if (event.isStep()) {
+            announcedStepSeen |= ownPhase(event) != Span.Phase.NONE;
             return Reason.ANNOTATION;
         }
         if (event.onDevice && !event.isDeviceSample) {
             return Reason.DEVICE;
         }
-        return event.elements >= 0 && brickCategory(event) != null ? null : Reason.NO_BRICK;
+        return event.isSample() ? null : Reason.NO_BRICK;
     }
 
     @Override
     @Nullable
     Site site(TraceEvent event) throws TraceFormatException {
         Kind kind = event.kind();
-        if (head.isOwn()) {
-            Optional<StepInfo.Phase> phase = OwnSteps.phase(event);
-            return phase.isEmpty()
-                    ? null
-                    : new Site(
-                            row(event).number,
-                            event.startNs,
-                            event.offset,
-                            OWN_STEP_SITE + PHASES.indexOf(phase.get()),
-                            TraceEvent.NONE);
-        }
-        if (kind.isDevice()) {
+        if (head.isOwn() || kind.isDevice()) {
             return null;
         }
         if (kind == Kind.RUN) {
@@ -231,8 +217,6 @@ final class ProfileBuilder extends EventCollector {
             if (!runs.add(site.startNs(), endNs, site.correlation())) {
                 throw error(site.offset(), "there are too many runs");
             }
-        } else if (site.kind() >= OWN_STEP_SITE) {
-            ownSteps.add(site.row(), site.startNs(), endNs, PHASES.get(site.kind() - OWN_STEP_SITE));
         } else if (site.kind() >= LOADING_SITE) {
             loadingEvents[site.kind() - LOADING_SITE]++;
             loadingNs[site.kind() - LOADING_SITE] += endNs - site.startNs();
@@ -255,7 +239,8 @@ final class ProfileBuilder extends EventCollector {
         BrickCategory brick = head.isOwn() ? brickCategory(event) : null;
         if (brick != null) {
             int kernel = kernels.brick(event.name, brick);
-            return new Slice(event, row(event).number, kernel, Math.max(0, event.elements), 0, OF_HOST);
+            long phase = Execution.marksOf(event.spanPhase.number());
+            return new Slice(event, row(event).number, kernel, Math.max(0, event.elements), phase, OF_HOST);
         }
         if (untimed != null) {
             boolean isCopy = event.bytes != TraceEvent.NONE;
@@ -650,15 +635,8 @@ final class ProfileBuilder extends EventCollector {
         if (head.isOwn()) {
             // Like the profiler, a trace of this library counts a brick with its whole duration, nested bricks
             // included.
-            boolean havePhases = ownSteps.areEnoughFor(store);
             for (EventStore.Event event = events.next(); event != null; event = events.next()) {
                 Execution brick = new Execution(event);
-                if (havePhases) {
-                    brick = ownSteps.phase(brick)
-                            .map(PHASES::indexOf)
-                            .map(brick::withPhase)
-                            .orElse(brick);
-                }
                 sink.ends(brick, brick.elapsedNs(), sink.begins(brick));
             }
         } else {
@@ -724,6 +702,7 @@ final class ProfileBuilder extends EventCollector {
         private long unmatched;
         private long unmatchedNs;
         private long leftOutNs;
+        private long withoutKnownPhase;
         /** The source of the events; null if the rules alone decide. */
         private final @Nullable LayerPlaces places;
 
@@ -827,11 +806,8 @@ final class ProfileBuilder extends EventCollector {
             Work work = works.get(event.work());
             if (sum.executions() == 1) {
                 bricks.add(kernel.target(), event, selfNs, elements, bytes, work);
-                if (event.step() > 0) {
-                    ofPhases.computeIfAbsent(sites.engineSteps().phase(event.step()), added -> new BrickSums())
-                            .add(kernel.target(), event, selfNs, elements, bytes, work);
-                    sites.engineSteps().count(event.step(), event.startNs(), event.endNs());
-                }
+                phaseOf(event).ifPresent(phase -> ofPhases.computeIfAbsent(phase, added -> new BrickSums())
+                        .add(kernel.target(), event, selfNs, elements, bytes, work));
             } else {
                 bricks.add(kernel.target(), sum, selfNs, elements, bytes);
             }
@@ -849,6 +825,20 @@ final class ProfileBuilder extends EventCollector {
                 unmatched += sum.executions();
                 unmatchedNs += selfNs;
             }
+        }
+
+        /** Returns the phase of an event, and counts the event in its step. */
+        private Optional<StepInfo.Phase> phaseOf(Execution event) {
+            if (event.step() == 0) {
+                return Optional.empty();
+            }
+            if (head.isOwn()) {
+                Span.Phase phase = Span.Phase.of(event.step());
+                withoutKnownPhase += phase == Span.Phase.UNKNOWN ? 1 : 0;
+                return phase.ofStep();
+            }
+            sites.engineSteps().count(event.step(), event.startNs(), event.endNs());
+            return Optional.of(sites.engineSteps().phase(event.step()));
         }
 
         private void addPlacement(TraceRule.Target brick, long evidence, long events, long selfNs) {
@@ -909,6 +899,9 @@ final class ProfileBuilder extends EventCollector {
             long events = eventsRead() - ends;
             if (runs.isAny() && events >= OnnxRuntime.MOST_EVENTS) {
                 omissions.fault(Reason.EVENT_LIMIT, events, 0);
+            }
+            if (announcedStepSeen) {
+                omissions.add(Reason.NO_KNOWN_PHASE, withoutKnownPhase);
             }
             if (head.isXla && slicesRead() >= XlaName.MOST_SLICES) {
                 omissions.fault(Reason.VIEWER_LIMIT, slicesRead(), 0);

@@ -74,11 +74,14 @@ final class TimelineCollector extends EventCollector {
      */
     private static final long FIRST_CORRELATION = -2;
 
-    // The detail of an event: its kind, whether it is a sample that a device timed, and in the low half its layer.
+    // The detail of an event: its kind, its phase, whether it is a sample that a device timed, and in the low half its
+    // layer. The ends of flows lie in the same store, with kinds of their own.
     private static final long SPAN = 0;
     private static final long INSTANT = 1;
     private static final long VALUE = 2;
-    private static final int KIND_SHIFT = 33;
+    static final int KIND_SHIFT = 36;
+    private static final int PHASE_SHIFT = 33;
+    private static final long PHASE_MASK = (1L << (KIND_SHIFT - PHASE_SHIFT)) - 1;
     private static final long DEVICE_SAMPLE = 1L << 32;
 
     private final int mostRows;
@@ -164,7 +167,9 @@ final class TimelineCollector extends EventCollector {
             row.noteWait(event);
         }
         boolean isSample = head.isOwn() && event.isDeviceSample;
-        long detail = (layer(event, row.number) & 0xffff_ffffL) | (isSample ? DEVICE_SAMPLE : 0);
+        long detail = (layer(event, row.number) & 0xffff_ffffL)
+                | (isSample ? DEVICE_SAMPLE : 0)
+                | (long) ownPhase(event).number() << PHASE_SHIFT;
         long deviceNs = event.wholeNumber(TraceEvent.DEVICE_NS);
         long kept = hasCorrelation(event) ? FIRST_CORRELATION - event.correlation : deviceNs;
         long amount = isCopy(event) ? event.bytes : event.elements;
@@ -462,6 +467,7 @@ final class TimelineCollector extends EventCollector {
                 .rank(head.rank(), head.worldSize())
                 .moment(monotonicNs, baseNs + monotonicNs)
                 .droppedSpans(Math.max(0, head.spansLost()))
+                .cutOff(head.isOwn() && head.isIncomplete)
                 .clockErrorNs(head.clockErrorNs())
                 .devices(head.devices)
                 .slowSteps(head.slowSteps())
@@ -587,6 +593,11 @@ final class TimelineCollector extends EventCollector {
         @Override
         public int layer() {
             return (int) event.detail();
+        }
+
+        @Override
+        public Span.Phase phase() {
+            return Span.Phase.of(event.detail() >> PHASE_SHIFT & PHASE_MASK);
         }
 
         @Override

@@ -30,8 +30,6 @@ final class TimelineFlows implements Closeable {
     /** The largest distance over which the span around a moment is looked for; a power of two. */
     private static final int FARTHEST = 1 << 14;
 
-    private static final int KIND_SHIFT = 33;
-
     /** Sorts an end after all events that start at the same time. */
     private static final long BEHIND = Long.MIN_VALUE;
 
@@ -87,13 +85,13 @@ final class TimelineFlows implements Closeable {
     private void add(long side, String id, int name, Row row, long atNs, long order, long spanOffset)
             throws IOException {
         row.hasFlows = true;
-        long detail = side << KIND_SHIFT | (name - Span.UNNAMED);
+        long detail = side << TimelineCollector.KIND_SHIFT | (name - Span.UNNAMED);
         events.add(row.number, atNs, order, ends, ends, Names.hash(id), spanOffset, detail);
         ends++;
     }
 
     private static long sideOf(EventStore.Event end) {
-        return end.detail() >> KIND_SHIFT;
+        return end.detail() >> TimelineCollector.KIND_SHIFT;
     }
 
     private static int nameOf(EventStore.Event end) {

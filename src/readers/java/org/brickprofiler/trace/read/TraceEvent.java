@@ -3,6 +3,7 @@ package org.brickprofiler.trace.read;
 import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Pattern;
+import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.SpanName;
 import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 import org.eclipse.collections.impl.map.mutable.UnifiedMap;
@@ -91,6 +92,10 @@ final class TraceEvent {
     long elements;
     /** The correlation with its launch or its kernels, in another program's trace. */
     long correlation;
+    /** The phase that the trace states, if this library wrote it; null if it states none. */
+    Span.@Nullable Phase statedPhase;
+    /** The phase of a step or a sample, or of the slice around another slice, if this library wrote the trace. */
+    Span.Phase spanPhase = Span.Phase.NONE;
     /** Whether the event ran on a device, if this library wrote the trace. */
     boolean onDevice;
     /** Whether the work on the device is the sample of a brick. */
@@ -231,6 +236,8 @@ final class TraceEvent {
         bytes = NONE;
         elements = NONE;
         correlation = NONE;
+        statedPhase = null;
+        spanPhase = Span.Phase.NONE;
         onDevice = false;
         isDeviceSample = false;
         isMarker = false;
@@ -278,6 +285,17 @@ final class TraceEvent {
     void sawKey(int bit) {
         repeatedKey |= (keys & bit) != 0;
         keys |= bit;
+    }
+
+    /**
+     * Returns whether the event is a sample, in a trace of this library: it has the category of a brick and elements,
+     * which no slice of an application has, and lies on the host or on the device that timed it.
+     */
+    boolean isSample() {
+        return !isStep()
+                && (!onDevice || isDeviceSample)
+                && elements >= 0
+                && ProfileBuilder.brickCategory(this) != null;
     }
 
     boolean isStep() {

@@ -22,10 +22,14 @@ import org.jspecify.annotations.Nullable;
 final class TraceHead {
 
     /** The producers of Chrome traces whose arguments are understood. */
-    static final List<String> CHROME_PRODUCERS = List.of(ChromeWriter.PRODUCER);
+    static final List<String> CHROME_PRODUCERS = List.of("brick-profiler 1", ChromeWriter.PRODUCER);
 
-    /** The producers of Perfetto traces whose arguments are understood; the last one omits implied values. */
-    static final List<String> PERFETTO_PRODUCERS = List.of("brick-profiler 1", PerfettoWriter.PRODUCER);
+    /** The producer of Perfetto traces that omitted no implied values. */
+    private static final String EXPLICIT_PRODUCER = "brick-profiler 1";
+
+    /** The producers of Perfetto traces whose arguments are understood. */
+    static final List<String> PERFETTO_PRODUCERS =
+            List.of(EXPLICIT_PRODUCER, "brick-profiler 2", PerfettoWriter.PRODUCER);
 
     private static final String OWN = "brick-profiler ";
     private static final int MOST_DEVICES = 64;
@@ -72,6 +76,11 @@ final class TraceHead {
     RunSummary runs;
 
     final String source;
+    /** Whether the trace ends before its end, by damage or because it was cut off. */
+    boolean isIncomplete;
+
+    private long cutOffs;
+    private long firstCutOffset;
     private long spansLost;
     private long firstLostOffset;
     private final StringBuilder slowSteps = new StringBuilder();
@@ -82,6 +91,7 @@ final class TraceHead {
     private long anchorErrorNs;
     private final List<Timing> timings = new ArrayList<>();
     private boolean isImplicit;
+    private boolean statesPhases;
 
     TraceHead(String source) {
         this.source = source;
@@ -125,7 +135,8 @@ final class TraceHead {
      * Takes the producer of the trace; any other program than this library is ignored.
      *
      * @param producer the producer as written in the trace
-     * @param understood the supported producers of this library in its format
+     * @param understood the supported producers of this library in its format; the last one states the phases of
+     *     samples
      * @param eventsRead the number of events read before
      * @param offset the place of the producer
      * @throws TraceFormatException when it is an unsupported version of this library, or when events came before
@@ -145,7 +156,8 @@ final class TraceHead {
             throw new TraceFormatException(source, offset, "the producer is named after the events");
         }
         isOwn = true;
-        isImplicit = producer.equals(PerfettoWriter.PRODUCER);
+        isImplicit = hasTracks && !producer.equals(EXPLICIT_PRODUCER);
+        statesPhases = producer.equals(understood.get(understood.size() - 1));
     }
 
     /** Returns whether this library wrote the trace. */
@@ -154,10 +166,16 @@ final class TraceHead {
     }
 
     /**
-     * Returns whether the trace omits implied values: one element of a brick, and the layer of the surrounding slice.
+     * Returns whether the trace omits implied values: one element of a brick, and the layer and the phase of the
+     * surrounding slice.
      */
     boolean isImplicit() {
         return isImplicit;
+    }
+
+    /** Returns whether the trace states the phases of samples. */
+    boolean statesPhases() {
+        return statesPhases;
     }
 
     /** Notes the spans that this library lost while it recorded; in another program's trace the number is ignored. */
@@ -166,6 +184,25 @@ final class TraceHead {
             firstLostOffset = spansLost == 0 ? offset : firstLostOffset;
             spansLost += spans;
         }
+    }
+
+    /** Notes files of this library that lack their end; in another program's trace the number is ignored. */
+    void cutOff(long files, long offset) {
+        if (isOwn && files > 0) {
+            isIncomplete = true;
+            firstCutOffset = cutOffs == 0 ? offset : firstCutOffset;
+            cutOffs += files;
+        }
+    }
+
+    /** Returns the number of files of this library that lack their end. */
+    long cutOffs() {
+        return cutOffs;
+    }
+
+    /** Returns the first place at which an end is missing; 0 if none is. */
+    long firstCutOffset() {
+        return firstCutOffset;
     }
 
     /**

@@ -65,9 +65,11 @@ import org.jspecify.annotations.Nullable;
  * slices. Rules do not apply. Events in the warm-up of a schedule are left out unless kept, and steps can be skipped.
  * The last duration is that of the span that ended last; of several such spans, the longest. The profiler's last
  * duration may differ if samples of a brick were recorded at one reading of the clock, or if a synchronisation ended
- * deferred measurements one by one. A timeline holds no bytes, cycles or settings, no names beyond
- * {@value Names#LONGEST} characters and no durations beyond 39 hours. If several profilers share one recorder, it does
- * not show the profiler of a span. Spans that were lost during recording are an {@link Omission.Reason#LOST_SPANS}.
+ * deferred measurements one by one. Each sample has the phase in which the profiler counted it; in files of versions
+ * that did not state phases it is {@linkplain Omission.Reason#NO_KNOWN_PHASE unknown}. A timeline holds no bytes,
+ * cycles or settings, and no names beyond {@value Names#LONGEST} characters. If several profilers share one recorder,
+ * it does not show the profiler of a span. Spans that were lost during recording are an
+ * {@link Omission.Reason#LOST_SPANS}.
  *
  * <p><b>In a profile of ONNX Runtime</b> each node counts with its self time, by its path or else by its operator.
  * Rules see category {@code Node} and the arguments {@code op_name}, {@code provider} and {@code types}. The runs of

@@ -11,6 +11,8 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class SpanBufferTest {
 
@@ -41,7 +43,7 @@ final class SpanBufferTest {
     void anEntryComesBackAsItWentIn() {
         SpanBuffer buffer = buffer(SpanKind.values().length, true);
         for (SpanKind kind : SpanKind.values()) {
-            buffer.add(kind, TimerToken.MAX_KEY, Long.MIN_VALUE, SpanBuffer.MAX_ELAPSED_NS, -1);
+            buffer.add(kind, TimerToken.MAX_KEY, Long.MIN_VALUE, SpanBuffer.MAX_SHORT_NS, -1);
         }
 
         SpanCopy copy = buffer.copy();
@@ -52,22 +54,50 @@ final class SpanBufferTest {
             assertThat(copy.kind(entry)).isEqualTo(kind);
             assertThat(copy.key(entry)).isEqualTo(TimerToken.MAX_KEY);
             assertThat(copy.startNs(entry)).isEqualTo(Long.MIN_VALUE);
-            assertThat(copy.endNs(entry)).isEqualTo(Long.MIN_VALUE + SpanBuffer.MAX_ELAPSED_NS);
+            assertThat(copy.endNs(entry)).isEqualTo(Long.MIN_VALUE + SpanBuffer.MAX_SHORT_NS);
             assertThat(copy.value(entry)).isEqualTo(-1);
         }
         assertThat(copy.threadId()).isEqualTo(Thread.currentThread().getId());
         assertThat(copy.threadName()).isEqualTo(Thread.currentThread().getName());
     }
 
-    @Test
-    void aDurationThatDoesNotFitIsCut() {
-        SpanBuffer buffer = buffer(1, true);
+    /** Durations and values around each limit; entries are read one by one, and as those after a moment. */
+    @ParameterizedTest
+    @ValueSource(longs = {0, -1, 1, 4_711, (1L << 45) - 1, -(1L << 45)})
+    void aDurationOfAnyLengthComesBackBesideAUsualValue(long value) {
+        long[] durations = {
+            0, 1, SpanBuffer.MAX_SHORT_NS, SpanBuffer.MAX_SHORT_NS + 1, 1_400_000_000_000_000L, Long.MAX_VALUE
+        };
+        SpanBuffer buffer = buffer(durations.length, true);
+        for (long elapsedNs : durations) {
+            assertThat(buffer.add(SpanKind.DEVICE_SAMPLE, 4_000, 0, elapsedNs, value))
+                    .isTrue();
+        }
 
-        buffer.add(SpanKind.INSTANT, 5, 0, Long.MAX_VALUE, 7);
+        for (SpanCopy copy : List.of(buffer.copy(), buffer.copyAfter(0))) {
+            assertThat(copy.size()).isEqualTo(durations.length);
+            for (int entry = 0; entry < durations.length; entry++) {
+                assertThat(copy.endNs(entry)).isEqualTo(durations[entry]);
+                assertThat(copy.value(entry)).isEqualTo(value);
+                assertThat(copy.kind(entry)).isEqualTo(SpanKind.DEVICE_SAMPLE);
+                assertThat(copy.key(entry)).isEqualTo(4_000);
+            }
+            assertThat(copy.dropped()).isZero();
+        }
+    }
 
-        assertThat(buffer.copy().endNs(0)).isEqualTo(SpanBuffer.MAX_ELAPSED_NS);
-        assertThat(buffer.copy().kind(0)).isEqualTo(SpanKind.INSTANT);
-        assertThat(buffer.copy().key(0)).isEqualTo(5);
+    @ParameterizedTest
+    @ValueSource(longs = {1L << 45, -(1L << 45) - 1, Long.MAX_VALUE})
+    void anEntryWhoseDurationAndValueAreTooLargeIsRefusedAndCounted(long value) {
+        SpanBuffer buffer = buffer(2, true);
+
+        assertThat(buffer.add(SpanKind.SPAN, 5, 0, SpanBuffer.MAX_SHORT_NS, value))
+                .isTrue();
+        assertThat(buffer.add(SpanKind.SPAN, 5, 0, SpanBuffer.MAX_SHORT_NS + 1, value))
+                .isFalse();
+        assertThat(buffer.copy().size()).isOne();
+        assertThat(buffer.copy().value(0)).isEqualTo(value);
+        assertThat(buffer.copy().dropped()).isOne();
     }
 
     @Test

@@ -2,6 +2,7 @@ package org.brickprofiler.trace.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -107,6 +108,13 @@ final class FlightRecordingReadTest {
         TraceProfile profile = TraceReader.profile(file);
 
         assertSameBricks(profile.snapshot(), profiler.snapshot());
+        assertThat(profile.snapshot().bricks(StepInfo.Phase.PREFILL))
+                .extracting(BrickStats::name, BrickStats::count)
+                .containsExactlyInAnyOrder(tuple("RmsNorm", 1L), tuple("AttentionScore", 1L));
+        assertThat(profile.snapshot().bricks(StepInfo.Phase.DECODE))
+                .extracting(BrickStats::name, BrickStats::count)
+                .containsExactlyInAnyOrder(tuple("RmsNorm", 199L), tuple("AttentionScore", 199L));
+        assertThat(Omissions.counted(profile)).isEmpty();
         assertThat(profile.counting()).isEqualTo(TraceProfile.Counting.BRICKS);
         assertThat(profile.steps()).isEqualTo(200);
         assertThat(profile.rows()).isEqualTo(2);

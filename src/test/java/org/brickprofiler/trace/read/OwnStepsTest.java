@@ -1,24 +1,26 @@
 package org.brickprofiler.trace.read;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.util.EnumMap;
-import java.util.List;
 import java.util.Map;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepInfo.Phase;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.TraceRecorder;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The phases of bricks in traces of this library are those that the profiler counted, or there are none. */
+/** The phases of bricks in traces of this library are those that the profiler counted, or are stated as unknown. */
 class OwnStepsTest {
 
     private final FakeClock clock = new FakeClock(5_000);
@@ -50,15 +52,9 @@ class OwnStepsTest {
         thread.join();
     }
 
-    private static Map<Phase, List<RoundTrip.Brick>> phases(ProfileSnapshot snapshot) {
-        Map<Phase, List<RoundTrip.Brick>> phases = new EnumMap<>(Phase.class);
-        snapshot.phases().forEach((phase, bricks) -> phases.put(phase, RoundTrip.bricks(bricks)));
-        return phases;
-    }
-
     private void assertSamePhases(RoundTrip.Format format) throws IOException {
         ProfileSnapshot read = format.read(recorder.timeline()).snapshot();
-        assertThat(phases(read)).isEqualTo(phases(profiler.snapshot()));
+        assertThat(RoundTrip.phases(read)).isEqualTo(RoundTrip.phases(profiler.snapshot()));
         assertThat(RoundTrip.bricks(read)).isEqualTo(RoundTrip.bricks(profiler.snapshot()));
     }
 
@@ -82,7 +78,6 @@ class OwnStepsTest {
         assertSamePhases(format);
     }
 
-    /** The other thread has steps too, so its row shows when it is in none. */
     @Spec("14.30")
     @ParameterizedTest
     @EnumSource
@@ -104,8 +99,9 @@ class OwnStepsTest {
 
     /** The step is drawn from the end of a brick that ran mostly in the step before. */
     @Spec("14.30")
-    @Test
-    void aBrickThatRanMostlyInTheStepBeforeHasNoPhase() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void aBrickThatRanMostlyInTheStepBefore(RoundTrip.Format format) throws Exception {
         profiler.beginStep(StepInfo.prefill(8));
         brick(BrickId.RMS_NORM, 10);
         long timer = profiler.startBrick(BrickId.FUSED_ATTENTION);
@@ -119,12 +115,7 @@ class OwnStepsTest {
 
         assertThat(profiler.brickStats(BrickId.FUSED_ATTENTION, Phase.DECODE).count())
                 .isEqualTo(1);
-        assertThat(phasesRead().get(Phase.PREFILL))
-                .extracting(RoundTrip.Brick::name)
-                .containsExactly("RmsNorm");
-        assertThat(phasesRead().get(Phase.DECODE))
-                .extracting(RoundTrip.Brick::name)
-                .containsExactly("Sampling");
+        assertSamePhases(format);
     }
 
     /** The step is drawn up to the end of a brick that was stopped after it. */
@@ -148,27 +139,178 @@ class OwnStepsTest {
     }
 
     @Spec("14.30")
-    @Test
-    void aDeferredBrickLeavesTheTraceWithoutPhases() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void aDeferredBrickHasThePhaseInWhichItWasQueued(RoundTrip.Format format) throws Exception {
         step(StepInfo.prefill(8), 100);
-        assertThat(phasesRead()).containsOnlyKeys(Phase.PREFILL);
         profiler.beginStep(StepInfo.decode(8));
         profiler.recordDeferred(BrickId.RMS_NORM, profiler.elapsedNs(), 1);
         clock.advance(40);
         profiler.endPass();
-        assertThat(profiler.snapshot().phases()).hasSize(2);
-        assertThat(phasesRead()).isEmpty();
+
+        assertThat(profiler.brickStats(BrickId.RMS_NORM, Phase.DECODE).count()).isOne();
+        assertSamePhases(format);
+    }
+
+    /** Workers without a step: between the steps, in one, and for a layer of one. */
+    @Spec("14.30")
+    @ParameterizedTest
+    @EnumSource
+    void aBrickOfAWorkerHasThePhaseOfTheStepItWorksFor(RoundTrip.Format format) throws Exception {
+        step(StepInfo.prefill(8), 100);
+        inThread(() -> brick(BrickId.RMS_NORM, 10));
+        profiler.beginStep(StepInfo.decode(8));
+        inThread(() -> {
+            brick(BrickId.RMS_NORM, 20);
+            brick(BrickId.SAMPLING, 30);
+        });
+        profiler.endPass();
+
+        assertThat(profiler.brickStats(BrickId.RMS_NORM, Phase.DECODE).totalNs())
+                .isEqualTo(20);
+        assertSamePhases(format);
     }
 
     @Spec("14.30")
-    @Test
-    void aBrickOfAWorkerLeavesTheTraceWithoutPhases() throws Exception {
-        step(StepInfo.prefill(8), 100);
-        inThread(() -> brick(BrickId.RMS_NORM, 10));
-        assertThat(phasesRead()).isEmpty();
+    @ParameterizedTest
+    @EnumSource
+    void aThreadWithAStepThatWorksForTheLayerOfAnotherOne(RoundTrip.Format format) throws Exception {
+        profiler.beginStep(StepInfo.prefill(8));
+        profiler.startLayer();
+        long layer = profiler.layerToken();
+        inThread(() -> {
+            profiler.beginStep(StepInfo.decode(3));
+            brick(BrickId.SAMPLING, 10);
+            profiler.workFor(layer);
+            brick(BrickId.RMS_NORM, 20);
+            profiler.endPass();
+        });
+        profiler.endLayer();
+        profiler.endPass();
+
+        assertThat(profiler.brickStats(BrickId.RMS_NORM, Phase.PREFILL).totalNs())
+                .isEqualTo(20);
+        assertSamePhases(format);
     }
 
-    private Map<Phase, List<RoundTrip.Brick>> phasesRead() throws IOException {
-        return phases(RoundTrip.Format.PERFETTO.read(recorder.timeline()).snapshot());
+    @Spec("14.30")
+    @ParameterizedTest
+    @EnumSource
+    void profilersThatShareARecorderHaveThePhasesOfTheirOwnSteps(RoundTrip.Format format) throws Exception {
+        BrickProfiler draft =
+                BrickProfiler.builder().clock(clock).tracing(recorder).build();
+        draft.enable();
+        profiler.beginStep(StepInfo.prefill(8));
+        brick(BrickId.RMS_NORM, 10);
+        draft.beginStep(StepInfo.decode(8));
+        draft.record(BrickId.SAMPLING, 4, 1);
+        clock.advance(10);
+        brick(BrickId.RMS_NORM, 10);
+        draft.endPass();
+        profiler.endPass();
+        draft.record(BrickId.SAMPLING, 5, 1);
+
+        ProfileSnapshot both = profiler.snapshot().merge(draft.snapshot());
+        assertThat(both.phases().get(Phase.DECODE)).singleElement().returns(4L, BrickStats::totalNs);
+        assertThat(RoundTrip.phases(format.read(recorder.timeline()).snapshot()))
+                .isEqualTo(RoundTrip.phases(both));
+    }
+
+    @Spec("14.30")
+    @ParameterizedTest
+    @EnumSource
+    void aStepThatHasNotEndedGivesItsPhase(RoundTrip.Format format) throws Exception {
+        step(StepInfo.prefill(8), 100);
+        profiler.beginStep(StepInfo.decode(8));
+        brick(BrickId.SAMPLING, 10);
+
+        assertThat(profiler.brickStats(BrickId.SAMPLING, Phase.DECODE).count()).isOne();
+        assertSamePhases(format);
+    }
+
+    @Spec("14.30")
+    @ParameterizedTest
+    @EnumSource
+    void aBrickAfterAResetWithinAStepHasNoPhase(RoundTrip.Format format) throws Exception {
+        profiler.beginStep(StepInfo.decode(8));
+        profiler.reset();
+        recorder.clear();
+        brick(BrickId.RMS_NORM, 10);
+        brick(BrickId.LM_HEAD, 10);
+        profiler.endPass();
+        step(StepInfo.decode(8), 20);
+
+        assertThat(profiler.brickStats(BrickId.RMS_NORM, Phase.DECODE).totalNs())
+                .isEqualTo(20);
+        assertSamePhases(format);
+    }
+
+    /** The application's own spans are no steps of the library, whatever their names. */
+    @Spec("14.30")
+    @ParameterizedTest
+    @EnumSource
+    void aSpanOfTheApplicationGivesNoPhase(RoundTrip.Format format) throws Exception {
+        brick(BrickId.RMS_NORM, 10);
+        recorder.span("decode", SpanName.STEP, 5_000, 10_000);
+
+        assertThat(RoundTrip.phases(format.read(recorder.timeline()).snapshot()))
+                .isEmpty();
+        TraceTimeline read = timeline(format.written(recorder.timeline()));
+        assertThat(read.timeline().names()).contains(new SpanName("decode", SpanName.STEP));
+        assertThat(RoundTrip.phases(format.read(read.timeline()).snapshot())).isEmpty();
+    }
+
+    /** A file of each format, read as a timeline and written in the other one. */
+    @Spec("14.30")
+    @ParameterizedTest
+    @EnumSource
+    void aConvertedTraceKeepsThePhases(RoundTrip.Format format) throws Exception {
+        brick(BrickId.EMBEDDING, 7);
+        step(StepInfo.prefill(8), 100);
+        profiler.beginStep(StepInfo.decode(8));
+        inThread(() -> brick(BrickId.RMS_NORM, 20));
+        profiler.endPass();
+        TraceTimeline read = timeline(format.written(recorder.timeline()));
+
+        for (RoundTrip.Format other : RoundTrip.Format.values()) {
+            assertThat(RoundTrip.phases(other.read(read.timeline()).snapshot()))
+                    .isEqualTo(RoundTrip.phases(profiler.snapshot()));
+        }
+    }
+
+    /** The versions before did not state phases, and the places of steps do not always show them. */
+    @Spec("14.30")
+    @ParameterizedTest
+    @CsvSource({"PERFETTO, 3, 2", "CHROME, 2, 1"})
+    void aFileThatStatesNoPhasesHasNoneAndSaysSo(RoundTrip.Format format, String now, String before) throws Exception {
+        brick(BrickId.EMBEDDING, 7);
+        byte[] withoutSteps = former(format, now, before);
+        assertThat(Omissions.counted(Traces.read(withoutSteps, ReadOptions.defaults())))
+                .isEmpty();
+        step(StepInfo.prefill(8), 100);
+        step(StepInfo.decode(8), 10);
+        byte[] former = former(format, now, before);
+        TraceProfile profile = Traces.read(former, ReadOptions.defaults());
+
+        assertThat(profile.snapshot().phases()).isEmpty();
+        assertThat(RoundTrip.bricks(profile.snapshot())).isEqualTo(RoundTrip.bricks(profiler.snapshot()));
+        assertThat(Omissions.counted(profile)).containsExactly(Map.entry(Omission.Reason.NO_KNOWN_PHASE, 5L));
+        assertThat(profile.summary()).contains("5 without a known phase: the file does not state it");
+        TraceTimeline read = timeline(former);
+        for (RoundTrip.Format other : RoundTrip.Format.values()) {
+            TraceProfile converted = other.read(read.timeline());
+            assertThat(converted.snapshot().phases()).isEmpty();
+            assertThat(Omissions.counted(converted)).isEqualTo(Omissions.counted(profile));
+        }
+    }
+
+    private byte[] former(RoundTrip.Format format, String now, String before) throws IOException {
+        return new String(format.written(recorder.timeline()), ISO_8859_1)
+                .replace("brick-profiler " + now, "brick-profiler " + before)
+                .getBytes(ISO_8859_1);
+    }
+
+    private static TraceTimeline timeline(byte[] trace) throws IOException {
+        return TraceReader.timeline(new ByteArrayInputStream(trace), ReadOptions.defaults());
     }
 }

@@ -2,12 +2,16 @@ package org.brickprofiler.trace.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.write.ChromeWriter;
 import org.brickprofiler.trace.write.PerfettoWriter;
@@ -81,11 +85,29 @@ final class RoundTrip {
         return stats.stream().map(Brick::of).toList();
     }
 
+    /** The bricks of each phase. */
+    static Map<StepInfo.Phase, List<Brick>> phases(ProfileSnapshot snapshot) {
+        Map<StepInfo.Phase, List<Brick>> phases = new EnumMap<>(StepInfo.Phase.class);
+        snapshot.phases().forEach((phase, bricks) -> phases.put(phase, bricks(bricks)));
+        return phases;
+    }
+
+    /** A timeline has the bricks and phases of a profile in each format, and after a conversion from each to each. */
     static void assertSame(Timeline timeline, ProfileSnapshot expected) throws IOException {
         for (Format format : Format.values()) {
-            assertThat(bricks(format.read(timeline).snapshot()))
-                    .as("read from %s", format)
-                    .isEqualTo(bricks(expected));
+            assertSame(format.toString(), format.read(timeline).snapshot(), expected);
+            try (TraceTimeline read =
+                    TraceReader.timeline(new ByteArrayInputStream(format.written(timeline)), ReadOptions.defaults())) {
+                for (Format other : Format.values()) {
+                    ProfileSnapshot converted = other.read(read.timeline()).snapshot();
+                    assertSame(format + " converted to " + other, converted, expected);
+                }
+            }
         }
+    }
+
+    private static void assertSame(String where, ProfileSnapshot read, ProfileSnapshot expected) {
+        assertThat(bricks(read)).as("read from %s", where).isEqualTo(bricks(expected));
+        assertThat(phases(read)).as("phases read from %s", where).isEqualTo(phases(expected));
     }
 }

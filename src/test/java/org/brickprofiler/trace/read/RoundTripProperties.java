@@ -17,11 +17,13 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.SyncMode;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.TraceRecorder;
 
 /** A profiler's measurements are read back from a timeline of them, in either format. */
@@ -45,6 +47,9 @@ final class RoundTripProperties {
         START_LAYER,
         END_LAYER,
         END_PASS,
+        BEGIN_STEP,
+        ABANDON,
+        WORKER,
         APPLICATION
     }
 
@@ -119,7 +124,38 @@ final class RoundTripProperties {
                 case START_LAYER -> profiler.startLayer();
                 case END_LAYER -> profiler.endLayer();
                 case END_PASS -> profiler.endPass();
+                case BEGIN_STEP -> profiler.beginStep(step(op));
+                case ABANDON -> profiler.abandonPass();
+                case WORKER -> worker(op);
                 default -> application(op);
+            }
+        }
+
+        private static StepInfo step(Op op) {
+            StepInfo.Phase[] phases = StepInfo.Phase.values();
+            return new StepInfo(phases[op.brick() % phases.length], 1, op.number(), 0, 1, 0);
+        }
+
+        /** Another thread works meanwhile: for the layer, in a step of its own, or in none. */
+        private void worker(Op op) {
+            long layer = profiler.layerToken();
+            try {
+                Crew.runOnNewThread(() -> {
+                    if (op.number() % 3 > 0) {
+                        profiler.beginStep(step(op));
+                    }
+                    if (op.number() % 2 > 0) {
+                        profiler.workFor(layer);
+                    }
+                    long timer = profiler.startBrick(id(op));
+                    clock.advance(1 + op.number() % 100);
+                    profiler.stopBrick(timer, op.number());
+                    if (op.number() % 5 > 0) {
+                        profiler.endPass();
+                    }
+                });
+            } catch (Exception failed) {
+                throw new AssertionError(failed);
             }
         }
 
@@ -140,6 +176,7 @@ final class RoundTripProperties {
         private void application(Op op) {
             recorder.instant("FFN");
             recorder.span("RmsNorm", BrickCategory.NORM.displayName(), clock.now() - op.number(), op.number());
+            recorder.span("decode", SpanName.STEP, clock.now() - op.number(), op.number());
             recorder.push("RmsNorm", BrickCategory.NORM.displayName(), op.number(), op.brick());
             recorder.counter("c", "ns").set((double) op.number());
         }
@@ -174,8 +211,8 @@ final class RoundTripProperties {
      * If some samples are a device's, which are resolved at a wait, the timeline does not show which of two samples was
      * the last. A timeline has no samples without a time.
      */
-    private static List<RoundTrip.Brick> timed(ProfileSnapshot snapshot) {
-        return RoundTrip.bricks(snapshot).stream()
+    private static List<RoundTrip.Brick> timed(List<RoundTrip.Brick> bricks) {
+        return bricks.stream()
                 .filter(brick -> brick.count() > 0)
                 .map(brick -> new RoundTrip.Brick(
                         brick.name(),
@@ -209,9 +246,15 @@ final class RoundTripProperties {
         }
         profiler.endPass();
         for (RoundTrip.Format format : RoundTrip.Format.values()) {
-            assertThat(timed(format.read(recorder.timeline()).snapshot()))
+            ProfileSnapshot read = format.read(recorder.timeline()).snapshot();
+            assertThat(timed(RoundTrip.bricks(read)))
                     .as("read from %s", format)
-                    .isEqualTo(timed(profiler.snapshot()));
+                    .isEqualTo(timed(RoundTrip.bricks(profiler.snapshot())));
+            for (StepInfo.Phase phase : StepInfo.Phase.values()) {
+                assertThat(timed(RoundTrip.bricks(read.bricks(phase))))
+                        .as("%s read from %s", phase, format)
+                        .isEqualTo(timed(RoundTrip.bricks(profiler.snapshot().bricks(phase))));
+            }
         }
     }
 }

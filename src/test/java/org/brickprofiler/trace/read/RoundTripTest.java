@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
 import com.google.protobuf.TextFormat;
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -37,6 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class RoundTripTest {
 
@@ -103,6 +105,35 @@ final class RoundTripTest {
                     .extracting(BrickStats::name)
                     .containsExactlyInAnyOrder("head", "Head", "lm_head", "rms_norm", "gate", "LmHead");
         }
+    }
+
+    /** Halves of surrogate pairs have no encoding in a file; before, both names were the same one there. */
+    @Spec("14.9")
+    @Test
+    void namesThatDifferInHalfASurrogatePairStayApart() throws IOException {
+        for (String name : List.of("a\ud800", "a\ud801", "a\udc00b", "a\udc01b", "a\ud83d\ude00")) {
+            profiler.record(profiler.brickKey(name, BrickCategory.OTHER), 10, 1);
+        }
+
+        for (RoundTrip.Format format : RoundTrip.Format.values()) {
+            assertThat(format.read(recorder.timeline()).snapshot().bricks())
+                    .extracting(BrickStats::name, BrickStats::count)
+                    .containsExactlyInAnyOrder(
+                            tuple("a\ufffdd800", 1L),
+                            tuple("a\ufffdd801", 1L),
+                            tuple("a\ufffddc00b", 1L),
+                            tuple("a\ufffddc01b", 1L),
+                            tuple("a\ud83d\ude00", 1L));
+        }
+    }
+
+    /** 16 days; before, the timeline cut what was longer than 39 hours. */
+    @Spec("14.9")
+    @Test
+    void aBrickOfManyDaysKeepsItsTime() throws IOException {
+        profiler.record(profiler.brickKey("Epoch", BrickCategory.OTHER), 1_400_000_000_000_000L, 1 << 20);
+
+        sameAsTheProfiler();
     }
 
     @Test
@@ -333,11 +364,11 @@ final class RoundTripTest {
     @EnumSource(RoundTrip.Format.class)
     void anotherVersionIsRefused(RoundTrip.Format format) throws IOException {
         brick(BrickId.RMS_NORM, 10);
-        byte[] newer = withProducer(format.written(recorder.timeline()), "brick-profiler 3");
+        byte[] newer = withProducer(format.written(recorder.timeline()), "brick-profiler 9");
 
         assertThatExceptionOfType(TraceFormatException.class)
                 .isThrownBy(() -> Traces.read(newer, ReadOptions.defaults()))
-                .withMessageContaining("\"brick-profiler 3\"")
+                .withMessageContaining("\"brick-profiler 9\"")
                 .withMessageContaining("\"brick-profiler 1\"");
     }
 
@@ -355,24 +386,103 @@ final class RoundTripTest {
         assertThat(Traces.totalNs(reading, "AttentionScore")).isEqualTo(40);
     }
 
+    @Spec("14.6")
     @Test
-    void aTruncatedOwnTraceIsReadOrRefused() throws IOException {
+    void everyCutOfAnOwnTraceIsRefusedOrReported() throws IOException {
         long outer = profiler.startBrick(BrickId.FUSED_ATTENTION);
         brick(BrickId.ATTENTION_SCORE, 40);
         profiler.stopBrick(outer, 7);
         byte[] whole = RoundTrip.Format.PERFETTO.written(recorder.timeline());
         int read = 0;
-        // A file truncated within the length of the first packet may be JSON.
-        for (int length = 3; length < whole.length; length++) {
+        for (int length = 0; length < whole.length; length++) {
+            byte[] cut = Arrays.copyOf(whole, length);
             try {
-                Traces.read(Arrays.copyOf(whole, length), ReadOptions.defaults());
+                TraceProfile profile = Traces.read(cut, ReadOptions.defaults());
                 read++;
+                assertThat(Traces.repair(profile, Reason.CUT_OFF))
+                        .isEqualTo(new Omission(Reason.CUT_OFF, "", 1, 0, length));
+                assertThat(profile.summary()).contains("1 file cut off before its end");
+                assertThat(timeline(cut)).extracting(Omission::reason).contains(Reason.CUT_OFF);
             } catch (TraceFormatException refused) {
-                assertThat(refused.offset()).isEqualTo(length);
+                assertThat(refused.offset()).isBetween(0L, (long) length);
             }
         }
-        // After the clocks, the process, its thread, the head of the sequence, two begins and the first end.
-        assertThat(read).isEqualTo(7);
+        // After the process, the clocks, its thread, the head of the sequence, two begins and two ends.
+        assertThat(read).isEqualTo(8);
+        assertThat(Omissions.faults(Traces.read(whole, ReadOptions.defaults()).omissions()))
+                .isEmpty();
+        assertThat(timeline(whole)).isEmpty();
+    }
+
+    private static List<Omission> timeline(byte[] trace) throws IOException {
+        try (TraceTimeline read = TraceReader.timeline(new ByteArrayInputStream(trace), ReadOptions.defaults())) {
+            return read.omissions();
+        }
+    }
+
+    /** The file that a conversion makes of a file without its end says so, too. */
+    @Spec("14.6")
+    @ParameterizedTest
+    @EnumSource(RoundTrip.Format.class)
+    void aConvertedFileKeepsThatItsTraceWasCutOff(RoundTrip.Format format) throws IOException {
+        brick(BrickId.RMS_NORM, 10);
+        byte[] cut = withoutLastPacket(RoundTrip.Format.PERFETTO.written(recorder.timeline()));
+        byte[] chrome = RoundTrip.Format.CHROME.written(recorder.timeline());
+        byte[] damaged = Arrays.copyOf(chrome, chrome.length - 30);
+
+        for (byte[] incomplete : List.of(cut, damaged)) {
+            try (TraceTimeline read = TraceReader.timeline(
+                    new ByteArrayInputStream(incomplete), ReadOptions.defaults().withSalvage(true))) {
+                TraceProfile converted = format.read(read.timeline());
+                assertThat(Omissions.faults(converted.omissions()))
+                        .extracting(Omission::reason, Omission::count)
+                        .containsExactly(tuple(Reason.CUT_OFF, 1L));
+                assertThat(converted.eventsCounted()).isOne();
+            }
+        }
+    }
+
+    @Spec("14.6")
+    @Test
+    void eachOfJoinedFilesMayBeCutOff() throws IOException {
+        brick(BrickId.RMS_NORM, 10);
+        byte[] whole = RoundTrip.Format.PERFETTO.written(recorder.timeline());
+        byte[] cut = withoutLastPacket(whole);
+
+        assertThat(Omissions.faults(Traces.read(joined(whole, whole), ReadOptions.defaults())
+                        .omissions()))
+                .isEmpty();
+        assertThat(Omissions.faults(
+                        Traces.read(joined(cut, whole), ReadOptions.defaults()).omissions()))
+                .extracting(Omission::reason, Omission::count)
+                .containsExactly(tuple(Reason.CUT_OFF, 1L));
+        assertThat(Omissions.faults(
+                        Traces.read(joined(cut, cut), ReadOptions.defaults()).omissions()))
+                .extracting(Omission::reason, Omission::count)
+                .containsExactly(tuple(Reason.CUT_OFF, 2L));
+    }
+
+    @Spec("14.6")
+    @ParameterizedTest
+    @ValueSource(strings = {"brick-profiler 1", "brick-profiler 2", "other-profiler 1"})
+    void otherProducersDoNotMarkTheEnd(String producer) throws IOException {
+        brick(BrickId.RMS_NORM, 10);
+        byte[] other =
+                withProducer(withoutLastPacket(RoundTrip.Format.PERFETTO.written(recorder.timeline())), producer);
+
+        assertThat(Omissions.faults(Traces.read(other, ReadOptions.defaults()).omissions()))
+                .isEmpty();
+    }
+
+    private static byte[] withoutLastPacket(byte[] trace) throws IOException {
+        PerfettoTrace.Trace.Builder packets = PerfettoTrace.Trace.parseFrom(trace).toBuilder();
+        return packets.removePacket(packets.getPacketCount() - 1).build().toByteArray();
+    }
+
+    private static byte[] joined(byte[] one, byte[] other) {
+        byte[] both = Arrays.copyOf(one, one.length + other.length);
+        System.arraycopy(other, 0, both, one.length, other.length);
+        return both;
     }
 
     @Test

@@ -75,9 +75,10 @@ final class ChromeWriterProperties {
         assertThat(slices).containsExactlyInAnyOrderElementsOf(expected(timeline));
     }
 
-    /** Its own name, if readers know it by another one. */
+    /** Its own name, if readers know it by another one; a step has its number. */
     private static String brickName(JsonNode span) {
-        return span.get("args").has("brick")
+        boolean isStep = span.get("args").get("category").textValue().equals(SpanName.STEP);
+        return !isStep && span.get("args").has("brick")
                 ? span.get("args").get("brick").textValue()
                 : span.get("name").textValue();
     }

@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 import org.brickprofiler.Backend;
 import org.brickprofiler.report.Golden;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.TraceInfo.Device;
@@ -102,14 +103,20 @@ final class ChromeWriterTest {
                 FixedTimeline.someInfo(),
                 List.of(new SpanName("step", SpanName.STEP), new SpanName("decode", SpanName.STEP)),
                 List.of(new Track(Track.Kind.HOST_THREAD, "main", Track.PROCESS, 7)),
-                List.of(List.of(Event.span(0, 1, 0), Event.span(1, 2, 1))));
+                List.of(List.of(
+                        Event.span(0, 1, 0), Event.span(1, 2, 1).inPhase(Span.Phase.DECODE), Event.span(2, 3, 1))));
 
         List<JsonNode> steps = ChromeTrace.of(timeline).of("X", "user_annotation");
         assertThat(steps)
                 .extracting(step -> step.get("name").textValue())
-                .containsExactly("ProfilerStep#0", "ProfilerStep#1");
+                .containsExactly("ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#2");
         assertThat(steps.get(0).get("args").has("phase")).isFalse();
         assertThat(steps.get(1).get("args").get("phase").textValue()).isEqualTo("decode");
+        assertThat(steps.get(1).get("args").has("brick")).isFalse();
+        assertThat(steps.get(2).get("args").has("phase"))
+                .as("the application's own step")
+                .isFalse();
+        assertThat(steps.get(2).get("args").get("brick").textValue()).isEqualTo("decode");
     }
 
     @Spec("13.9")

@@ -18,8 +18,8 @@ record Event(Kind kind, double value, long startNs, long endNs, int name, Attrib
     }
 
     /** What is known of a span beside its name and times; -1 for unknown. */
-    private record Attributes(long elements, int layer, long deviceNs, boolean isDeviceSample) {
-        static final Attributes NONE = new Attributes(-1, -1, -1, false);
+    private record Attributes(long elements, int layer, long deviceNs, boolean isDeviceSample, Span.Phase phase) {
+        static final Attributes NONE = new Attributes(-1, -1, -1, false, Span.Phase.NONE);
     }
 
     private record Flows(long out, long in) {
@@ -39,11 +39,16 @@ record Event(Kind kind, double value, long startNs, long endNs, int name, Attrib
     }
 
     Event of(long elements, int layer, long deviceNs) {
-        return with(new Attributes(elements, layer, deviceNs, attributes.isDeviceSample));
+        return with(new Attributes(elements, layer, deviceNs, attributes.isDeviceSample, attributes.phase));
     }
 
     Event timedByDevice() {
-        return with(new Attributes(attributes.elements, attributes.layer, attributes.deviceNs, true));
+        return with(new Attributes(attributes.elements, attributes.layer, attributes.deviceNs, true, attributes.phase));
+    }
+
+    Event inPhase(Span.Phase phase) {
+        return with(new Attributes(
+                attributes.elements, attributes.layer, attributes.deviceNs, attributes.isDeviceSample, phase));
     }
 
     private Event with(Attributes others) {
@@ -71,6 +76,11 @@ record Event(Kind kind, double value, long startNs, long endNs, int name, Attrib
     @Override
     public int layer() {
         return attributes.layer;
+    }
+
+    @Override
+    public Span.Phase phase() {
+        return attributes.phase;
     }
 
     @Override

@@ -45,13 +45,13 @@ final class ExpectedEvents {
         return annotations;
     }
 
-    /** Half a surrogate pair cannot be kept; anything else is. */
+    /** Half a surrogate pair is escaped; anything else is kept. */
     static String readable(String text) {
         CharsetEncoder utf8 = StandardCharsets.UTF_8.newEncoder();
         StringBuilder clean = new StringBuilder();
         for (int at = 0; at < text.length(); at = text.offsetByCodePoints(at, 1)) {
             String one = text.substring(at, text.offsetByCodePoints(at, 1));
-            clean.append(utf8.canEncode(one) ? one : "\uFFFD");
+            clean.append(utf8.canEncode(one) ? one : "\uFFFD" + String.format("%04x", (int) one.charAt(0)));
         }
         return clean.toString();
     }

@@ -1,13 +1,18 @@
 package org.brickprofiler.trace.write;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.BiFunction;
+import java.util.stream.IntStream;
 import org.brickprofiler.Backend;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TimelineVisitor;
@@ -72,6 +77,41 @@ record FixedTimeline(TraceInfo info, List<SpanName> names, List<Track> tracks, L
                             boolean isOther = event.flowIn() != out && ended.add(event.flowIn());
                             return event.flow(out, isOther ? event.flowIn() : 0);
                         })
+                        .toList())
+                .toList();
+        return new FixedTimeline(info, names, tracks, lines);
+    }
+
+    /** The same timeline, of which only steps and samples have phases, as {@link Span.Phase} requires. */
+    FixedTimeline withPhasesOfStepsAndSamples() {
+        return mapped((track, event) -> {
+            boolean isStep = names.get(event.name()).category().equals(SpanName.STEP);
+            boolean isUnknown = event.phase() == Span.Phase.UNKNOWN;
+            return isSample(track, event) || (isStep && !isUnknown) ? event : event.inPhase(Span.Phase.NONE);
+        });
+    }
+
+    /** The same timeline, of which the phases of samples are unknown. */
+    FixedTimeline withSamplesOfUnknownPhases() {
+        return mapped((track, event) -> isSample(track, event) ? event.inPhase(Span.Phase.UNKNOWN) : event);
+    }
+
+    /** Whether an event is a sample of a brick. */
+    boolean isSample(Track track, Event event) {
+        String category = names.get(event.name()).category();
+        boolean isBrick = Arrays.stream(BrickCategory.values())
+                .anyMatch(each -> each.displayName().equals(category));
+        boolean onHost = track.kind() == Track.Kind.HOST_THREAD;
+        return event.kind() == Event.Kind.SPAN
+                && isBrick
+                && event.elements() >= 0
+                && (onHost || event.isDeviceSample());
+    }
+
+    private FixedTimeline mapped(BiFunction<Track, Event, Event> change) {
+        List<List<Event>> lines = IntStream.range(0, tracks.size())
+                .mapToObj(track -> events.get(track).stream()
+                        .map(event -> change.apply(tracks.get(track), event))
                         .toList())
                 .toList();
         return new FixedTimeline(info, names, tracks, lines);

@@ -25,7 +25,7 @@ final class FormerTraceTest {
         byte[] former = TextFormat.parse(Files.readString(FORMER), PerfettoTrace.Trace.class)
                 .toByteArray();
         TraceTimeline reading = TraceReader.timeline(new ByteArrayInputStream(former), ReadOptions.defaults());
-        RereadTimeline expected = RereadTimeline.of(FixedTimeline.sample());
+        RereadTimeline expected = RereadTimeline.of(FixedTimeline.sample().withSamplesOfUnknownPhases());
 
         assertThat(RereadTimeline.of(reading.timeline()).events())
                 .containsExactlyInAnyOrderElementsOf(expected.events());

@@ -32,6 +32,6 @@ final class JsonBufferTest {
         byte[] json = JsonBuffer.quoted("\"\\\n\0\u001f\u007f\u00e9\ud83d\ude00\ud83d");
 
         assertThat(new String(json, StandardCharsets.UTF_8))
-                .isEqualTo("\"\\\"\\\\\\u000a\\u0000\\u001f\\u007f\u00e9\ud83d\ude00\ufffd\"");
+                .isEqualTo("\"\\\"\\\\\\u000a\\u0000\\u001f\\u007f\u00e9\ud83d\ude00\ufffdd83d\"");
     }
 }

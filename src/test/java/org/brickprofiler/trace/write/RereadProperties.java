@@ -6,11 +6,16 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.domains.Domain;
 import net.jqwik.api.domains.DomainContext;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.Timeline;
@@ -136,5 +141,69 @@ final class RereadProperties {
         assertThat(withoutStepNames(RereadTimeline.of(second).events()))
                 .containsExactlyInAnyOrderElementsOf(
                         withoutStepNames(RereadTimeline.of(first).events()));
+    }
+
+    /** The sums of the samples of a brick in a phase. */
+    private record Sum(String brick, String category, String phase, long samples, long totalNs, long elements) {
+        static Sum of(String phase, BrickStats brick) {
+            return new Sum(
+                    brick.name(),
+                    brick.category().displayName(),
+                    phase,
+                    brick.count(),
+                    brick.totalNs(),
+                    brick.totalElements());
+        }
+
+        Sum plus(Sum other) {
+            return new Sum(
+                    brick,
+                    category,
+                    phase,
+                    samples + other.samples,
+                    totalNs + other.totalNs,
+                    elements + other.elements);
+        }
+    }
+
+    /** The sums as a loop over the events finds them, of all samples and of those of each phase. */
+    private static Collection<Sum> naiveSums(FixedTimeline timeline) {
+        Map<List<String>, Sum> sums = new HashMap<>();
+        for (int track = 0; track < timeline.tracks().size(); track++) {
+            for (Event event : timeline.events().get(track)) {
+                if (timeline.isSample(timeline.tracks().get(track), event)) {
+                    SpanName name = timeline.names().get(event.name());
+                    String brick = ExpectedEvents.readable(name.name());
+                    List<String> phases = new ArrayList<>(List.of("all"));
+                    event.phase().ofStep().ifPresent(phase -> phases.add(phase.name()));
+                    long ns = Math.max(0, event.endNs() - event.startNs());
+                    phases.forEach(phase -> sums.merge(
+                            List.of(brick, name.category(), phase),
+                            new Sum(brick, name.category(), phase, 1, ns, event.elements()),
+                            Sum::plus));
+                }
+            }
+        }
+        return sums.values();
+    }
+
+    @Spec("14.30")
+    @Property(tries = 300)
+    void theProfileHasTheSumsOfTheSamplesOfEachPhase(@ForAll FixedTimeline timeline, @ForAll boolean asChrome)
+            throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        if (asChrome) {
+            ChromeWriter.write(timeline, out);
+        } else {
+            PerfettoWriter.write(timeline, out);
+        }
+        ProfileSnapshot profile = TraceReader.profile(
+                        new ByteArrayInputStream(out.toByteArray()), ReadOptions.defaults())
+                .snapshot();
+        List<Sum> sums = new ArrayList<>();
+        profile.bricks().forEach(brick -> sums.add(Sum.of("all", brick)));
+        profile.phases().forEach((phase, bricks) -> bricks.forEach(brick -> sums.add(Sum.of(phase.name(), brick))));
+
+        assertThat(sums).containsExactlyInAnyOrderElementsOf(naiveSums(timeline));
     }
 }

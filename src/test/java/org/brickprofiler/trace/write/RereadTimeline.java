@@ -24,12 +24,18 @@ record RereadTimeline(List<Replayed> events, Map<Replayed, List<Replayed>> flows
 
     /** What is known of an event beside its name and times. */
     private record Details(
-            long elements, int layer, long deviceNs, long correlation, boolean isDeviceSample, double value) {
+            long elements,
+            int layer,
+            long deviceNs,
+            long correlation,
+            boolean isDeviceSample,
+            Span.Phase phase,
+            double value) {
 
         static final Details NONE = ofValue(-1);
 
         static Details ofValue(double value) {
-            return new Details(-1, -1, -1, -1, false, value);
+            return new Details(-1, -1, -1, -1, false, Span.Phase.NONE, value);
         }
     }
 
@@ -76,6 +82,7 @@ record RereadTimeline(List<Replayed> events, Map<Replayed, List<Replayed>> flows
                             span.deviceNs(),
                             span.correlation(),
                             span.isDeviceSample(),
+                            span.phase(),
                             -1));
             events.add(replayed);
             if (span.flowOut() != 0) {

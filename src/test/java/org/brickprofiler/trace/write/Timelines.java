@@ -11,6 +11,7 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple;
 import net.jqwik.api.domains.DomainContextBase;
 import org.brickprofiler.Backend;
+import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.TraceInfo.Device;
@@ -34,8 +35,9 @@ final class Timelines extends DomainContextBase {
                         Arbitraries.of(0L, -15L, 1_000L, 86_400_000_000_000L),
                         Arbitraries.of(1L, 1_000L, 30_000_000_000L),
                         events().list().ofMaxSize(14).list().ofSize(6))
-                .as((info, names, tracks, firstNs, unitNs, events) ->
-                        new FixedTimeline(info, names, tracks, placed(tracks, events, firstNs, unitNs)))
+                .as((info, names, tracks, firstNs, unitNs, events) -> new FixedTimeline(
+                                info, names, tracks, placed(tracks, events, firstNs, unitNs))
+                        .withPhasesOfStepsAndSamples())
                 .withoutEdgeCases();
     }
 
@@ -102,12 +104,14 @@ final class Timelines extends DomainContextBase {
                 .as((start, length, name, elements, layer, deviceNs, out, in) -> Event.span(start, start + length, name)
                         .of(elements, layer.intValue(), deviceNs)
                         .flow(out, in));
-        Arbitrary<Event> samples = spans.filter(span -> span.elements() >= 0).map(Event::timedByDevice);
+        Arbitrary<Event> inPhases =
+                Combinators.combine(spans, Arbitraries.of(Span.Phase.class)).as(Event::inPhase);
+        Arbitrary<Event> samples = inPhases.filter(span -> span.elements() >= 0).map(Event::timedByDevice);
         Arbitrary<Event> instants = Combinators.combine(
                         Arbitraries.longs().between(0, 20),
                         Arbitraries.integers().between(0, NAMES - 1))
                 .as(Event::instant);
-        return Arbitraries.frequencyOf(Tuple.of(8, spans), Tuple.of(2, samples), Tuple.of(1, instants));
+        return Arbitraries.frequencyOf(Tuple.of(8, inPhases), Tuple.of(2, samples), Tuple.of(1, instants));
     }
 
     private static List<List<Event>> placed(List<Track> tracks, List<List<Event>> events, long firstNs, long unitNs) {
