@@ -415,7 +415,13 @@ final class StepsTest {
             }
 
             @Override
-            public void brickRecorded(String brick, BrickCategory category, long endNs, long elapsedNs, long elements) {
+            public void brickRecorded(
+                    String brick,
+                    BrickCategory category,
+                    Optional<Phase> phase,
+                    long endNs,
+                    long elapsedNs,
+                    long elements) {
                 throw new AssertionError(brick);
             }
 

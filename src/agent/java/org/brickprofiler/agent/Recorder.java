@@ -87,7 +87,9 @@ record Recorder(
             /** The epoch in which it began. */
             private long epoch;
 
-            /** Whether it processed a part of a prompt and output nothing, so that the next step continues the prompt. */
+            /**
+             * Whether it processed a part of a prompt and output nothing, so that the next step continues the prompt.
+             */
             private boolean inPrompt;
 
             /** Whether it decoded at position 0. */
@@ -199,7 +201,9 @@ record Recorder(
             }
         }
 
-        /** Closes a step that an exception ended, and its layer: it outputs nothing, and no step continues its prompt. */
+        /**
+         * Closes a step that an exception ended, and its layer: it outputs nothing, and no step continues its prompt.
+         */
         private void fail(long step) {
             layers.passEnds();
             OfThread mine = threads.get();

@@ -493,8 +493,7 @@ final class WovenWork {
         Place place = places.get();
         Pass pass = place.inStep ? place.pass : only;
         if (pass == null) {
-            setUnknown(
-                    bit, "it ran outside of steps, or on another thread while several steps were under way");
+            setUnknown(bit, "it ran outside of steps, or on another thread while several steps were under way");
         } else if ((bit & repeated) != 0) {
             pass.elements.addAndGet(REPEATED.indexOf(known[key]), elements);
         } else if ((pass.seen & bit) != 0) {
@@ -557,7 +556,9 @@ final class WovenWork {
         }
     }
 
-    /** Sets the share of each brick of a pass in the work that a whole pass has, and returns the bricks that have one. */
+    /**
+     * Sets the share of each brick of a pass in the work that a whole pass has, and returns the bricks that have one.
+     */
     private long shares(Place place) {
         double layers = Math.max(1, place.pass.numbers[ModelNumber.LAYERS.index()]);
         double tokens = Math.max(1, place.pass.tokens);
