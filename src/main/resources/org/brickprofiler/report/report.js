@@ -443,11 +443,9 @@ function faults() {
       ". Their work, their time, their working set, the number of threads or the machine\u2019s figures are wrong.",
     ]);
   }
-  if (roofline !== undefined) {
-    /** @param {string[]} remarks @param {string} where */
-    const doubt = (remarks, where) => remarks.forEach((remark) => found.push(["Roof" + where + ": ", html("bdi", {}, visible(remark)), "."]));
-    doubt(roofline.remarks, "");
-    (roofline.phases ?? []).forEach((phase) => doubt(phase.remarks, " in " + phase.phase + " steps"));
+  for (const part of roofline === undefined ? [] : [roofline, ...(roofline.phases ?? [])]) {
+    const where = "phase" in part ? " in " + part.phase + " steps" : "";
+    part.remarks.forEach((remark) => found.push(["Roof" + where + ": ", html("bdi", {}, visible(remark)), "."]));
   }
   if (profile.slow_steps !== undefined) {
     found.push("Chosen steps only: the timeline behind this page holds the slowest steps and a median one. All sums and shares are of these steps, not of the run.");

@@ -136,7 +136,7 @@ final class Snapshots extends DomainContextBase {
                         texts(),
                         Arbitraries.of(BrickCategory.class),
                         Arbitraries.of(Bottleneck.class),
-                        numbers().list().ofSize(15),
+                        numbers().list().ofSize(16),
                         latencies().optional(),
                         devices())
                 .as((name, category, bottleneck, n, latency, device) -> BrickStats.builder(name, category)
@@ -148,7 +148,7 @@ final class Snapshots extends DomainContextBase {
                         .cycles(n.get(9), n.get(10), n.get(11))
                         .latency(latency)
                         .device(device)
-                        .work(new Work(n.get(12), n.get(13), n.get(14)))
+                        .work(new Work(n.get(12), n.get(13), n.get(14)), n.get(15))
                         .build());
     }
 
