@@ -40,11 +40,6 @@ import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.jfr.VirtualMachineStops;
 import org.brickprofiler.trace.write.TraceFiles;
 import org.jspecify.annotations.Nullable;
-import org.objectweb.asm.ClassReader;
-import org.objectweb.asm.ClassWriter;
-import org.objectweb.asm.Opcodes;
-import org.objectweb.asm.tree.ClassNode;
-import org.objectweb.asm.tree.MethodNode;
 
 /**
  * The agent, which a separate class loader loads. It reads the rules, checks them against the class path, weaves
@@ -196,7 +191,6 @@ public final class Agent {
         if (file == null) {
             throw new IllegalArgumentException("the option rules=FILE is missing");
         }
-        instrumentation.addTransformer(new BridgeApart());
         Agent agent = new Agent(options, file);
         running = agent;
         agent.begin(instrumentation);
@@ -539,38 +533,6 @@ public final class Agent {
             } finally {
                 JdkBridge.leave();
             }
-        }
-    }
-
-    /**
-     * Keeps the code behind the bridge out of the compiled code of woven methods: the compilers would copy kilobytes of
-     * it to each call, and compile them again with each method. The virtual machine obeys this annotation in classes of
-     * the bootstrap loader. Starting a brick is as short as a call.
-     */
-    private static final class BridgeApart implements ClassFileTransformer {
-        private static final String DONT_INLINE = "Ljdk/internal/vm/annotation/DontInline;";
-
-        @Override
-        public byte @Nullable [] transform(
-                @Nullable ClassLoader loader,
-                @Nullable String className,
-                @Nullable Class<?> redefined,
-                @Nullable ProtectionDomain domain,
-                byte[] file) {
-            if (loader != null || !MethodWeaver.BRIDGE.equals(className)) {
-                return null;
-            }
-            ClassReader reader = new ClassReader(file);
-            ClassNode bridge = new ClassNode();
-            reader.accept(bridge, 0);
-            for (MethodNode method : bridge.methods) {
-                if ((method.access & Opcodes.ACC_PUBLIC) != 0 && !method.name.equals("startBrick")) {
-                    method.visitAnnotation(DONT_INLINE, true).visitEnd();
-                }
-            }
-            ClassWriter writer = new ClassWriter(reader, 0);
-            bridge.accept(writer);
-            return writer.toByteArray();
         }
     }
 

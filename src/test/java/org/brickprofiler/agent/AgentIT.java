@@ -260,28 +260,6 @@ class AgentIT {
         assertThat(byLayer("AttentionScore")).isEqualTo(Map.of(0, 160, 1, 160, 2, 160));
     }
 
-    /** The virtual machine obeys an annotation of its own in the bridge. The second compiler follows the same rule. */
-    @Spec("22.38")
-    @Test
-    void theCompilersKeepTheProfilerOutOfWovenMethods() throws Exception {
-        Files.writeString(
-                folder.resolve("bricks.yaml"), "bricks:\n  - {in: app.Main.product, brick: x, category: OTHER}\n");
-        ProcessResult result = ChildProcess.java()
-                .jvmOptions(List.of("-Xbatch", "-XX:+UnlockDiagnosticVMOptions", "-XX:+PrintCompilation"))
-                .jvmOptions(List.of("-XX:+PrintInlining", "-javaagent:" + JAR + "=rules=bricks.yaml,out=run.json"))
-                .jvmOptions(List.of("-cp", classes.toString(), "app.Main"))
-                .arguments(List.of("decode"))
-                .in(folder)
-                .run()
-                .assertSucceeded();
-        assertThat(result.out().lines())
-                .filteredOn(line -> line.matches(".*bridge.Bridge::\\w+Brick .*inline.*"))
-                .isNotEmpty()
-                .allMatch(line -> line.contains("startBrick")
-                        ? line.endsWith("inline")
-                        : line.endsWith("don't inline by annotation"));
-    }
-
     /** A number that cannot be read in the two steps of the warm-up. */
     @Spec({"22.6", "22.28"})
     @Test
