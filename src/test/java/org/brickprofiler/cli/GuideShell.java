@@ -85,6 +85,9 @@ final class GuideShell {
             exit "$code"
             """;
 
+    /** The exit code of a comparison that shows a regression. */
+    private static final int REGRESSION = 3;
+
     private final Path folder;
     private final Path programs;
 
@@ -133,7 +136,9 @@ final class GuideShell {
                 .in(folder)
                 .limit(Duration.ofSeconds(100))
                 .run();
-        assertThat(result.exitCode()).as(command + result.err()).isZero();
+        // Whether short runs on a busy machine show a regression depends on the machine.
+        List<Integer> accepted = command.contains("--fail-on-regression") ? List.of(0, REGRESSION) : List.of(0);
+        assertThat(result.exitCode()).as(command + result.err()).isIn(accepted);
         return result;
     }
 
