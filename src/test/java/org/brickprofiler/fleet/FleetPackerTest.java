@@ -224,7 +224,6 @@ final class FleetPackerTest {
         assertThat(ask(sql)).isEmpty();
     }
 
-    /** The windows have a sample of each brick outside of any step, too. */
     /** A rank that lost half of its samples has half of the time. */
     private void rankThatLacksMeasurements(int rank, long unresolved, long dropped, long pending) throws IOException {
         Path file = windows.write(WindowFiles.of("r1", rank, 2, 0).build(), 100);
@@ -324,6 +323,7 @@ final class FleetPackerTest {
         }
     }
 
+    /** The windows have a sample of each brick outside of any step, too. */
     @Spec("24.22")
     @Test
     void bricksByPhaseHaveATableOfTheirOwn() throws IOException {
@@ -451,9 +451,6 @@ final class FleetPackerTest {
     }
 
     /**
-     * Of a run of 36 minutes, whose windows are numbered by steps or by the host's own clock; some ranks begin late.
-     */
-    /**
      * Of a window that two ranks have, one of them with a clock of its own, the other windows tell which one that is.
      */
     @Spec("24.3")
@@ -528,6 +525,9 @@ final class FleetPackerTest {
                                 "the ranks 6 to 2147483646 are missing; no file states the world_size"));
     }
 
+    /**
+     * Of a run of 36 minutes, whose windows are numbered by steps or by the host's own clock; some ranks begin late.
+     */
     @Spec("24.3")
     @ParameterizedTest
     @CsvSource({
