@@ -178,7 +178,9 @@ public final class Layers implements LongSupplier {
         Place mine = mine();
         mine.step = phase == PhaseRow.NO_PHASE ? UNRECORDED : phase;
         mine.stepEpoch = stepEpoch;
-        hasSteps = true;
+        if (!hasSteps) {
+            hasSteps = true;
+        }
     }
 
     private int step(Place mine) {

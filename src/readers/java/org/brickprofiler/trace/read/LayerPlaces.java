@@ -36,6 +36,17 @@ import org.jspecify.annotations.Nullable;
  * stays unchanged if it has another number of groups or any kernel of a backward pass. Softmax counts as attention if
  * the trace has no fused attention; the products beside it are then the scores and the output of the attention.
  *
+ * <p><b>Diffusion transformers.</b> Layer norms begin their blocks, and RMS norms lie between the projections of
+ * queries, keys and values. Text and image may have products of their own, in any order:
+ *
+ * <pre>{@code
+ * attention | output | norm | output | norm | up, activation, down | norm | up, activation, down | norm | q, k, v, q, k, v | attention
+ * attention | up, activation, down | norm | q, k, v | attention
+ * }</pre>
+ *
+ * <p>There, only layer norms divide the products into groups. A product that modulates a norm may stand beside those of
+ * a feed-forward block and stays a matrix product: the two of the block enclose their activation directly.
+ *
  * <p><b>Memory.</b> For each stream the kernels since the last attention are kept, at most {@value #MOST_KEPT}; longer
  * stretches stay unchanged.
  */
@@ -50,7 +61,16 @@ final class LayerPlaces implements Closeable {
     /** The number of occurrences from which a layout counts as repeating. */
     private static final int ALIKE = 3;
 
+    /** The most projections before an attention over text and images: query, key and value of each. */
+    private static final int MOST_PROJECTIONS = 6;
+
+    /** The two products of a feed-forward block do about the same work; one of a modulation does far less. */
+    private static final int MOST_UNEQUAL = 3;
+
     private static final TraceRule.Target GATE_UP = new TraceRule.Target("GateUpProjection", BrickCategory.FFN);
+    /** One product of the concatenated results of an attention and a feed-forward block beside it. */
+    private static final TraceRule.Target OUTPUT_DOWN = new TraceRule.Target("OutputDownProjection", BrickCategory.FFN);
+
     private static final TraceRule.Target ATTENTION_COPY =
             new TraceRule.Target("AttentionCopy", BrickCategory.ATTENTION);
     private static final TraceRule.Target ATTENTION_ELEMENTWISE =
@@ -77,6 +97,7 @@ final class LayerPlaces implements Closeable {
         /** A kernel that sums the partial results of a product. */
         PRODUCT_SUM(false),
         NORM(false),
+        LAYER_NORM(false),
         /** A step of a norm that consists of several kernels; no other brick has such a step. */
         ROOT(true),
         ATTENTION(false),
@@ -120,7 +141,8 @@ final class LayerPlaces implements Closeable {
             return switch (brick) {
                 case "Gemm" -> PRODUCT;
                 case "SplitKReduction" -> PRODUCT_SUM;
-                case "RmsNorm", "LayerNorm" -> NORM;
+                case "RmsNorm" -> NORM;
+                case "LayerNorm" -> LAYER_NORM;
                 case "FusedAttention" -> ATTENTION;
                 case "AttentionSoftmax" -> SOFTMAX;
                 case "RopeEmbedding" -> ROPE;
@@ -152,7 +174,11 @@ final class LayerPlaces implements Closeable {
         }
 
         boolean separates() {
-            return this == NORM || this == ROOT || this == COLLECTIVE || this == EMBEDDING;
+            return isRmsNorm() || this == LAYER_NORM || this == COLLECTIVE || this == EMBEDDING;
+        }
+
+        boolean isRmsNorm() {
+            return this == NORM || this == ROOT;
         }
 
         boolean isActivation() {
@@ -370,8 +396,13 @@ final class LayerPlaces implements Closeable {
             if (items.stream().noneMatch(item -> item.part == Part.BACKWARD) && (opening != null || closing != null)) {
                 evidence = Evidence.inLayout(layout(shape()));
                 norms();
-                group();
-                layer();
+                boolean isOfDiffusion = projectsBetweenNorms();
+                group(isOfDiffusion);
+                if (isOfDiffusion) {
+                    diffusionLayer();
+                } else {
+                    layer();
+                }
             }
         }
 
@@ -420,17 +451,18 @@ final class LayerPlaces implements Closeable {
 
         // ---- by place ----
 
-        private void group() {
+        private void group(boolean keepsRmsNorms) {
             Group group = new Group(0, false);
             for (int at = 0; at <= items.size(); at++) {
-                if (at == items.size() || items.get(at).part.separates()) {
+                Part part = at == items.size() ? Part.LAYER_NORM : items.get(at).part;
+                if (part.separates() && !(keepsRmsNorms && part.isRmsNorm())) {
                     group.isWhole = at < items.size() || closing != null;
                     if (group.matters()) {
                         groups.add(group);
                     }
                     group = new Group(at + 1, group.isOfNextPass || is(at, Part.EMBEDDING));
                 } else {
-                    group.add(at, items.get(at).part);
+                    group.add(at, part);
                 }
             }
         }
@@ -477,6 +509,82 @@ final class LayerPlaces implements Closeable {
             };
         }
 
+        // ---- by place, in a diffusion transformer ----
+
+        /**
+         * Returns whether RMS norms lie between the products after the last layer norm: those of queries and keys,
+         * whose projections are computed apart.
+         */
+        private boolean projectsBetweenNorms() {
+            boolean isAfterNorm = false;
+            boolean isProjected = false;
+            for (int at = items.size() - 1; closing != null && at >= 0 && !is(at, Part.LAYER_NORM); at--) {
+                if (is(at, Part.PRODUCT)) {
+                    if (isProjected && isAfterNorm) {
+                        return beginsWithLayerNorm(at);
+                    }
+                    isProjected = true;
+                } else if (isProjected) {
+                    isAfterNorm |= items.get(at).part.isRmsNorm();
+                }
+            }
+            return false;
+        }
+
+        private boolean beginsWithLayerNorm(int product) {
+            return items.subList(0, product).stream().anyMatch(item -> item.part == Part.LAYER_NORM);
+        }
+
+        private void diffusionLayer() {
+            int last = groups.size() - 1;
+            boolean isAfterAttention = opening != null;
+            boolean hasOutput = false;
+            for (Group group : groups.subList(0, last)) {
+                if (!group.activations.isEmpty()) {
+                    pairs(group, isAfterAttention && !hasOutput);
+                    isAfterAttention = false;
+                } else if (isAfterAttention && group.products.size() == 1) {
+                    items.get(group.products.get(0)).be(TraceRule.Target.of(BrickId.OUTPUT_PROJECTION), evidence);
+                    hasOutput = true;
+                }
+            }
+            projections(groups.get(last), MOST_PROJECTIONS);
+        }
+
+        /**
+         * Names the products before and after each activation. If a product were both, or if the group has more than
+         * one further product, none is named.
+         *
+         * @param isBesideAttention whether the attention has no output projection of its own
+         */
+        private void pairs(Group group, boolean isBesideAttention) {
+            List<Integer> functions =
+                    group.activations.stream().filter(this::isPair).toList();
+            Set<Integer> paired = new HashSet<>();
+            functions.forEach(at -> paired.addAll(List.of(at - 1, at + 1)));
+            if (paired.size() < 2 * functions.size() || group.products.size() > paired.size() + 1) {
+                return;
+            }
+            for (int at : functions) {
+                boolean isOutput = isBesideAttention && name(at).contains("_cat_");
+                items.get(at - 1).be(TraceRule.Target.of(BrickId.UP_PROJECTION), evidence);
+                items.get(at + 1).be(isOutput ? OUTPUT_DOWN : TraceRule.Target.of(BrickId.DOWN_PROJECTION), evidence);
+            }
+        }
+
+        /** SiLU without a factor belongs to the embedding of a time or to a modulation. */
+        private boolean isPair(int activation) {
+            boolean isEnclosed = is(activation - 1, Part.PRODUCT) && is(activation + 1, Part.PRODUCT);
+            if (!isEnclosed
+                    || !is(activation, Part.ACTIVATION)
+                    || name(activation).contains("silu")) {
+                return false;
+            }
+            long upNs = items.get(activation - 1).event.elapsedNs();
+            long downNs = items.get(activation + 1).event.elapsedNs();
+            return Math.max(upNs, downNs) <= MOST_UNEQUAL * Math.min(upNs, downNs);
+        }
+
         /**
          * Counts a product after the last layer as the head. The last product of a trace may also be the first one of
          * another layer, if first products use the same kernel. A product of a pooler or a classifier is no head, as
@@ -518,10 +626,15 @@ final class LayerPlaces implements Closeable {
         }
 
         private void qkv(Group group) {
+            projections(group, MOST_PROJECTIONS / 2);
+        }
+
+        private void projections(Group group, int most) {
             List<Integer> products = group.products;
             boolean isUnfused = closing != null && closing.part == Part.SOFTMAX;
             int projections = products.size() - (isUnfused ? 1 : 0);
-            if (projections < 1 || projections > 3 || group.hasExperts || group.activation >= 0) {
+            boolean isOfOneOrTwo = projections >= 1 && (projections <= MOST_PROJECTIONS / 2 || projections == most);
+            if (!isOfOneOrTwo || group.hasExperts || group.activation >= 0) {
                 return;
             }
             projected = projections;
@@ -570,7 +683,8 @@ final class LayerPlaces implements Closeable {
         /**
          * Names the kernels between the projections and the attention, or between the attention and its output
          * projection. Without a kernel of its own, the rotary embedding is the arithmetic before the attention; copies
-         * after that arithmetic, additions, and kernels that find the range of numbers do not belong to it.
+         * after that arithmetic, additions, kernels that find the range of numbers, and compiled ones that do not
+         * multiply do not belong to it.
          */
         private void inAttention(int from, int to) {
             int rotated = from;
@@ -582,10 +696,19 @@ final class LayerPlaces implements Closeable {
                 }
             }
             for (int at = from; at < to; at++) {
-                boolean rotates = at < rotated && !is(at, Part.REDUCTION) && !is(at, Part.SCALING);
+                boolean rotates = at < rotated && !is(at, Part.REDUCTION) && !is(at, Part.SCALING) && multiplies(at);
                 TraceRule.Target other = is(at, Part.COPY) ? ATTENTION_COPY : ATTENTION_ELEMENTWISE;
                 general(at, at + 1, rotates ? TraceRule.Target.of(BrickId.ROPE_EMBEDDING) : other);
             }
+        }
+
+        /** Returns whether a kernel may multiply: compiled kernels list their operations by name. */
+        private boolean multiplies(int at) {
+            return !name(at).startsWith("triton_") || name(at).contains("_mul");
+        }
+
+        private String name(int at) {
+            return kernels.get(items.get(at).event.kernel()).name();
         }
 
         private void general(int from, int to, TraceRule.Target brick) {
@@ -609,7 +732,7 @@ final class LayerPlaces implements Closeable {
                 return false;
             }
             Part function = items.get(activation).part;
-            long factors = items.subList(activation, products.get(size - 1)).stream()
+            long factors = items.subList(activation + 1, products.get(size - 1)).stream()
                     .filter(item -> item.part == Part.ARITHMETIC)
                     .count();
             // The first factor of a sigmoid is its own input.
@@ -707,7 +830,7 @@ final class LayerPlaces implements Closeable {
             for (int at = 0; at < items.size(); at++) {
                 Item item = items.get(at);
                 if (LaunchSites.run(item.site) == run) {
-                    activation = item.part.isActivation() ? at : activation;
+                    activation = isActivation(item) ? at : activation;
                     hasExperts |= item.part == Part.EXPERT || item.part == Part.ROUTER;
                 }
             }
@@ -719,6 +842,11 @@ final class LayerPlaces implements Closeable {
                     && LaunchSites.leaf(last.site) == Kind.ROW_PARALLEL) {
                 last.be(TraceRule.Target.of(BrickId.DOWN_PROJECTION), Evidence.BY_MODULE);
             }
+        }
+
+        /** Of an activation that consists of several kernels, the module shows each. */
+        private boolean isActivation(Item item) {
+            return item.part.isActivation() || LaunchSites.leaf(item.site) == Kind.ACTIVATION;
         }
 
         // ---- sums of products ----
@@ -743,7 +871,10 @@ final class LayerPlaces implements Closeable {
         final boolean isOfNextPass;
 
         final List<Integer> products = new ArrayList<>();
+        final List<Integer> activations = new ArrayList<>();
+        /** The last of these, negative without one. */
         int activation = -1;
+
         int lastExpert;
         boolean hasExperts;
         /** Whether the kernel that ends it is in the trace. */
@@ -758,6 +889,7 @@ final class LayerPlaces implements Closeable {
             if (part == Part.PRODUCT) {
                 products.add(at);
             } else if (part.isActivation()) {
+                activations.add(at);
                 activation = at;
             } else if (part == Part.EXPERT || part == Part.ROUTER) {
                 hasExperts = true;

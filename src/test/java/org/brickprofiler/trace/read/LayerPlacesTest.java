@@ -46,6 +46,13 @@ final class LayerPlacesTest {
             Map.entry('q', "triton_red_fused__to_copy_abs_amax_clamp_div_mul_0"),
             Map.entry('R', "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>()"),
             Map.entry('z', "triton_poi_fused__to_copy_clamp_div_1"),
+            Map.entry('L', "triton_red_fused_add_addmm_mul_native_layer_norm_split_16"),
+            Map.entry('n', "triton_per_fused__to_copy_add_mean_mul_pow_rsqrt_view_8"),
+            Map.entry('u', "triton_poi_fused_addmm_gelu_view_15"),
+            Map.entry('v', "triton_poi_fused_addmm_cat_clone_gelu_transpose_34"),
+            Map.entry('l', "triton_poi_fused_silu_38"),
+            Map.entry('a', "triton_poi_fused__scaled_dot_product_flash_attention_cat_transpose_10"),
+            Map.entry('o', "triton_poi_fused_add_cat_mul_neg_stack_transpose_unbind_13"),
             Map.entry('f', "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>()"));
 
     private static final String LAYER = "NPtAPNPGP";
@@ -305,6 +312,58 @@ final class LayerPlacesTest {
         assertThat(products("APNP" + manyKernels + "GPNPA")).as("too long").containsEntry("Gemm", 4L);
     }
 
+    @Spec("14.13")
+    @Test
+    void layerNormsPartTheBlocksOfADiffusionTransformer() throws IOException {
+        String ofTwo = "PLPL" + "PPuPL" + "PPuPL" + "PnPnPnPnPP" + "aA";
+        assertThat(products("LPnPnPA" + ofTwo.repeat(3)))
+                .as("text and image apart, each with a product that modulates")
+                .containsEntry("QkvProjection", 3L + 18L)
+                .containsEntry("OutputProjection", 6L)
+                .containsEntry("UpProjection", 6L)
+                .containsEntry("DownProjection", 6L)
+                .containsEntry("Gemm", 6L)
+                .containsEntry("AttentionElementwise", 3L);
+        assertThat(products("LPnPnPA" + "lPPvPLPPnoPnA".repeat(3)))
+                .as("one product after attention and feed-forward block")
+                .containsEntry("QkvProjection", 3L + 9L)
+                .containsEntry("UpProjection", 3L)
+                .containsEntry("OutputDownProjection", 3L)
+                .containsEntry("Gemm", 3L);
+        assertThat(counts(read("LPnPnPA" + "lPPvPLPPnoPnA"))).containsEntry("RopeEmbedding", 1L);
+        assertThat(products("LPnPnPA" + "PLPL" + "PPuPPuPL" + "PPnPA"))
+                .as("the first block of text and image together")
+                .containsEntry("UpProjection", 2L)
+                .containsEntry("DownProjection", 2L)
+                .containsEntry("Gemm", 1L);
+    }
+
+    @Spec("14.13")
+    @Test
+    void embeddingsAndModulationsOfADiffusionTransformerStayProducts() throws IOException {
+        assertThat(products("LPnPnPA" + "PLPuPL" + "PlPPlPlP" + "LPPnPA"))
+                .as("the embedding of a time before the next pass")
+                .containsEntry("UpProjection", 1L)
+                .containsEntry("DownProjection", 1L)
+                .containsEntry("Gemm", 5L);
+        assertThat(products("LPnPnPA" + "PLPuPuPL" + "PPnPA"))
+                .as("a product between two activations")
+                .containsEntry("Gemm", 3L);
+        assertThat(products("LPnPnPA" + "PLPPPuPL" + "PPnPA"))
+                .as("two others in the group")
+                .containsEntry("Gemm", 4L);
+        assertThat(products("LPnPnPA" + "PLPuPL" + "PPPnPA"))
+                .as("four products before the attention")
+                .containsEntry("QkvProjection", 3L)
+                .containsEntry("Gemm", 4L);
+        List<String> unequal = new ArrayList<>(List.of(kernels("LPnPnPA" + "PLPuPL" + "PPnPA", 7)));
+        unequal.set(9, Traces.slice(kernel('P'), "kernel", 7, 90, 4));
+        assertThat(counts(Traces.read(Traces.array(unequal.toArray(String[]::new)))))
+                .as("four times the work of the other")
+                .containsEntry("Gemm", 2L)
+                .doesNotContainKey("UpProjection");
+    }
+
     @Test
     void streamsHaveLayersOfTheirOwn() throws IOException {
         List<String> both = new ArrayList<>(List.of(kernels(LAYER.repeat(2) + "N", 7)));
@@ -463,6 +522,45 @@ final class LayerPlacesTest {
     })
     void theNounDecidesTheKindOfAClass(String name, LaunchSites.Kind kind) {
         assertThat(LaunchSites.Kind.ofClass(name)).isEqualTo(kind);
+    }
+
+    /** The feed-forward block of T5 computes its GELU in several kernels, which only the module shows. */
+    @Spec("14.13")
+    @ParameterizedTest
+    @CsvSource({"true, GateProjection, UpProjection", "false, UpProjection, DownProjection"})
+    void anActivationOfSeveralKernelsShowsByItsModule(boolean isGated, String first, String second) throws IOException {
+        List<String> events = new ArrayList<>(List.of(
+                launched('P', 1, 500),
+                launched('m', 2, 510),
+                launched('m', 3, 520),
+                launched('P', 4, 530),
+                module("T5LayerFF_0", 0, 400),
+                module("T5DenseGatedActDense_0", 10, 300),
+                module("Linear_1", 20, 5),
+                launch(1, 21),
+                module("NewGELUActivation_0", 30, 20),
+                launch(2, 31),
+                launch(3, 41),
+                module("Linear_2", 60, 5),
+                launch(4, 61)));
+        if (isGated) {
+            events.addAll(List.of(
+                    launched('m', 5, 540),
+                    launch(5, 71),
+                    launched('P', 6, 550),
+                    module("Linear_3", 80, 5),
+                    launch(6, 81)));
+        }
+        // The attention of another layer: without any, modules are not asked.
+        events.addAll(List.of(launched('A', 7, 900), launch(7, 390)));
+
+        Map<String, Long> bricks = counts(Traces.read(Traces.array(events.toArray(String[]::new))));
+
+        assertThat(bricks)
+                .containsEntry(first, 1L)
+                .containsEntry(second, 1L)
+                .containsEntry("DownProjection", 1L)
+                .doesNotContainKeys("Gemm", "GateUpProjection");
     }
 
     /** Two layers of BERT with a head for words, after the modules of its implementation in Transformers. */
