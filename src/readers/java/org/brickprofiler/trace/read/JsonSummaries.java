@@ -309,7 +309,10 @@ final class JsonSummaries {
 
     // ---- TensorRT's times ----
 
-    private static final List<String> PARTS = List.of("Enq", "H2d", "Compute", "D2h");
+    /** The parts of a latency, and the names that earlier versions of trtexec give to the copies. */
+    private static final List<String> PARTS = List.of("H2d", "Compute", "D2h");
+
+    private static final Map<String, String> EARLIER = Map.of("H2d", "In", "D2h", "Out");
 
     static RunSummary tensorRtTimes(BufferedInputStream text, String source) throws IOException {
         return tensorRtTimes(objects(text, source))
@@ -351,18 +354,18 @@ final class JsonSummaries {
     private static RunSummary.Builder tensorRtTimes(List<Values> runs) throws TraceFormatException {
         Map<String, List<Double>> times = new HashMap<>();
         for (Values run : runs) {
-            if (run.has("startInMs")) {
-                throw run.error("the times have startInMs and no startEnqMs: they are of another version of trtexec,"
-                        + " which is not read");
+            if (run.has("startEnqMs")) {
+                times.computeIfAbsent("Enq", added -> new ArrayList<>()).add(elapsedNs(run, "Enq"));
             }
             double latencyNs = 0;
             for (String part : PARTS) {
-                double ns = elapsedNs(run, part);
-                latencyNs += part.equals("Enq") ? 0 : ns;
+                double ns = elapsedNs(run, nameOf(run, part));
+                latencyNs += ns;
                 times.computeIfAbsent(part, added -> new ArrayList<>()).add(ns);
             }
             times.computeIfAbsent("latency", added -> new ArrayList<>()).add(latencyNs);
-            double largestNs = NS_PER_MS * run.number("endD2hMs").doubleValue();
+            double largestNs =
+                    NS_PER_MS * run.number("end" + nameOf(run, "D2h") + "Ms").doubleValue();
             if (run.has("latencyMs")
                     && Math.abs(NS_PER_MS * run.number("latencyMs").doubleValue() - latencyNs)
                             > SINGLE * largestNs + SINGLE * NS_PER_MS) {
@@ -378,6 +381,11 @@ final class JsonSummaries {
                 .fact("runs", TraceFigures.count(runs.size()))
                 .fact("latency", "H2d, compute and D2h; the host enqueues at the same time, so that is not added")
                 .table("Parts of a run", "parts", rows);
+    }
+
+    private static String nameOf(Values run, String part) {
+        String earlier = EARLIER.getOrDefault(part, part);
+        return run.has("start" + earlier + "Ms") ? earlier : part;
     }
 
     /** Returns the duration of a part of a run. */

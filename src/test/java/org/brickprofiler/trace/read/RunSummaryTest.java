@@ -244,6 +244,20 @@ final class RunSummaryTest {
                 .contains("latencyMs 2.85 is not the sum");
     }
 
+    @Spec("14.29")
+    @Test
+    void timesOfEarlierVersionsOfTensorRtHaveOtherNamesAndNoEnqueue() throws IOException {
+        JsonNode parts = json("[{\"startInMs\": 1, \"endInMs\": 1.5, \"startComputeMs\": 1.5, \"endComputeMs\": 3.5,"
+                        + " \"startOutMs\": 6, \"endOutMs\": 6.25, \"inMs\": 0.5, \"computeMs\": 2, \"outMs\": 0.25,"
+                        + " \"latencyMs\": 2.75, \"endToEndMs\": 5.25}]")
+                .get("parts");
+
+        assertThat(parts)
+                .extracting(part ->
+                        part.get("part").asText() + " " + part.get("mean_ns").asText())
+                .containsExactly("h2d 500000", "compute 2000000", "d2h 250000", "latency 2750000", "enqueue null");
+    }
+
     // ---- faults ----
 
     @Spec("14.29")

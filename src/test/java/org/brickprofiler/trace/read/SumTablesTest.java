@@ -226,7 +226,7 @@ final class SumTablesTest {
             assertThatThrownBy(() -> together(layers, other)).isInstanceOf(IOException.class);
         }
         assertThat(refused(() -> Traces.read(layers + "[{\"startInMs\": 0}]")).fault())
-                .startsWith("the times have startInMs and no startEnqMs");
+                .isEqualTo("there is no endInMs");
         assertThat(refused(() -> Traces.read(layers + times(1).replace(']', ' ')))
                         .fault())
                 .startsWith("from here on, the text is no JSON");
