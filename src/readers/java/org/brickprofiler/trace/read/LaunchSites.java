@@ -127,6 +127,10 @@ final class LaunchSites implements Closeable {
         /** {@code RoPE} as a word: it is also a part of "property". */
         private static final Pattern ROPE_WORD = Pattern.compile("(RoPE|Rope|ROPE|^rope)(?![a-z])");
 
+        /** Also those that are called layer norms: {@code T5LayerNorm}. */
+        private static final Pattern RMS_NORM_WORD =
+                Pattern.compile("rms|(t5|switchtransformers|pix2struct|pop2piano|udop)layernorm");
+
         private static final Pattern HEAD_WORD = Pattern.compile("lmhead|lmpredictionhead$|logitsprocessor");
 
         /** A feed-forward block by the names of its parts: {@code T5DenseReluDense}. */
@@ -172,7 +176,7 @@ final class LaunchSites implements Closeable {
                 return OTHER;
             }
             if (text.contains("norm") && !FFN_WORD.matcher(text).find()) {
-                return text.contains("rms") ? RMS_NORM : text.contains("layer") ? LAYER_NORM : OTHER;
+                return RMS_NORM_WORD.matcher(text).find() ? RMS_NORM : text.contains("layer") ? LAYER_NORM : OTHER;
             }
             if (text.contains("rotary") || ROPE_WORD.matcher(name).find()) {
                 return ROPE;

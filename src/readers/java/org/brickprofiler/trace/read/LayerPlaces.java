@@ -77,6 +77,9 @@ final class LayerPlaces implements Closeable {
             new TraceRule.Target("AttentionElementwise", BrickCategory.ATTENTION);
     private static final TraceRule.Target FFN_ELEMENTWISE = new TraceRule.Target("FfnElementwise", BrickCategory.FFN);
 
+    private static final Pattern IS_COMPILED = Pattern.compile("^triton_");
+    private static final Pattern TAKES_APART = Pattern.compile("_(neg|cat|stack|sub|cos|sin|slice|unbind)(_|$)");
+
     private final Kernels kernels;
     private final EventStore placed = new EventStore(EventStore.Order.BY_TIME);
     private final boolean softmaxIsAttention;
@@ -123,6 +126,7 @@ final class LayerPlaces implements Closeable {
          */
         SCALING(true),
         COPY(true),
+        FILL(true),
         OTHER(false);
 
         /** Operations in the names of fused kernels that prepare or produce numbers of another format. */
@@ -157,7 +161,8 @@ final class LayerPlaces implements Closeable {
                 case "Elementwise" ->
                     name.contains("rsqrt") ? ROOT : SCALES.matcher(name).find() ? SCALING : ARITHMETIC;
                 case "Reduction" -> REDUCTION;
-                case "Copy", "Concat", "Fill", "Index" -> COPY;
+                case "Copy", "Concat", "Index" -> COPY;
+                case "Fill" -> FILL;
                 default -> brick.endsWith("Backward") ? BACKWARD : OTHER;
             };
         }
@@ -657,10 +662,8 @@ final class LayerPlaces implements Closeable {
                 int down = products.get(products.size() - 1);
                 for (int at = products.get(0); at < down; at++) {
                     // An activation function never adds.
-                    general(
-                            at,
-                            at + 1,
-                            is(at, Part.REDUCTION) ? FFN_ELEMENTWISE : TraceRule.Target.of(BrickId.ACTIVATION));
+                    boolean computes = !is(at, Part.REDUCTION) && !is(at, Part.COPY) && !is(at, Part.FILL);
+                    general(at, at + 1, computes ? TraceRule.Target.of(BrickId.ACTIVATION) : FFN_ELEMENTWISE);
                 }
                 residual(down + 1);
             }
@@ -682,29 +685,54 @@ final class LayerPlaces implements Closeable {
 
         /**
          * Names the kernels between the projections and the attention, or between the attention and its output
-         * projection. Without a kernel of its own, the rotary embedding is the arithmetic before the attention; copies
-         * after that arithmetic, additions, kernels that find the range of numbers, and compiled ones that do not
-         * multiply do not belong to it.
+         * projection. Without a kernel of its own, the rotary embedding is the arithmetic before the attention, if it
+         * is enough for one; copies after that arithmetic, and kernels that find the range of numbers do not belong to
+         * it.
          */
         private void inAttention(int from, int to) {
             int rotated = from;
             boolean isBefore = closing != null && to == items.size();
             if (isBefore && items.subList(from, to).stream().noneMatch(item -> item.part == Part.ROPE)) {
                 rotated = to;
-                while (rotated > from && !is(rotated - 1, Part.ARITHMETIC) && !is(rotated - 1, Part.ADD)) {
+                while (rotated > from && !isArithmetic(rotated - 1)) {
                     rotated--;
                 }
+                rotated = rotates(from, rotated) ? rotated : from;
             }
             for (int at = from; at < to; at++) {
-                boolean rotates = at < rotated && !is(at, Part.REDUCTION) && !is(at, Part.SCALING) && multiplies(at);
+                boolean isRotation = at < rotated && (isArithmetic(at) || is(at, Part.COPY)) && multiplies(at);
                 TraceRule.Target other = is(at, Part.COPY) ? ATTENTION_COPY : ATTENTION_ELEMENTWISE;
-                general(at, at + 1, rotates ? TraceRule.Target.of(BrickId.ROPE_EMBEDDING) : other);
+                general(at, at + 1, isRotation ? TraceRule.Target.of(BrickId.ROPE_EMBEDDING) : other);
             }
+        }
+
+        private boolean isArithmetic(int at) {
+            return is(at, Part.ARITHMETIC) || is(at, Part.ADD);
+        }
+
+        /**
+         * Returns whether kernels can rotate: they multiply twice and add, or a compiled one multiplies and takes
+         * numbers apart. A bias is only added, and a scale is one factor.
+         */
+        private boolean rotates(int from, int to) {
+            int factors = 0;
+            int sums = 0;
+            for (int at = from; at < to; at++) {
+                if (isArithmetic(at) && IS_COMPILED.matcher(name(at)).find()) {
+                    if (multiplies(at) && TAKES_APART.matcher(name(at)).find()) {
+                        return true;
+                    }
+                } else {
+                    factors += is(at, Part.ARITHMETIC) ? 1 : 0;
+                    sums += is(at, Part.ADD) ? 1 : 0;
+                }
+            }
+            return factors >= 2 && sums >= 1;
         }
 
         /** Returns whether a kernel may multiply: compiled kernels list their operations by name. */
         private boolean multiplies(int at) {
-            return !name(at).startsWith("triton_") || name(at).contains("_mul");
+            return !IS_COMPILED.matcher(name(at)).find() || name(at).contains("_mul");
         }
 
         private String name(int at) {

@@ -257,13 +257,29 @@ final class LayerPlacesTest {
 
     @Test
     void generalKernelsAreOfTheBlockAroundThem() throws IOException {
-        assertThat(products("NPm+ccAcP+NPGP+NPtcA"))
+        assertThat(products("NPmm+ccAcP+NPGP+NPtcA"))
                 .containsEntry("AttentionCopy", 4L)
                 .containsEntry("ResidualAdd", 2L)
                 .doesNotContainKeys("Add", "Copy", "Multiply");
-        assertThat(counts(read("NPm+ccAcP+NPGP+NPtcA")))
-                .as("what computes between projections and attention rotates")
-                .containsEntry("RopeEmbedding", 3L);
+        assertThat(counts(read("NPmm+ccAcP+NPGP+NPtcA")))
+                .as("two factors and a sum rotate")
+                .containsEntry("RopeEmbedding", 4L);
+        assertThat(counts(read("NPcfGcfPAPNPcfGcfPNPA")))
+                .as("neither a cast nor a fill is an activation")
+                .containsEntry("Activation", 2L)
+                .containsEntry("FfnElementwise", 4L);
+    }
+
+    @Spec("14.13")
+    @Test
+    void aBiasAScaleAndWhatMultipliesNothingRotateNothing() throws IOException {
+        for (String between : List.of("+", "m", "+m", "mmc", "fm+", "a", "aa+")) {
+            assertThat(counts(read("NP" + between + "AP" + "NPGP" + "NP" + between + "A")))
+                    .as(between)
+                    .doesNotContainKey("RopeEmbedding")
+                    .containsKey("AttentionElementwise");
+        }
+        assertThat(counts(read("NPoAPNPGPNPcocA"))).containsEntry("RopeEmbedding", 3L);
     }
 
     @Spec("14.13")
@@ -274,10 +290,10 @@ final class LayerPlacesTest {
                 .containsEntry("Quantize", 2L)
                 .containsEntry("RopeEmbedding", 1L)
                 .containsEntry("AttentionElementwise", 3L);
-        assertThat(counts(read("NPRmqzANPGP")))
+        assertThat(counts(read("NPRmm+qzANPGP")))
                 .as("without a kernel for it")
                 .containsEntry("Quantize", 1L)
-                .containsEntry("RopeEmbedding", 1L)
+                .containsEntry("RopeEmbedding", 3L)
                 .containsEntry("AttentionElementwise", 2L);
         assertThat(counts(read("NPqzRANPGP")))
                 .as("nothing rotates")
@@ -433,7 +449,7 @@ final class LayerPlacesTest {
                 .isEqualTo(Map.of(
                         "QkvProjection",
                         1L,
-                        "RopeEmbedding",
+                        "AttentionElementwise",
                         1L,
                         "FusedAttention",
                         1L,

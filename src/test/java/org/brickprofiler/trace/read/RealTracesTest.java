@@ -217,7 +217,7 @@ final class RealTracesTest {
         assertThat(Omissions.faults(reading.omissions())).isEmpty();
         assertThat(reading.steps()).isEqualTo(6);
         assertThat(reading.rows()).isEqualTo(4);
-        assertThat(reading.unmatched()).isEqualTo(new TraceProfile.Unmatched(6, 48, 9_595 * US));
+        assertThat(reading.unmatched()).isEqualTo(new TraceProfile.Unmatched(5, 42, 9_342 * US));
         assertGolden(reading, "training-step.txt");
     }
 
