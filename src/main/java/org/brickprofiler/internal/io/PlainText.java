@@ -8,6 +8,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Text that every console shows and that stays on its line. Stateless; any thread. */
 public final class PlainText {
@@ -20,6 +23,10 @@ public final class PlainText {
     private static final int HEAD = 4;
     private static final int BEFORE = 6;
     private static final int TAIL = 6;
+
+    private static final String ANONYMOUS = "(anonymous namespace)";
+    private static final Pattern MANGLED = Pattern.compile("_ZN");
+    private static final Pattern LENGTH = Pattern.compile("[1-9]\\d{0,3}");
 
     private PlainText() {}
 
@@ -76,15 +83,17 @@ public final class PlainText {
     /**
      * Cuts texts that are too long, so that different texts stay different: in their middle or, if the results of some
      * would be equal, around the place at which they begin to differ. If even this does not make them distinct, they
-     * are numbered.
+     * are numbered. Of a function of C++, its name and its template arguments are shown, without its namespace and
+     * parameters, if no other text has the same.
      *
      * @param texts any texts
      * @param limit the most characters of each returned text, at least 30
      * @return the texts in their order; equal texts remain equal
      */
     public static List<String> shortened(List<String> texts, int limit) {
+        Map<String, String> names = functions(texts, limit);
         Map<String, String> cut = new LinkedHashMap<>();
-        texts.forEach(text -> cut.put(text, shortened(text, limit)));
+        names.values().forEach(name -> cut.put(name, shortened(name, limit)));
         separate(cut, cut.keySet(), limit);
         Map<String, Integer> uses = new HashMap<>();
         cut.replaceAll((text, shown) -> {
@@ -92,7 +101,75 @@ public final class PlainText {
             String number = " (" + use + ")";
             return use == 1 ? shown : shown.substring(0, Math.min(shown.length(), limit - number.length())) + number;
         });
-        return texts.stream().map(cut::get).toList();
+        return texts.stream().map(text -> cut.get(names.get(text))).toList();
+    }
+
+    /**
+     * Returns the functions that long texts name: with parameters if only these distinguish it; a text itself if it is
+     * short, or another one has its function and parameters.
+     */
+    private static Map<String, String> functions(List<String> texts, int limit) {
+        Map<String, String> names = new LinkedHashMap<>();
+        texts.forEach(text -> names.put(text, text.length() <= limit ? text : function(text, false)));
+        replaceRepeated(names, text -> text.length() <= limit ? text : function(text, true));
+        replaceRepeated(names, text -> text);
+        return names;
+    }
+
+    private static void replaceRepeated(Map<String, String> names, UnaryOperator<String> other) {
+        Map<String, Integer> uses = new HashMap<>();
+        names.values().forEach(name -> uses.merge(name, 1, Integer::sum));
+        names.replaceAll((text, name) -> uses.getOrDefault(name, 0) > 1 ? other.apply(text) : name);
+    }
+
+    /**
+     * Returns the name of a function in a declaration of C++ or in a mangled name, with its template arguments.
+     *
+     * @param text any text
+     * @param withParameters whether its parameters follow
+     * @return the text itself if it is neither
+     */
+    private static String function(String text, boolean withParameters) {
+        Matcher mangled = MANGLED.matcher(text);
+        if (mangled.lookingAt()) {
+            return lastPart(text, mangled.end());
+        }
+        if (!text.startsWith("void ") && !text.contains("::")) {
+            return text;
+        }
+        int from = text.startsWith("void ") ? "void ".length() : 0;
+        int depth = 0;
+        for (int i = from; i < text.length(); i++) {
+            char character = text.charAt(i);
+            if (text.startsWith(ANONYMOUS, i)) {
+                i += ANONYMOUS.length() - 1;
+            } else if (character == '<') {
+                depth++;
+            } else if (character == '>') {
+                depth--;
+            } else if (depth == 0 && text.startsWith("::", i)) {
+                from = i + 2;
+            } else if (depth == 0 && character == '(' && i > from) {
+                return withParameters ? text.substring(from) : text.substring(from, i);
+            }
+        }
+        return depth == 0 && from < text.length() ? text.substring(from) : text;
+    }
+
+    /** Returns the last part of a nested name; each is preceded by its length. */
+    private static String lastPart(String text, int begin) {
+        String last = text;
+        Matcher length = LENGTH.matcher(text);
+        int at = begin;
+        while (length.find(at) && length.start() == at) {
+            int end = length.end() + Integer.parseInt(length.group());
+            if (end > text.length()) {
+                break;
+            }
+            last = text.substring(length.end(), end);
+            at = end;
+        }
+        return last;
     }
 
     /** Cuts those of some texts anew that were cut to the same. */

@@ -47,11 +47,36 @@ final class PlainTextTest {
 
         assertThat(PlainText.shortened(texts, 40))
                 .containsExactly(
-                        "void at::n...nctor_add<float> >... 3ul>)",
+                        "elementwise_kernel<...nctor_add<float> >",
                         "short",
-                        "void at::n...nctor_mul<float> >... 3ul>)",
-                        "void at::n...nctor_add<double>>... 3ul>)",
+                        "elementwise_kernel<...nctor_mul<float> >",
+                        "elementwise_kernel<...nctor_add<double>>",
                         "short");
+    }
+
+    @Test
+    void aFunctionOfCppKeepsItsName() {
+        String grad =
+                "void at::native::(anonymous namespace)::cuComputePartGradGammaBeta<float, float>(float const*, long)";
+        String mangled =
+                "_ZN2ck16tensor_operation6device12_GLOBAL__N_124kernel_grouped_conv_fwd_INS_34GridwiseItttftNS_5";
+
+        assertThat(PlainText.shortened(
+                        List.of(grad, mangled, "cask_cudnn_infer::computeBOffsetsKernel(cask_cudnn::P)"), 40))
+                .containsExactly(
+                        "cuComputePartGradGammaBeta<float, float>",
+                        "kernel_grouped_conv_fwd_",
+                        "computeBOffsetsKernel");
+        List<String> twoTypes =
+                List.of(grad, grad.replace("(float const*", "(double const*"), "cuComputePartGradGammaBeta");
+        assertThat(PlainText.shortened(twoTypes, 40))
+                .as("parameters that distinguish are kept")
+                .doesNotHaveDuplicates()
+                .startsWith("cuComputePartGradGa...loat const*, long)", "cuComputePartGradGa...uble const*, long)");
+        String broken = "void operator<<".repeat(4);
+        assertThat(PlainText.shortened(List.of(broken, "_ZN99x".repeat(9)), 40))
+                .containsExactly(
+                        "void operator<<void...r<<void operator<<", "_ZN99x_ZN99x_ZN99x_..._ZN99x_ZN99x_ZN99x");
     }
 
     @Test
