@@ -27,6 +27,8 @@ final class TraceEvent {
     /** The category, in Kineto's terms, of a slice that is drawn around others on a device's row. */
     static final String AROUND = "gpu_user_annotation";
 
+    private static final String MTIA = "mtia_ccp_events";
+
     // The arguments with a meaning here; this library writes all of them.
     static final String BANDWIDTH = "memory bandwidth (GB/s)";
     static final String BRICK = "brick";
@@ -186,15 +188,25 @@ final class TraceEvent {
          */
         static Kind of(String category) {
             return switch (category.toLowerCase(Locale.ROOT)) {
-                case "kernel", "kernel_dispatch", "rocm_kernel_dispatch", "mtia_ccp_events" -> KERNEL;
+                case "kernel", "kernel_dispatch", "rocm_kernel_dispatch" -> KERNEL;
                 case "gpu_memcpy", "gpu_memset", "memcpy", "memset", "memory_copy", "rocm_memory_copy" -> COPY;
                 case "gpu_op" -> DEVICE_WORK;
-                case "user_annotation", AROUND -> ANNOTATION;
+                // CUPTI replays the kernels of such a range, so its time is none of theirs.
+                case "user_annotation", AROUND, "cuda_profiler_range" -> ANNOTATION;
                 case "trace" -> WRAPPER;
                 case "python_function" -> PYTHON;
                 case "cuda_sync", "cuda_event" -> DEVICE_WAIT;
                 case XlaName.CATEGORY -> OPERATION;
                 default -> OTHER;
+            };
+        }
+
+        /** Returns the kind of an event of Meta's accelerator. */
+        static Kind ofMtia(String name) {
+            return switch (name) {
+                case "event_wait", "event_record" -> DEVICE_WAIT;
+                case "dma_request" -> COPY;
+                default -> KERNEL;
             };
         }
 
@@ -259,6 +271,9 @@ final class TraceEvent {
     Kind kind() {
         if (category.equals(OnnxRuntime.SESSION)) {
             return OnnxRuntime.kindOf(name);
+        }
+        if (category.equals(MTIA)) {
+            return Kind.ofMtia(name);
         }
         if (!category.equals(kindCategory)) {
             kindCategory = category;

@@ -119,7 +119,8 @@ final class DeviceRowsTest {
         "memory_copy, hip_api, MEMORY_COPY_HOST_TO_DEVICE, HostToDevice",
         "rocm_kernel_dispatch, rocm_hip_api, my_kernel, my_kernel",
         "rocm_memory_copy, rocm_hip_api, MEMORY_COPY_DEVICE_TO_HOST, DeviceToHost",
-        "mtia_ccp_events, mtia_runtime, my_kernel, my_kernel"
+        "mtia_ccp_events, mtia_runtime, my_kernel, my_kernel",
+        "mtia_ccp_events, mtia_runtime, dma_request, DmaCopy"
     })
     void categoriesOfOtherProfilersMarkTheDevicesEvents(String device, String host, String name, String brick)
             throws IOException {
@@ -130,6 +131,21 @@ final class DeviceRowsTest {
 
         assertThat(us(reading)).isEqualTo(Map.of(brick, 10L));
         assertThat(Omissions.ignored(reading)).isEqualTo(Map.of(Reason.HOST, 2L));
+    }
+
+    @Spec("14.20")
+    @ParameterizedTest
+    @CsvSource({
+        "mtia_ccp_events, event_wait, DEVICE_WAIT",
+        "mtia_ccp_events, event_record, DEVICE_WAIT",
+        "cuda_profiler_range, my_kernel, ANNOTATION"
+    })
+    void waitsAndReplayedRangesAreNoWork(String category, String name, Reason reason) throws IOException {
+        TraceProfile reading = read(
+                List.of(Traces.slice("my_kernel", "kernel", 2, 50, 10), Traces.slice(name, category, 2, 70, 1_000)));
+
+        assertThat(us(reading)).isEqualTo(Map.of("my_kernel", 10L));
+        assertThat(Omissions.ignored(reading)).isEqualTo(Map.of(reason, 1L));
     }
 
     @Test
