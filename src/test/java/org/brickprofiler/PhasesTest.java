@@ -1,10 +1,17 @@
 package org.brickprofiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import org.brickprofiler.StepInfo.Phase;
+import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.PhaseRow;
+import org.brickprofiler.internal.record.VirtualThreadStarter;
 import org.brickprofiler.testing.AllocatedBytes;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
@@ -190,5 +197,83 @@ class PhasesTest extends ProfiledDevice {
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
+    }
+
+    // ---- virtual threads ----
+
+    private static VirtualThreadStarter virtualThreads() {
+        Optional<VirtualThreadStarter> starter = VirtualThreadStarter.find();
+        assumeTrue(starter.isPresent(), "this JDK has no virtual threads");
+        return starter.get();
+    }
+
+    /** They share tables and carriers, and change carriers within a step and within a brick. */
+    @Spec("17.9")
+    @Test
+    void stepsOfVirtualThreadsHaveTheirOwnPhases() throws Exception {
+        VirtualThreadStarter starter = virtualThreads();
+        BrickProfiler shared = BrickProfiler.enabled();
+        List<FutureTask<Boolean>> tasks = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            StepInfo info = i % 2 == 0 ? StepInfo.prefill(3) : StepInfo.decode(3);
+            tasks.add(new FutureTask<>(() -> {
+                shared.beginStep(info);
+                for (int brick = 0; brick < 5; brick++) {
+                    long timer = shared.startBrick(BrickId.RMS_NORM);
+                    Thread.sleep(1);
+                    shared.stopBrick(timer, 1);
+                    record(shared);
+                }
+                shared.endPass();
+                return true;
+            }));
+        }
+
+        tasks.forEach(starter::start);
+
+        for (FutureTask<Boolean> task : tasks) {
+            assertThat(Crew.result(task)).isTrue();
+        }
+        assertThat(count(shared, Phase.PREFILL)).isEqualTo(200);
+        assertThat(count(shared, Phase.DECODE)).isEqualTo(200);
+        assertThat(shared.brickStats(BrickId.RMS_NORM).count()).isEqualTo(400);
+    }
+
+    @Spec("17.9")
+    @Test
+    void aVirtualThreadThatWorksForALayerHasThePhaseOfItsStep() throws Exception {
+        VirtualThreadStarter starter = virtualThreads();
+        BrickProfiler shared = BrickProfiler.enabled();
+        shared.beginStep(StepInfo.prefill(3));
+        shared.startLayer();
+        long layer = shared.layerToken();
+        FutureTask<Boolean> other = new FutureTask<>(() -> {
+            shared.beginStep(StepInfo.decode(3));
+            return true;
+        });
+        starter.start(other);
+        assertThat(Crew.result(other)).isTrue();
+        List<FutureTask<Boolean>> tasks = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            boolean isGiven = i % 4 != 0;
+            tasks.add(new FutureTask<>(() -> {
+                long before = isGiven ? shared.workFor(layer) : 0;
+                record(shared);
+                if (isGiven) {
+                    shared.workFor(before);
+                    record(shared);
+                }
+                return true;
+            }));
+        }
+
+        tasks.forEach(starter::start);
+
+        for (FutureTask<Boolean> task : tasks) {
+            assertThat(Crew.result(task)).isTrue();
+        }
+        assertThat(count(shared, Phase.PREFILL)).isEqualTo(30);
+        assertThat(count(shared, Phase.DECODE)).isZero();
+        assertThat(shared.brickStats(BrickId.RMS_NORM).count()).isEqualTo(70);
     }
 }
