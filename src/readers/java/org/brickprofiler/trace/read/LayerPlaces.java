@@ -11,7 +11,6 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
-import org.brickprofiler.trace.read.Kernels.Kernel;
 import org.brickprofiler.trace.read.LaunchSites.Kind;
 import org.eclipse.collections.impl.map.mutable.primitive.IntIntHashMap;
 import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
@@ -90,106 +89,9 @@ final class LayerPlaces implements Closeable {
     private final boolean isByDependency;
 
     private final IntObjectHashMap<Stream> streams = new IntObjectHashMap<>();
-    private final IntObjectHashMap<Part> parts = new IntObjectHashMap<>();
-    private final Map<List<Part>, Integer> layouts = new HashMap<>();
+    private final IntObjectHashMap<LayerPart> parts = new IntObjectHashMap<>();
+    private final Map<List<LayerPart>, Integer> layouts = new HashMap<>();
     private final IntIntHashMap stretches = new IntIntHashMap();
-
-    /** The part of a layer that a kernel can be, by its name alone. */
-    private enum Part {
-        PRODUCT(false),
-        /** A kernel that sums the partial results of a product. */
-        PRODUCT_SUM(false),
-        NORM(false),
-        LAYER_NORM(false),
-        /** A step of a norm that consists of several kernels; no other brick has such a step. */
-        ROOT(true),
-        ATTENTION(false),
-        SOFTMAX(false),
-        ROPE(false),
-        ACTIVATION(false),
-        /** An activation that multiplies two halves of its input. */
-        GATED_ACTIVATION(false),
-        /** The sigmoid of an activation that multiplies it with its own input, as SiLU and quick GELU do. */
-        SIGMOID(false),
-        /** The choice of experts. */
-        ROUTER(false),
-        EXPERT(false),
-        COLLECTIVE(false),
-        EMBEDDING(false),
-        BACKWARD(false),
-        ADD(true),
-        ARITHMETIC(true),
-        REDUCTION(true),
-        /**
-         * Arithmetic that finds the range of numbers or rounds them, for example for a number format; it never belongs
-         * to a rotary embedding.
-         */
-        SCALING(true),
-        COPY(true),
-        FILL(true),
-        OTHER(false);
-
-        /** Operations in the names of fused kernels that prepare or produce numbers of another format. */
-        private static final Pattern SCALES = Pattern.compile("_(abs|amax|aminmax|clamp|round|reciprocal)(_|$)");
-
-        /** Whether bricks of any kind contain such kernels. */
-        final boolean isGeneral;
-
-        Part(boolean isGeneral) {
-            this.isGeneral = isGeneral;
-        }
-
-        static Part of(Kernel kernel) {
-            String brick = kernel.target().name();
-            String name = kernel.name();
-            return switch (brick) {
-                case "Gemm" -> PRODUCT;
-                case "SplitKReduction" -> PRODUCT_SUM;
-                case "RmsNorm" -> NORM;
-                case "LayerNorm" -> LAYER_NORM;
-                case "FusedAttention" -> ATTENTION;
-                case "AttentionSoftmax" -> SOFTMAX;
-                case "RopeEmbedding" -> ROPE;
-                case "Activation" -> ofActivation(name);
-                case "MoeRouter" -> ROUTER;
-                case "MoeExpert" -> EXPERT;
-                case "AllReduce", "ReduceScatter" -> COLLECTIVE;
-                case "Embedding" -> EMBEDDING;
-                case "Optimizer" -> BACKWARD;
-                case "Add" -> ADD;
-                case "Multiply" -> ARITHMETIC;
-                case "Elementwise" ->
-                    name.contains("rsqrt") ? ROOT : SCALES.matcher(name).find() ? SCALING : ARITHMETIC;
-                case "Reduction" -> REDUCTION;
-                case "Copy", "Concat", "Index" -> COPY;
-                case "Fill" -> FILL;
-                default -> brick.endsWith("Backward") ? BACKWARD : OTHER;
-            };
-        }
-
-        /** Compiled kernels list their operations by name: those that multiply more than a sigmoid are gated. */
-        private static Part ofActivation(String name) {
-            if (name.contains("sigmoid")) {
-                return SIGMOID;
-            }
-            boolean isFused = name.startsWith("triton_") && name.contains("_mul_");
-            return isFused || name.contains("_and_mul") || name.contains("glu") || name.contains("gated")
-                    ? GATED_ACTIVATION
-                    : ACTIVATION;
-        }
-
-        boolean separates() {
-            return isRmsNorm() || this == LAYER_NORM || this == COLLECTIVE || this == EMBEDDING;
-        }
-
-        boolean isRmsNorm() {
-            return this == NORM || this == ROOT;
-        }
-
-        boolean isActivation() {
-            return this == ACTIVATION || this == GATED_ACTIVATION || this == SIGMOID;
-        }
-    }
 
     /** The evidence for the brick of an event, and its layout, packed into the detail of a placed event. */
     static final class Evidence {
@@ -216,11 +118,11 @@ final class LayerPlaces implements Closeable {
     private static final class Item {
         final Execution event;
         final long site;
-        final Part part;
+        final LayerPart part;
         TraceRule.@Nullable Target target;
         long evidence = Evidence.BY_RULE;
 
-        Item(Execution event, long site, Part part) {
+        Item(Execution event, long site, LayerPart part) {
             this.event = event;
             this.site = site;
             this.part = part;
@@ -306,8 +208,8 @@ final class LayerPlaces implements Closeable {
     }
 
     private void add(Execution event, long site) throws IOException {
-        Item item =
-                new Item(event, site, parts.getIfAbsentPut(event.kernel(), () -> Part.of(kernels.get(event.kernel()))));
+        Item item = new Item(
+                event, site, parts.getIfAbsentPut(event.kernel(), () -> LayerPart.of(kernels.get(event.kernel()))));
         Stream stream = streams.getIfAbsentPut(event.row(), Stream::new);
         if (isAttention(item)) {
             end(stream, item);
@@ -324,7 +226,7 @@ final class LayerPlaces implements Closeable {
     }
 
     private boolean isAttention(Item item) {
-        return item.part == Part.ATTENTION || (softmaxIsAttention && item.part == Part.SOFTMAX);
+        return item.part == LayerPart.ATTENTION || (softmaxIsAttention && item.part == LayerPart.SOFTMAX);
     }
 
     /** Places the kernels of a stretch, which is complete. */
@@ -362,7 +264,7 @@ final class LayerPlaces implements Closeable {
     }
 
     /** Counts an occurrence of a layout and returns its number; layouts beyond the limit do not repeat. */
-    private int layout(List<Part> shape) {
+    private int layout(List<LayerPart> shape) {
         Integer known = layouts.get(shape);
         if (known == null) {
             if (layouts.size() == MOST_LAYOUTS || shape.size() > LONGEST_SHAPE) {
@@ -398,7 +300,8 @@ final class LayerPlaces implements Closeable {
          * attention.
          */
         void byPlace() {
-            if (items.stream().noneMatch(item -> item.part == Part.BACKWARD) && (opening != null || closing != null)) {
+            if (items.stream().noneMatch(item -> item.part == LayerPart.BACKWARD)
+                    && (opening != null || closing != null)) {
                 evidence = Evidence.inLayout(layout(shape()));
                 norms();
                 boolean isOfDiffusion = projectsBetweenNorms();
@@ -412,14 +315,15 @@ final class LayerPlaces implements Closeable {
         }
 
         /** Returns the order of the parts, by which layers are compared. */
-        private List<Part> shape() {
-            List<Part> shape = new ArrayList<>();
+        private List<LayerPart> shape() {
+            List<LayerPart> shape = new ArrayList<>();
             if (opening != null) {
                 shape.add(opening.part);
             }
             for (Item item : items) {
-                boolean isSpecific = !item.part.isGeneral && item.part != Part.OTHER && item.part != Part.PRODUCT_SUM;
-                if (isSpecific || item.part == Part.ROOT) {
+                boolean isSpecific =
+                        !item.part.isGeneral && item.part != LayerPart.OTHER && item.part != LayerPart.PRODUCT_SUM;
+                if (isSpecific || item.part == LayerPart.ROOT) {
                     shape.add(item.part);
                 }
             }
@@ -437,12 +341,12 @@ final class LayerPlaces implements Closeable {
          */
         private void norms() {
             for (int root = 0; root < items.size(); root++) {
-                int mean = is(root - 1, Part.ADD) ? root - 2 : root - 1;
-                if (items.get(root).part == Part.ROOT && is(mean, Part.REDUCTION)) {
-                    int begin = is(mean - 1, Part.ARITHMETIC) ? mean - 1 : mean;
-                    begin -= is(begin - 1, Part.COPY) ? 1 : 0;
+                int mean = is(root - 1, LayerPart.ADD) ? root - 2 : root - 1;
+                if (items.get(root).part == LayerPart.ROOT && is(mean, LayerPart.REDUCTION)) {
+                    int begin = is(mean - 1, LayerPart.ARITHMETIC) ? mean - 1 : mean;
+                    begin -= is(begin - 1, LayerPart.COPY) ? 1 : 0;
                     int end = root + 1;
-                    while (end <= root + 3 && (is(end, Part.ARITHMETIC) || is(end, Part.COPY))) {
+                    while (end <= root + 3 && (is(end, LayerPart.ARITHMETIC) || is(end, LayerPart.COPY))) {
                         end++;
                     }
                     items.subList(begin, end).forEach(item -> item.be(TraceRule.Target.of(BrickId.RMS_NORM), evidence));
@@ -450,7 +354,7 @@ final class LayerPlaces implements Closeable {
             }
         }
 
-        private boolean is(int at, Part part) {
+        private boolean is(int at, LayerPart part) {
             return at >= 0 && at < items.size() && items.get(at).part == part;
         }
 
@@ -459,13 +363,13 @@ final class LayerPlaces implements Closeable {
         private void group(boolean keepsRmsNorms) {
             Group group = new Group(0, false);
             for (int at = 0; at <= items.size(); at++) {
-                Part part = at == items.size() ? Part.LAYER_NORM : items.get(at).part;
+                LayerPart part = at == items.size() ? LayerPart.LAYER_NORM : items.get(at).part;
                 if (part.separates() && !(keepsRmsNorms && part.isRmsNorm())) {
                     group.isWhole = at < items.size() || closing != null;
                     if (group.matters()) {
                         groups.add(group);
                     }
-                    group = new Group(at + 1, group.isOfNextPass || is(at, Part.EMBEDDING));
+                    group = new Group(at + 1, group.isOfNextPass || is(at, LayerPart.EMBEDDING));
                 } else {
                     group.add(at, part);
                 }
@@ -523,8 +427,8 @@ final class LayerPlaces implements Closeable {
         private boolean projectsBetweenNorms() {
             boolean isAfterNorm = false;
             boolean isProjected = false;
-            for (int at = items.size() - 1; closing != null && at >= 0 && !is(at, Part.LAYER_NORM); at--) {
-                if (is(at, Part.PRODUCT)) {
+            for (int at = items.size() - 1; closing != null && at >= 0 && !is(at, LayerPart.LAYER_NORM); at--) {
+                if (is(at, LayerPart.PRODUCT)) {
                     if (isProjected && isAfterNorm) {
                         return beginsWithLayerNorm(at);
                     }
@@ -537,7 +441,7 @@ final class LayerPlaces implements Closeable {
         }
 
         private boolean beginsWithLayerNorm(int product) {
-            return items.subList(0, product).stream().anyMatch(item -> item.part == Part.LAYER_NORM);
+            return items.subList(0, product).stream().anyMatch(item -> item.part == LayerPart.LAYER_NORM);
         }
 
         private void diffusionLayer() {
@@ -579,9 +483,9 @@ final class LayerPlaces implements Closeable {
 
         /** SiLU without a factor belongs to the embedding of a time or to a modulation. */
         private boolean isPair(int activation) {
-            boolean isEnclosed = is(activation - 1, Part.PRODUCT) && is(activation + 1, Part.PRODUCT);
+            boolean isEnclosed = is(activation - 1, LayerPart.PRODUCT) && is(activation + 1, LayerPart.PRODUCT);
             if (!isEnclosed
-                    || !is(activation, Part.ACTIVATION)
+                    || !is(activation, LayerPart.ACTIVATION)
                     || name(activation).contains("silu")) {
                 return false;
             }
@@ -609,7 +513,7 @@ final class LayerPlaces implements Closeable {
 
         private void output(Group group) {
             List<Integer> products = group.products;
-            boolean isUnfused = opening != null && opening.part == Part.SOFTMAX;
+            boolean isUnfused = opening != null && opening.part == LayerPart.SOFTMAX;
             boolean isValueLate = isByDependency
                     && isUnfused
                     && stream.projections == 2
@@ -636,7 +540,7 @@ final class LayerPlaces implements Closeable {
 
         private void projections(Group group, int most) {
             List<Integer> products = group.products;
-            boolean isUnfused = closing != null && closing.part == Part.SOFTMAX;
+            boolean isUnfused = closing != null && closing.part == LayerPart.SOFTMAX;
             int projections = products.size() - (isUnfused ? 1 : 0);
             boolean isOfOneOrTwo = projections >= 1 && (projections <= MOST_PROJECTIONS / 2 || projections == most);
             if (!isOfOneOrTwo || group.hasExperts || group.activation >= 0) {
@@ -662,7 +566,8 @@ final class LayerPlaces implements Closeable {
                 int down = products.get(products.size() - 1);
                 for (int at = products.get(0); at < down; at++) {
                     // An activation function never adds.
-                    boolean computes = !is(at, Part.REDUCTION) && !is(at, Part.COPY) && !is(at, Part.FILL);
+                    boolean computes =
+                            !is(at, LayerPart.REDUCTION) && !is(at, LayerPart.COPY) && !is(at, LayerPart.FILL);
                     general(at, at + 1, computes ? TraceRule.Target.of(BrickId.ACTIVATION) : FFN_ELEMENTWISE);
                 }
                 residual(down + 1);
@@ -671,12 +576,12 @@ final class LayerPlaces implements Closeable {
 
         /** Finds the residual addition that follows a block, unless the addition is part of a norm. */
         private void residual(int from) {
-            for (int at = from; at < items.size() && items.get(at).part != Part.PRODUCT; at++) {
+            for (int at = from; at < items.size() && items.get(at).part != LayerPart.PRODUCT; at++) {
                 Item item = items.get(at);
                 if (item.target != null) {
                     return;
                 }
-                if (item.part == Part.ADD) {
+                if (item.part == LayerPart.ADD) {
                     item.be(TraceRule.Target.of(BrickId.RESIDUAL_ADD), evidence);
                     return;
                 }
@@ -692,7 +597,7 @@ final class LayerPlaces implements Closeable {
         private void inAttention(int from, int to) {
             int rotated = from;
             boolean isBefore = closing != null && to == items.size();
-            if (isBefore && items.subList(from, to).stream().noneMatch(item -> item.part == Part.ROPE)) {
+            if (isBefore && items.subList(from, to).stream().noneMatch(item -> item.part == LayerPart.ROPE)) {
                 rotated = to;
                 while (rotated > from && !isArithmetic(rotated - 1)) {
                     rotated--;
@@ -700,14 +605,14 @@ final class LayerPlaces implements Closeable {
                 rotated = rotates(from, rotated) ? rotated : from;
             }
             for (int at = from; at < to; at++) {
-                boolean isRotation = at < rotated && (isArithmetic(at) || is(at, Part.COPY)) && multiplies(at);
-                TraceRule.Target other = is(at, Part.COPY) ? ATTENTION_COPY : ATTENTION_ELEMENTWISE;
+                boolean isRotation = at < rotated && (isArithmetic(at) || is(at, LayerPart.COPY)) && multiplies(at);
+                TraceRule.Target other = is(at, LayerPart.COPY) ? ATTENTION_COPY : ATTENTION_ELEMENTWISE;
                 general(at, at + 1, isRotation ? TraceRule.Target.of(BrickId.ROPE_EMBEDDING) : other);
             }
         }
 
         private boolean isArithmetic(int at) {
-            return is(at, Part.ARITHMETIC) || is(at, Part.ADD);
+            return is(at, LayerPart.ARITHMETIC) || is(at, LayerPart.ADD);
         }
 
         /**
@@ -723,8 +628,8 @@ final class LayerPlaces implements Closeable {
                         return true;
                     }
                 } else {
-                    factors += is(at, Part.ARITHMETIC) ? 1 : 0;
-                    sums += is(at, Part.ADD) ? 1 : 0;
+                    factors += is(at, LayerPart.ARITHMETIC) ? 1 : 0;
+                    sums += is(at, LayerPart.ADD) ? 1 : 0;
                 }
             }
             return factors >= 2 && sums >= 1;
@@ -759,12 +664,13 @@ final class LayerPlaces implements Closeable {
             if (size < 2 || size > 3 || activation < products.get(0) || activation > products.get(size - 1)) {
                 return false;
             }
-            Part function = items.get(activation).part;
+            LayerPart function = items.get(activation).part;
             long factors = items.subList(activation + 1, products.get(size - 1)).stream()
-                    .filter(item -> item.part == Part.ARITHMETIC)
+                    .filter(item -> item.part == LayerPart.ARITHMETIC)
                     .count();
             // The first factor of a sigmoid is its own input.
-            boolean isGated = function == Part.GATED_ACTIVATION || factors > (function == Part.SIGMOID ? 1 : 0);
+            boolean isGated =
+                    function == LayerPart.GATED_ACTIVATION || factors > (function == LayerPart.SIGMOID ? 1 : 0);
             Item first = items.get(products.get(0));
             if (size == 3) {
                 first.be(TraceRule.Target.of(BrickId.GATE_PROJECTION), why);
@@ -782,29 +688,29 @@ final class LayerPlaces implements Closeable {
             Map<Long, List<Integer>> feedForwards = new HashMap<>();
             for (int at = 0; at < items.size(); at++) {
                 Item item = items.get(at);
-                if (item.isSited() && (item.part == Part.PRODUCT || item.part.isGeneral)) {
+                if (item.isSited() && (item.part == LayerPart.PRODUCT || item.part.isGeneral)) {
                     Kind leaf = LaunchSites.leaf(item.site);
                     Kind block = LaunchSites.block(item.site);
-                    if (leaf == Kind.HEAD && item.part == Part.PRODUCT && isTransformOfHead(at)) {
+                    if (leaf == Kind.HEAD && item.part == LayerPart.PRODUCT && isTransformOfHead(at)) {
                         item.target = null;
                         item.evidence = Evidence.BY_RULE;
                     } else if (leaf.brick != null) {
                         item.be(TraceRule.Target.of(leaf.brick), Evidence.BY_MODULE);
-                    } else if (leaf == Kind.GATE_UP && item.part == Part.PRODUCT) {
+                    } else if (leaf == Kind.GATE_UP && item.part == LayerPart.PRODUCT) {
                         item.be(GATE_UP, Evidence.BY_MODULE);
-                    } else if (leaf == Kind.FFN_BEGIN && item.part == Part.PRODUCT) {
+                    } else if (leaf == Kind.FFN_BEGIN && item.part == LayerPart.PRODUCT) {
                         item.be(TraceRule.Target.of(BrickId.UP_PROJECTION), Evidence.BY_MODULE);
-                    } else if (leaf == Kind.FFN_END && item.part == Part.PRODUCT) {
+                    } else if (leaf == Kind.FFN_END && item.part == LayerPart.PRODUCT) {
                         item.be(TraceRule.Target.of(BrickId.DOWN_PROJECTION), Evidence.BY_MODULE);
                     } else if (block == Kind.ATTENTION) {
                         inAttention(item);
-                    } else if (block == Kind.FFN && item.part == Part.PRODUCT) {
+                    } else if (block == Kind.FFN && item.part == LayerPart.PRODUCT) {
                         feedForwards
                                 .computeIfAbsent(LaunchSites.run(item.site), run -> new ArrayList<>())
                                 .add(at);
                     } else if (block == Kind.FFN) {
                         item.be(item.target == null ? FFN_ELEMENTWISE : item.target, Evidence.BY_MODULE);
-                    } else if (block == Kind.MODEL && leaf == Kind.LINEAR && item.part == Part.PRODUCT) {
+                    } else if (block == Kind.MODEL && leaf == Kind.LINEAR && item.part == LayerPart.PRODUCT) {
                         item.be(TraceRule.Target.of(BrickId.LM_HEAD), Evidence.BY_MODULE);
                     }
                 }
@@ -820,7 +726,7 @@ final class LayerPlaces implements Closeable {
             boolean isActivated = false;
             for (Item item : items.subList(product + 1, items.size())) {
                 if (LaunchSites.leaf(item.site) == Kind.HEAD) {
-                    if (item.part == Part.PRODUCT) {
+                    if (item.part == LayerPart.PRODUCT) {
                         return isActivated;
                     }
                     isActivated |= item.part.isActivation();
@@ -835,8 +741,8 @@ final class LayerPlaces implements Closeable {
          */
         private void inAttention(Item item) {
             Kind leaf = LaunchSites.leaf(item.site);
-            if (item.part != Part.PRODUCT) {
-                TraceRule.Target general = item.part == Part.COPY ? ATTENTION_COPY : ATTENTION_ELEMENTWISE;
+            if (item.part != LayerPart.PRODUCT) {
+                TraceRule.Target general = item.part == LayerPart.COPY ? ATTENTION_COPY : ATTENTION_ELEMENTWISE;
                 item.be(item.target == null ? general : item.target, Evidence.BY_MODULE);
             } else if (leaf == Kind.NONE || leaf == Kind.OTHER || leaf == Kind.PART_LINEAR) {
                 item.be(item.target, Evidence.BY_MODULE);
@@ -859,7 +765,7 @@ final class LayerPlaces implements Closeable {
                 Item item = items.get(at);
                 if (LaunchSites.run(item.site) == run) {
                     activation = isActivation(item) ? at : activation;
-                    hasExperts |= item.part == Part.EXPERT || item.part == Part.ROUTER;
+                    hasExperts |= item.part == LayerPart.EXPERT || item.part == LayerPart.ROUTER;
                 }
             }
             if (hasExperts) {
@@ -883,9 +789,9 @@ final class LayerPlaces implements Closeable {
         void sums() {
             Item product = null;
             for (Item item : items) {
-                if (item.part == Part.PRODUCT) {
+                if (item.part == LayerPart.PRODUCT) {
                     product = item;
-                } else if (item.part == Part.PRODUCT_SUM && product != null) {
+                } else if (item.part == LayerPart.PRODUCT_SUM && product != null) {
                     item.be(product.target, product.evidence);
                 }
             }
@@ -913,13 +819,13 @@ final class LayerPlaces implements Closeable {
             this.isOfNextPass = isOfNextPass;
         }
 
-        void add(int at, Part part) {
-            if (part == Part.PRODUCT) {
+        void add(int at, LayerPart part) {
+            if (part == LayerPart.PRODUCT) {
                 products.add(at);
             } else if (part.isActivation()) {
                 activations.add(at);
                 activation = at;
-            } else if (part == Part.EXPERT || part == Part.ROUTER) {
+            } else if (part == LayerPart.EXPERT || part == LayerPart.ROUTER) {
                 hasExperts = true;
                 lastExpert = at;
             }
