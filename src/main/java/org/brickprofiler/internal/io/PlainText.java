@@ -24,7 +24,8 @@ public final class PlainText {
     private static final int BEFORE = 6;
     private static final int TAIL = 6;
 
-    private static final String ANONYMOUS = "(anonymous namespace)";
+    private static final String OPENING = "<({";
+    private static final String CLOSING = ">)}";
     private static final Pattern MANGLED = Pattern.compile("_ZN");
     private static final Pattern LENGTH = Pattern.compile("[1-9]\\d{0,3}");
 
@@ -138,22 +139,23 @@ public final class PlainText {
             return text;
         }
         int from = text.startsWith("void ") ? "void ".length() : 0;
+        int parameters = -1;
         int depth = 0;
         for (int i = from; i < text.length(); i++) {
             char character = text.charAt(i);
-            if (text.startsWith(ANONYMOUS, i)) {
-                i += ANONYMOUS.length() - 1;
-            } else if (character == '<') {
-                depth++;
-            } else if (character == '>') {
-                depth--;
-            } else if (depth == 0 && text.startsWith("::", i)) {
+            if (depth == 0 && text.startsWith("::", i)) {
                 from = i + 2;
-            } else if (depth == 0 && character == '(' && i > from) {
-                return withParameters ? text.substring(from) : text.substring(from, i);
+                parameters = -1;
+            } else if (OPENING.indexOf(character) >= 0) {
+                parameters = depth++ == 0 && character == '(' && parameters < 0 ? i : parameters;
+            } else if (CLOSING.indexOf(character) >= 0) {
+                depth--;
             }
         }
-        return depth == 0 && from < text.length() ? text.substring(from) : text;
+        if (depth != 0 || from >= text.length() || parameters == from || text.startsWith("operator", from)) {
+            return text;
+        }
+        return parameters < 0 || withParameters ? text.substring(from) : text.substring(from, parameters);
     }
 
     /** Returns the last part of a nested name; each is preceded by its length. */

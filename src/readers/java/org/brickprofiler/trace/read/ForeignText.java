@@ -52,7 +52,10 @@ final class ForeignText {
                     "it is a table of PyTorch's key_averages(); write the trace with"
                             + " prof.export_chrome_trace(\"trace.json.gz\"), and read that file"),
             known(
-                    "llama_(perf|print|context|model|new)|ggml_vulkan|Vulkan Timings|load_backend:|llm_load_",
+                    "\\A\"?build_commit\"?,\"?build_number",
+                    "it is a table (CSV) of llama-bench; write it with llama-bench -o json or -o jsonl"),
+            known(
+                    "llama_(perf|print|context|model|new)|ggml_(vulkan|cuda_init)|Vulkan Timings|load_backend:|llm_load_",
                     "it is a log of llama.cpp, which has phases or requests and no bricks; brick report prints them"),
             known(
                     "(?i)\\A\\s*(<!doctype html|<html)",

@@ -139,7 +139,7 @@ final class JsonSummaries {
                     new Column("tokens", Cell.count(prompt + output)),
                     new Column("avg", "avg_ns", Cell.ns(avgNs)),
                     new Column("std. dev.", "stddev_ns", Cell.ns(test.whole("stddev_ns"))),
-                    new Column("tokens/s", "tokens_per_s", Cell.rate(rate))));
+                    new Column("tokens/s", "tokens_per_s", Cell.rate(stated))));
         }
         return new RunSummary.Builder("llama-bench")
                 .fact("model", String.join("; ", models))

@@ -120,6 +120,11 @@ final class LlamaLogSummary {
         Matcher prompt = NEW_PROMPT.matcher(line);
         Matcher perf = PERF.matcher(line);
         if (request.matches()) {
+            // Other lines of a slot, such as its progress or the graphs that it used again, are no timings.
+            String text = request.group(3);
+            if (!text.isBlank() && !TIME.matcher(text).matches()) {
+                return;
+            }
             long ofSlot = Long.parseLong(request.group(1));
             long ofTask = Long.parseLong(request.group(2));
             if (open == null || !isRequest || ofSlot != slot || ofTask != task) {
@@ -127,7 +132,7 @@ final class LlamaLogSummary {
                 slot = ofSlot;
                 task = ofTask;
             }
-            time(request.group(3));
+            time(text);
         } else if (prompt.matches()) {
             promptTokens.put(Long.parseLong(prompt.group(2)), Long.parseLong(prompt.group(3)));
         } else if (perf.matches()) {

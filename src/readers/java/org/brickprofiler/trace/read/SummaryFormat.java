@@ -14,15 +14,21 @@ enum SummaryFormat {
             return JsonSummaries.llamaBench(text, source);
         }
     },
-    /** The result of {@code vllm bench serve}, and of SGLang's program after it. */
-    VLLM_BENCH(true, "\"mean_ttft_ms\"\\s*:", "\"output_throughput\"\\s*:") {
+    /**
+     * The result of {@code vllm bench serve}, and of SGLang's program after it. With details, lists of all requests
+     * stand before the means.
+     */
+    VLLM_BENCH(true, "\"(mean_ttft_ms|total_input_tokens)\"\\s*:", "\"output_throughput\"\\s*:") {
         @Override
         RunSummary read(BufferedInputStream text, String source) throws IOException {
             return JsonSummaries.vllmBench(text, source);
         }
     },
-    /** Responses of Ollama. */
-    OLLAMA(true, "\"total_duration\"\\s*:", "\"eval_duration\"\\s*:") {
+    /** Responses of Ollama. Of a streamed one, only the last object has times. */
+    OLLAMA(
+            true,
+            "\"total_duration\"\\s*:|\"created_at\"\\s*:",
+            "\"eval_duration\"\\s*:|\"done\"\\s*:\\s*(false|true)") {
         @Override
         RunSummary read(BufferedInputStream text, String source) throws IOException {
             return JsonSummaries.ollama(text, source);

@@ -67,6 +67,9 @@ final class PlainTextTest {
                         "cuComputePartGradGammaBeta<float, float>",
                         "kernel_grouped_conv_fwd_",
                         "computeBOffsetsKernel");
+        String call = "RunAndCheck(std::vector<float>&, float)::{lambda(sycl::_V1::handler&)#1}::operator()(int) const";
+        assertThat(PlainText.shortened(List.of(call + "::__GEMM", call), 40))
+                .containsExactly("__GEMM", "RunAndCheck(std::ve...rator()(int) const");
         List<String> twoTypes =
                 List.of(grad, grad.replace("(float const*", "(double const*"), "cuComputePartGradGammaBeta");
         assertThat(PlainText.shortened(twoTypes, 40))

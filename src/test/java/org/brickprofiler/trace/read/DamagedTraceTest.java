@@ -165,6 +165,8 @@ final class DamagedTraceTest {
             `"Kind","Agent_Id","Queue_Id","Kernel_Id"`             | it is a table (CSV) of rocprofv3 without starts and ends
             `"Kind","Direction","Source_Agent_Id"`                 | it is a table (CSV) of rocprofv3 without starts and ends
             `"Domain","Function","Process_Id"`                     | it is a table (CSV) of rocprofv3 without starts and ends
+            `build_commit,build_number,cpu_info`                   | it is a table (CSV) of llama-bench
+            `ggml_cuda_init: found 1 ROCm devices:`                | it is a log of llama.cpp
             `"Index","KernelName","gpu-id"`                        | it is a table (CSV) of sums that AMD's rocprof
             `"Name","Calls","TotalDurationNs"`                     | it is a table (CSV) of sums that AMD's rocprof
             `\n Time (%)  Total Time (ns)  Instances`               | nsys stats --format csv

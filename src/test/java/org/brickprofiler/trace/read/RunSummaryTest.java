@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
 import java.util.zip.GZIPInputStream;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
@@ -161,6 +162,52 @@ final class RunSummaryTest {
                 .isEqualTo(36);
         assertThat(read(log.replaceAll("(?m)^slot update_slots.*\n", "")).text())
                 .contains("cached      not known of 2 requests");
+    }
+
+    /** Servers since 2026 print the prefix in each line, and further lines with it. */
+    @Spec("14.29")
+    @Test
+    void progressOfASlotIsNoTiming() throws IOException {
+        String old = request(0, 1, "10.00", 40, "20.00", "30.00") + request(1, 2, "10.00", 4, "90.00", "100.00");
+        String slot = "slot print_timing: id  %d | task %d | ";
+        String progress = slot.formatted(1, 2) + "n_decoded = 100, tg = 8.63 t/s\n";
+        StringBuilder log = new StringBuilder(progress);
+        for (int task = 1; task <= 2; task++) {
+            String prefix = slot.formatted(task - 1, task);
+            log.append(request(
+                            task - 1,
+                            task,
+                            "10.00",
+                            task == 1 ? 40 : 4,
+                            task == 1 ? "20.00" : "90.00",
+                            task == 1 ? "30.00" : "100.00")
+                    .lines()
+                    .filter(line -> !line.contains("print_timing"))
+                    .map(line -> line.contains(" time") ? prefix + line : line)
+                    .collect(Collectors.joining("\n", "", "\n")));
+            log.append(prefix).append("   graphs reused =        254\n").append(progress);
+        }
+
+        assertThat(read(log.toString()).text()).isEqualTo(read(old).text()).doesNotContain("faulty");
+    }
+
+    /** The beginning of a long stream has no times, that of a detailed run no means. */
+    @Spec("14.29")
+    @Test
+    void summariesWhoseTimesComeLateAreRead() throws IOException {
+        String part =
+                "{\"model\": \"m\", \"created_at\": \"2026-01-01T00:00:00Z\", \"response\": \"a\", \"done\": false}\n";
+        String last = part.replace("false}", "true, \"total_duration\": 50, \"eval_duration\": 20, \"eval_count\": 4}");
+        assertThat(json(part.repeat(4_000) + last)
+                        .get("requests")
+                        .get(0)
+                        .get("total_ns")
+                        .longValue())
+                .isEqualTo(50);
+        String run = "{\"completed\": 1, \"total_input_tokens\": 1, \"total_output_tokens\": 2, \"duration\": 2,"
+                + " \"output_throughput\": 1, \"itls\": [[" + "0.012345, ".repeat(40_000)
+                + "0]], \"mean_ttft_ms\": 1, \"p99_ttft_ms\": 2}";
+        assertThat(json(run).get("times").get(0).get("mean_ns").longValue()).isEqualTo(1_000_000);
     }
 
     /** The draft and the target of a speculative run: two contexts, of which the second one begins with its sampler. */
