@@ -156,6 +156,25 @@ class GraphRecorderScopesTest extends RecordedGraph {
         assertThat(graph.parent(forwardId)).isEmpty();
     }
 
+    /** Of the layers that ended, the recorder remembers the last one: here that of the scope. */
+    @Test
+    void aBrickAroundLayersIsInNoLayerAfterOneInAScope() {
+        long forward = tick();
+        tick();
+        recorder.startLayer();
+        recorder.endLayer();
+        recorder.pushScope(new Function("f"));
+        recorder.endLayer();
+        recorder.popScope();
+        for (int i = 0; i < 20; i++) {
+            tick();
+        }
+        int forwardId = brick("forward", forward);
+        assertThat(recorder.endLayer()).isEqualTo(NONE);
+
+        assertThat(recorder.graph().parent(forwardId)).isEmpty();
+    }
+
     @Test
     void aLayerThatBeganInsideABrickDoesNotOwnTheBrick() {
         long forward = tick();

@@ -93,7 +93,8 @@ public final class LayerBoundaries {
         if (inClosed && before >= (ofLayer ? Math.max(outside, now) : outside + now)) {
             return Side.LAYER_BEFORE;
         }
-        boolean aroundClosed = !inClosed && closed.exists && closed.beganKnown && beganNs - closed.beganNs <= 0;
+        // Also around a layer that was forgotten because one in a scope ended after it.
+        boolean aroundClosed = !inClosed && closed.beganKnown && beganNs - closed.beganNs <= 0;
         return now > outside && !aroundClosed ? Side.LAYER_NOW : Side.OUTSIDE;
     }
 
