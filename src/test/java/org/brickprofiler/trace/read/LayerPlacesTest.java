@@ -524,6 +524,8 @@ final class LayerPlacesTest {
         "GptOssExperts, EXPERTS",
         "GraniteMoeTopKGating, ROUTER",
         "Qwen3MoeRMSNorm, RMS_NORM",
+        "T5LayerNorm, RMS_NORM",
+        "BertLayerNorm, LAYER_NORM",
         "FusedRMSNormGated, RMS_NORM",
         "LayerNorm, LAYER_NORM",
         "BatchNorm2d, OTHER",

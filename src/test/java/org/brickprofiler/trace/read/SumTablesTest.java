@@ -144,6 +144,24 @@ final class SumTablesTest {
                 .formatted(name, timeMs, averageMs, percentage);
     }
 
+    /** Names of a real engine, whose fused layers list their nodes or operations. */
+    @Spec("14.28")
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            /encoder/layers.0/self_attn/q_proj/MatMul + PWN(/Add)                       | QkvProjection
+            reshape_before_/encoder/layers.0/self_attn/v_proj/MatMul                    | Reshape
+            reshape_after_/encoder/layers.0/self_attn/v_proj/MatMul + /Transpose_1      | Reshape
+            __myl_MoveMeanSubMulMeanAddSqrtDivMulMulAdd_myl98_0                         | LayerNorm
+            __myl_CastMulMeanAddSqrtDivMul_myl3_0                                       | RmsNorm
+            PWN(/model/encoder/layers.2/Add_1)                                          | Elementwise
+            PWN(PWN(/layers.0/Sigmoid), /layers.0/Mul)                                  | Activation
+            """)
+    void aLayerOfTensorRtIsWhatItsNameBeginsWith(String name, String brick) throws IOException {
+        TraceProfile profile = Traces.read(trt(200, layer(name, "30", "0.15", "100")));
+
+        assertThat(profile.snapshot().bricks()).extracting(BrickStats::name).containsExactly(brick);
+    }
+
     @Spec("14.28")
     @Test
     void layersOfTensorRtRanAsOftenAsTheEngine() throws IOException {
