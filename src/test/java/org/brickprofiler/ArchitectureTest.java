@@ -404,11 +404,8 @@ final class ArchitectureTest {
         for (String root : List.of("main", "agent", "cli", "fleet", "readers", "roofline", "examples")) {
             Path folder = Path.of("src", root, "java");
             if (Files.isDirectory(folder)) {
-                try (Stream<Path> files = Files.walk(folder)) {
-                    for (Path file : files.filter(each -> each.toString().endsWith(".java"))
-                            .toList()) {
-                        lines.put(file, linesOfCode(Files.readString(file)));
-                    }
+                for (Path file : sources(folder)) {
+                    lines.put(file, linesOfCode(Files.readString(file)));
                 }
             }
         }
@@ -421,15 +418,18 @@ final class ArchitectureTest {
     @ArchTest
     static void noJavadocStandsBeforeAnother(JavaClasses classes) throws IOException {
         List<Path> found = new ArrayList<>();
-        try (Stream<Path> files = Files.walk(Path.of("src"))) {
-            for (Path file :
-                    files.filter(each -> each.toString().endsWith(".java")).toList()) {
-                if (TWO_COMMENTS.matcher(Files.readString(file)).find()) {
-                    found.add(file);
-                }
+        for (Path file : sources(Path.of("src"))) {
+            if (TWO_COMMENTS.matcher(Files.readString(file)).find()) {
+                found.add(file);
             }
         }
         assertThat(found).isEmpty();
+    }
+
+    private static List<Path> sources(Path folder) throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            return files.filter(each -> each.toString().endsWith(".java")).toList();
+        }
     }
 
     private static long linesOfCode(String source) {

@@ -3,14 +3,12 @@ package org.brickprofiler;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.util.Objects;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicLong;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.VirtualThreadStarter;
 import org.brickprofiler.testing.Spec;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 /** Deferred measurements that begin at the mark which {@link BrickProfiler#elapsedNs()} set. */
@@ -340,8 +338,7 @@ final class BrickProfilerDeferredStartsTest extends ProfiledDevice {
 
     @Test
     void virtualThreadsEndTheirOwnPasses() throws Exception {
-        VirtualThreadStarter starter = VirtualThreadStarter.find().orElse(null);
-        Assumptions.assumeTrue(starter != null, "this JDK has no virtual threads");
+        VirtualThreadStarter starter = VirtualThreadStarter.orSkip();
         copies.beforeWait(() -> {
             throw new AssertionError("not the stream of this thread");
         });
@@ -356,7 +353,7 @@ final class BrickProfilerDeferredStartsTest extends ProfiledDevice {
                     profiler.endPass();
                 },
                 0);
-        Objects.requireNonNull(starter).start(task);
+        starter.start(task);
         Crew.result(task);
         assertThat(device(BrickId.RMS_NORM)).isEqualTo(500);
         assertThat(profiler.pendingCount()).isEqualTo(1);

@@ -1,9 +1,7 @@
 package org.brickprofiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import org.brickprofiler.internal.record.Crew;
@@ -114,10 +112,9 @@ final class BrickProfilerDeviceThreadsTest extends ProfiledDevice {
 
     @Test
     void virtualThreadsAreMentionedAndNotCounted() throws Exception {
-        VirtualThreadStarter starter = VirtualThreadStarter.find().orElse(null);
-        assumeTrue(starter != null, "this JDK has no virtual threads");
+        VirtualThreadStarter starter = VirtualThreadStarter.orSkip();
         FutureTask<Integer> task = new FutureTask<>(() -> brick(BrickId.RMS_NORM, 100), 0);
-        Objects.requireNonNull(starter).start(task);
+        starter.start(task);
         assertThat(Crew.result(task)).isZero();
         profiler.endPass();
 

@@ -1,11 +1,9 @@
 package org.brickprofiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicLong;
@@ -188,8 +186,7 @@ final class BrickProfilerThreadsTest {
     @Test
     @SuppressWarnings("ThreadPriorityCheck") // yielding lets the thread go on with another carrier
     void virtualThreadsAreProfiled() throws Exception {
-        VirtualThreadStarter starter = VirtualThreadStarter.find().orElse(null);
-        assumeTrue(starter != null, "this JDK has no virtual threads");
+        VirtualThreadStarter starter = VirtualThreadStarter.orSkip();
         List<FutureTask<Integer>> tasks = new ArrayList<>();
         for (int i = 0; i < 10_000; i++) {
             FutureTask<Integer> task = new FutureTask<>(() -> {
@@ -199,7 +196,7 @@ final class BrickProfilerThreadsTest {
                 profiler.record("mine", NS_AN_ELEMENT, 1);
                 return 0;
             });
-            Objects.requireNonNull(starter).start(task);
+            starter.start(task);
             tasks.add(task);
         }
         for (FutureTask<Integer> task : tasks) {

@@ -1,11 +1,9 @@
 package org.brickprofiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import org.brickprofiler.StepInfo.Phase;
@@ -201,17 +199,11 @@ class PhasesTest extends ProfiledDevice {
 
     // ---- virtual threads ----
 
-    private static VirtualThreadStarter virtualThreads() {
-        Optional<VirtualThreadStarter> starter = VirtualThreadStarter.find();
-        assumeTrue(starter.isPresent(), "this JDK has no virtual threads");
-        return starter.get();
-    }
-
     /** They share tables and carriers, and change carriers within a step and within a brick. */
     @Spec("17.9")
     @Test
     void stepsOfVirtualThreadsHaveTheirOwnPhases() throws Exception {
-        VirtualThreadStarter starter = virtualThreads();
+        VirtualThreadStarter starter = VirtualThreadStarter.orSkip();
         BrickProfiler shared = BrickProfiler.enabled();
         List<FutureTask<Boolean>> tasks = new ArrayList<>();
         for (int i = 0; i < 40; i++) {
@@ -242,7 +234,7 @@ class PhasesTest extends ProfiledDevice {
     @Spec("17.9")
     @Test
     void aVirtualThreadThatWorksForALayerHasThePhaseOfItsStep() throws Exception {
-        VirtualThreadStarter starter = virtualThreads();
+        VirtualThreadStarter starter = VirtualThreadStarter.orSkip();
         BrickProfiler shared = BrickProfiler.enabled();
         shared.beginStep(StepInfo.prefill(3));
         shared.startLayer();

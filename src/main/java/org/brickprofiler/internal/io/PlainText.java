@@ -26,7 +26,7 @@ public final class PlainText {
 
     private static final String OPENING = "<({";
     private static final String CLOSING = ">)}";
-    private static final Pattern MANGLED = Pattern.compile("_ZN");
+    private static final String MANGLED = "_ZN";
     private static final Pattern LENGTH = Pattern.compile("[1-9]\\d{0,3}");
 
     private PlainText() {}
@@ -131,9 +131,8 @@ public final class PlainText {
      * @return the text itself if it is neither
      */
     private static String function(String text, boolean withParameters) {
-        Matcher mangled = MANGLED.matcher(text);
-        if (mangled.lookingAt()) {
-            return lastPart(text, mangled.end());
+        if (text.startsWith(MANGLED)) {
+            return lastPart(text, MANGLED.length());
         }
         if (!text.startsWith("void ") && !text.contains("::")) {
             return text;

@@ -178,7 +178,7 @@ public final class Layers implements LongSupplier {
         Place mine = mine();
         mine.step = phase == PhaseRow.NO_PHASE ? UNRECORDED : phase;
         mine.stepEpoch = stepEpoch;
-        if (!hasSteps) {
+        if (!hasSteps) { // a volatile store waits for all stores before it
             hasSteps = true;
         }
     }

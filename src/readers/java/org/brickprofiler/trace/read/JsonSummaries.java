@@ -359,7 +359,7 @@ final class JsonSummaries {
             }
             double latencyNs = 0;
             for (String part : PARTS) {
-                double ns = elapsedNs(run, nameOf(run, part));
+                double ns = elapsedNs(run, part);
                 latencyNs += ns;
                 times.computeIfAbsent(part, added -> new ArrayList<>()).add(ns);
             }
@@ -389,7 +389,8 @@ final class JsonSummaries {
     }
 
     /** Returns the duration of a part of a run. */
-    private static double elapsedNs(Values run, String part) throws TraceFormatException {
+    private static double elapsedNs(Values run, String named) throws TraceFormatException {
+        String part = nameOf(run, named);
         double ns = NS_PER_MS
                 * (run.number("end" + part + "Ms").doubleValue()
                         - run.number("start" + part + "Ms").doubleValue());

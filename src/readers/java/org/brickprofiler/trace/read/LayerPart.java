@@ -81,10 +81,15 @@ enum LayerPart {
         if (name.contains("sigmoid")) {
             return SIGMOID;
         }
-        boolean isFused = name.startsWith("triton_") && name.contains("_mul_");
+        boolean isFused = isCompiled(name) && name.contains("_mul_");
         return isFused || name.contains("_and_mul") || name.contains("glu") || name.contains("gated")
                 ? GATED_ACTIVATION
                 : ACTIVATION;
+    }
+
+    /** Returns whether a kernel was compiled by Inductor, which lists its operations in its name. */
+    static boolean isCompiled(String name) {
+        return name.startsWith("triton_");
     }
 
     boolean separates() {

@@ -76,7 +76,6 @@ final class LayerPlaces implements Closeable {
             new TraceRule.Target("AttentionElementwise", BrickCategory.ATTENTION);
     private static final TraceRule.Target FFN_ELEMENTWISE = new TraceRule.Target("FfnElementwise", BrickCategory.FFN);
 
-    private static final Pattern IS_COMPILED = Pattern.compile("^triton_");
     private static final Pattern TAKES_APART = Pattern.compile("_(neg|cat|stack|sub|cos|sin|slice|unbind)(_|$)");
 
     private final Kernels kernels;
@@ -425,23 +424,23 @@ final class LayerPlaces implements Closeable {
          * whose projections are computed apart.
          */
         private boolean projectsBetweenNorms() {
-            boolean isAfterNorm = false;
+            int norm = items.size() - 1;
+            while (norm >= 0 && !is(norm, LayerPart.LAYER_NORM)) {
+                norm--;
+            }
+            if (closing == null || norm < 0) {
+                return false;
+            }
             boolean isProjected = false;
-            for (int at = items.size() - 1; closing != null && at >= 0 && !is(at, LayerPart.LAYER_NORM); at--) {
-                if (is(at, LayerPart.PRODUCT)) {
-                    if (isProjected && isAfterNorm) {
-                        return beginsWithLayerNorm(at);
-                    }
-                    isProjected = true;
-                } else if (isProjected) {
-                    isAfterNorm |= items.get(at).part.isRmsNorm();
+            boolean isNormed = false;
+            for (Item item : items.subList(norm, items.size())) {
+                if (item.part == LayerPart.PRODUCT && isNormed) {
+                    return true;
                 }
+                isProjected |= item.part == LayerPart.PRODUCT;
+                isNormed |= isProjected && item.part.isRmsNorm();
             }
             return false;
-        }
-
-        private boolean beginsWithLayerNorm(int product) {
-            return items.subList(0, product).stream().anyMatch(item -> item.part == LayerPart.LAYER_NORM);
         }
 
         private void diffusionLayer() {
@@ -623,7 +622,7 @@ final class LayerPlaces implements Closeable {
             int factors = 0;
             int sums = 0;
             for (int at = from; at < to; at++) {
-                if (isArithmetic(at) && IS_COMPILED.matcher(name(at)).find()) {
+                if (isArithmetic(at) && LayerPart.isCompiled(name(at))) {
                     if (multiplies(at) && TAKES_APART.matcher(name(at)).find()) {
                         return true;
                     }
@@ -637,7 +636,7 @@ final class LayerPlaces implements Closeable {
 
         /** Returns whether a kernel may multiply: compiled kernels list their operations by name. */
         private boolean multiplies(int at) {
-            return !IS_COMPILED.matcher(name(at)).find() || name(at).contains("_mul");
+            return !LayerPart.isCompiled(name(at)) || name(at).contains("_mul");
         }
 
         private String name(int at) {

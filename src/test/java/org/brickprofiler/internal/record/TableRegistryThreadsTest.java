@@ -1,12 +1,10 @@
 package org.brickprofiler.internal.record;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ForkJoinPool;
@@ -167,8 +165,7 @@ final class TableRegistryThreadsTest {
     @Spec("5.5")
     @Test
     void virtualThreadsShareFewTablesAndLoseNothing() throws Exception {
-        VirtualThreadStarter starter = VirtualThreadStarter.find().orElse(null);
-        assumeTrue(starter != null, "this JDK has no virtual threads");
+        VirtualThreadStarter starter = VirtualThreadStarter.orSkip();
         int threads = 10_000;
         int perThread = 20;
         long count = 0;
@@ -183,7 +180,7 @@ final class TableRegistryThreadsTest {
                 return 0;
             });
             tasks.add(task);
-            Objects.requireNonNull(starter).start(task);
+            starter.start(task);
             if (i % 500 == 0) {
                 StatSums part = registry.readAndReset();
                 checkTogether(part.row(0));
@@ -214,15 +211,14 @@ final class TableRegistryThreadsTest {
 
     @Test
     void aVirtualThreadIsMentionedAndNotCounted() throws Exception {
-        VirtualThreadStarter starter = VirtualThreadStarter.find().orElse(null);
-        assumeTrue(starter != null, "this JDK has no virtual threads");
+        VirtualThreadStarter starter = VirtualThreadStarter.orSkip();
         FutureTask<StatTable> task = new FutureTask<>(() -> {
             addSample(0, 1);
             StatTable table = registry.acquire();
             registry.release(table);
             return table;
         });
-        Objects.requireNonNull(starter).start(task);
+        starter.start(task);
 
         assertThat(Crew.result(task).owner()).isNull();
         assertThat(registry.read().virtualThreads()).isTrue();

@@ -1,5 +1,7 @@
 package org.brickprofiler.internal.record;
 
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
 import java.lang.reflect.Method;
 import java.util.Optional;
 
@@ -19,6 +21,13 @@ public final class VirtualThreadStarter {
         } catch (NoSuchMethodException beforeJdk21) {
             return Optional.empty();
         }
+    }
+
+    /** A starter; before JDK 21 the test is skipped. */
+    public static VirtualThreadStarter orSkip() {
+        Optional<VirtualThreadStarter> starter = find();
+        assumeTrue(starter.isPresent(), "this JDK has no virtual threads");
+        return starter.get();
     }
 
     /** Starts a virtual thread. */

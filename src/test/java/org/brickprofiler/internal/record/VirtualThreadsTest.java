@@ -1,9 +1,7 @@
 package org.brickprofiler.internal.record;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.util.Optional;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 
@@ -16,11 +14,10 @@ final class VirtualThreadsTest {
 
     @Test
     void aVirtualThreadIs() throws Exception {
-        Optional<VirtualThreadStarter> starter = VirtualThreadStarter.find();
-        assumeTrue(starter.isPresent(), "this JDK has no virtual threads");
+        VirtualThreadStarter starter = VirtualThreadStarter.orSkip();
         FutureTask<Boolean> task = new FutureTask<>(() -> PerThread.isVirtual(Thread.currentThread()));
 
-        starter.get().start(task);
+        starter.start(task);
 
         assertThat(Crew.result(task)).isTrue();
     }
