@@ -15,7 +15,6 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.internal.record.Listeners;
-import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.internal.record.PhaseRow;
 import org.brickprofiler.internal.record.RunPeriod;
@@ -67,7 +66,10 @@ final class StepRecorder {
 
     private final BrickProfiler profiler;
     private final TableRegistry registry;
-    private final NameTable names;
+
+    /** The category of each brick. */
+    private final byte[] tags;
+
     private final RunPeriod period;
 
     /** The clock that the builder was given; null for the system's. */
@@ -388,7 +390,7 @@ final class StepRecorder {
     StepRecorder(BrickProfiler profiler, RunPeriod period, NanoClock clock, @Nullable Supplier<ThreadTimes> cpuTimes) {
         this.profiler = profiler;
         this.registry = profiler.registry;
-        this.names = profiler.names;
+        this.tags = profiler.names.tags();
         this.period = period;
         this.ownClock = clock == NanoClock.SYSTEM ? null : clock;
         StepFollower follower = registry.stepFollower();
@@ -679,7 +681,7 @@ final class StepRecorder {
     /** Reads the time of all samples of a phase so far, by category. */
     private void sum(PhaseSums phase, long[] totalsNs, int from) {
         Arrays.fill(totalsNs, from, from + CATEGORIES.length, 0);
-        registry.addTotalsNs(phase.phase.number(), names, totalsNs, from);
+        registry.addTotalsNs(phase.phase.number(), tags, totalsNs, from, CATEGORIES.length);
     }
 
     /**

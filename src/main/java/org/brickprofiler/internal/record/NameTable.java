@@ -45,17 +45,24 @@ public final class NameTable {
     private final AtomicReferenceArray<Entry> byKey;
 
     /**
-     * The tags of the keys below {@code size}, close together; the thread that advances {@code size} past a key has
+     * The tags of the keys below {@code size}, in few cache lines; the thread that advances {@code size} past a key has
      * written the key's tag.
      */
-    private final int[] tags = new int[TimerToken.MAX_KEY + 1];
+    private final byte[] tags = new byte[TimerToken.MAX_KEY + 1];
 
     private volatile int size;
     private final @Nullable ToIntFunction<String> spellings;
     private final Entry overflow;
     private final AtomicBoolean overflowLogged = new AtomicBoolean();
 
-    private record Entry(int key, String name, int tag) {}
+    private record Entry(int key, String name, byte tag) {
+        Entry(int key, String name, int tag) {
+            this(key, name, (byte) tag);
+            if (this.tag != tag) {
+                throw new IllegalArgumentException("tag " + tag + " of '" + name + "' is not in a byte");
+            }
+        }
+    }
 
     /**
      * A table without fixed names.
@@ -219,19 +226,13 @@ public final class NameTable {
     }
 
     /**
-     * Adds a column of values by key to sums by tag. Keys without a name are left out.
+     * Returns the tags of all keys as they are now and will be, for callers that save the loads to get there. The tag
+     * of a key is there before anything is recorded with the key.
      *
-     * @param values the values, which other threads may be writing
-     * @param first the place of the value of key 0
-     * @param stride the distance from the value of one key to that of the next
-     * @param sums has the sums, by tag
-     * @param from the place of the sum of tag 0
+     * @return the array itself, which only this class writes
      */
-    void addByTag(long[] values, int first, int stride, long[] sums, int from) {
-        int[] ofKeys = tags;
-        for (int key = 0, end = size, at = first; key < end && at < values.length; key++, at += stride) {
-            sums[from + ofKeys[key]] += (long) StatTable.CELL.getOpaque(values, at);
-        }
+    public byte[] tags() {
+        return tags;
     }
 
     /**

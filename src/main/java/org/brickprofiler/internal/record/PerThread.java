@@ -437,6 +437,11 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         return slots;
     }
 
+    /** Returns whether the slots are still the given ones, and no virtual thread shares anything. */
+    boolean areOnly(@Nullable Slots<T, L> given) {
+        return slots == given && shared == null;
+    }
+
     /** Returns the things that virtual threads share. */
     List<T> shared() {
         List<T> all = shared;

@@ -181,11 +181,11 @@ public final class StatSums {
     }
 
     /** Adds the time of each row's samples of a phase to the sum of its key's tag; that of tag 0 is at {@code from}. */
-    void addTotalsNs(int phase, NameTable keys, long[] totalsNs, int from) {
+    void addTotalsNs(int phase, byte[] tags, long[] totalsNs, int from) {
         Part part = parts[phase];
-        int rowCount = part == null ? 0 : Math.min(keys.size(), part.rows.length);
+        int rowCount = part == null ? 0 : part.rows.length;
         for (int key = 0; key < rowCount; key++) {
-            totalsNs[from + keys.tag(key)] += row(phase, key).totalNs();
+            totalsNs[from + tags[key]] += row(phase, key).totalNs();
         }
     }
 

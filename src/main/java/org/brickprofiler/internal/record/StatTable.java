@@ -788,11 +788,15 @@ public final class StatTable extends PerThread.Owned {
     /**
      * Adds the time of each row's samples of a phase to the sum of its key's tag; of one that is being added, perhaps.
      */
-    void addTotalsNs(int number, NameTable keys, long[] totalsNs, int from) {
+    void addTotalsNs(int number, byte[] tags, long[] totalsNs, int from) {
         // The writer finds its rows with fewer loads.
         long[] cells = number == phase && isOf(Thread.currentThread()) ? rows : cells(number);
-        VarHandle.acquireFence();
-        keys.addByTag(cells, TOTAL_NS, 1 << shift, totalsNs, from);
+        int stride = 1 << shift;
+        for (int key = 0, at = TOTAL_NS; at < cells.length; key++, at += stride) {
+            // Acquired before the tag is read, which is there before the first sample.
+            long totalNs = (long) CELL.getAcquire(cells, at);
+            totalsNs[from + tags[key]] += totalNs;
+        }
     }
 
     /** Forgets everything. Only the writer. */

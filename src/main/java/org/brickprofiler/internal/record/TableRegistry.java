@@ -48,6 +48,18 @@ public final class TableRegistry {
     /** Whether there was a reset, after which tables may be late. Guarded by {@code late}. */
     private boolean wasReset;
 
+    // What the last call of addTotalsNs found. The next one, which finds nothing in a cache, then takes no lock and
+    // needs few loads. Only for the callers of that method, which take turns.
+
+    /** The slots in which one thread alone had a table; null if there were others, or late tables. */
+    private PerThread.@Nullable Slots<StatTable, Left> onlyIn;
+
+    /** That table; null without these slots. */
+    private @Nullable StatTable only;
+
+    /** The time outside of it, by phase and tag; null if there was none. */
+    private long @Nullable [][] othersNs;
+
     /**
      * The samples and queues of ended threads.
      *
@@ -394,38 +406,61 @@ public final class TableRegistry {
     /**
      * Adds the time of all samples of a phase since the registry was created, regardless of resets, to sums by the tags
      * of their keys. Samples that ended before the call are included. Allocates nothing unless a reset has just
-     * happened.
+     * happened, or a thread has come or gone. One caller at a time.
      *
      * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
-     * @param keys the names of the keys, whose tags are indices
+     * @param tags the tag of each key
      * @param totalsNs has the sums, ns
      * @param from the place of the sum of tag 0
+     * @param sums the number of sums
      */
-    public void addTotalsNs(int phase, NameTable keys, long[] totalsNs, int from) {
-        synchronized (late) {
-            PerThread.Slots<StatTable, Left> now = threads.slots();
-            if (hasOthers(now)) {
-                addOthersNs(now, phase, keys, totalsNs, from);
-            }
-            StatTable only = now.only();
-            if (only != null) {
-                only.addTotalsNs(phase, keys, totalsNs, from);
-            } else {
-                addAllTotalsNs(now, phase, keys, totalsNs, from);
-            }
-            List<StatTable> shared = threads.shared();
-            for (int i = 0; i < shared.size(); i++) {
-                shared.get(i).addTotalsNs(phase, keys, totalsNs, from);
+    public void addTotalsNs(int phase, byte[] tags, long[] totalsNs, int from, int sums) {
+        StatTable table = only;
+        if (table == null || !threads.areOnly(onlyIn)) {
+            addTotalsOfAllNs(phase, tags, totalsNs, from, sums);
+            return;
+        }
+        table.addTotalsNs(phase, tags, totalsNs, from);
+        long[][] others = othersNs;
+        if (others != null) {
+            long[] ofPhase = others[phase];
+            for (int tag = 0; tag < sums; tag++) {
+                totalsNs[from + tag] += ofPhase[tag];
             }
         }
     }
 
+    private void addTotalsOfAllNs(int phase, byte[] tags, long[] totalsNs, int from, int sums) {
+        synchronized (late) {
+            PerThread.Slots<StatTable, Left> now = threads.slots();
+            if (hasOthers(now)) {
+                addOthersNs(now, phase, tags, totalsNs, from);
+            }
+            addAllTotalsNs(now, phase, tags, totalsNs, from);
+            List<StatTable> shared = threads.shared();
+            for (int i = 0; i < shared.size(); i++) {
+                shared.get(i).addTotalsNs(phase, tags, totalsNs, from);
+            }
+            only = shared.isEmpty() && late.size() == 0 ? now.only() : null;
+            onlyIn = only == null ? null : now;
+            othersNs = only == null || !hasOthers(now) ? null : othersNs(now, tags, sums);
+        }
+    }
+
+    private long[][] othersNs(PerThread.Slots<StatTable, Left> now, byte[] tags, int sums) {
+        long[][] others = new long[PhaseRow.PHASES][sums];
+        for (int phase = 0; phase < others.length; phase++) {
+            addOthersNs(now, phase, tags, others[phase], 0);
+        }
+        return others;
+    }
+
     private static void addAllTotalsNs(
-            PerThread.Slots<StatTable, Left> now, int phase, NameTable keys, long[] totalsNs, int from) {
+            PerThread.Slots<StatTable, Left> now, int phase, byte[] tags, long[] totalsNs, int from) {
         for (int i = 0; i < now.places(); i++) {
             StatTable table = now.at(i);
             if (table != null) {
-                table.addTotalsNs(phase, keys, totalsNs, from);
+                table.addTotalsNs(phase, tags, totalsNs, from);
             }
         }
     }
@@ -436,14 +471,13 @@ public final class TableRegistry {
         return wasReset || now.left() != Left.NOTHING;
     }
 
-    private void addOthersNs(
-            PerThread.Slots<StatTable, Left> now, int phase, NameTable keys, long[] totalsNs, int from) {
+    private void addOthersNs(PerThread.Slots<StatTable, Left> now, int phase, byte[] tags, long[] totalsNs, int from) {
         late.count(now);
-        late.sums().addTotalsNs(phase, keys, totalsNs, from);
-        now.left().sums().addTotalsNs(phase, keys, totalsNs, from);
+        late.sums().addTotalsNs(phase, tags, totalsNs, from);
+        now.left().sums().addTotalsNs(phase, tags, totalsNs, from);
         long[] reset = resetNs[phase];
         for (int key = 0; key < reset.length; key++) {
-            totalsNs[from + keys.tag(key)] += reset[key];
+            totalsNs[from + tags[key]] += reset[key];
         }
     }
 

@@ -1,6 +1,7 @@
 package org.brickprofiler.internal.record;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -37,6 +38,20 @@ final class NameTableTest {
         assertThat(names.tag(1)).as("the first tag stays").isEqualTo(11);
         assertThat(names.name(OVERFLOW)).isEqualTo("the rest");
         assertThat(names.tag(OVERFLOW)).isEqualTo(12);
+    }
+
+    @Test
+    void hasTheTagsOfAllKeysInOneArray() {
+        NameTable names = table();
+        byte[] tags = names.tags();
+        int added = names.keyOf("new", -7);
+
+        assertThat(tags).startsWith(10, 11, 12, -7);
+        assertThat(names.tag(added)).isEqualTo(-7);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> names.keyOf("far", 128))
+                .withMessageContaining("tag 128 of 'far'");
+        assertThat(names.find("far")).isEqualTo(NameTable.NONE);
     }
 
     @Test

@@ -5,7 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.brickprofiler.testing.Spec;
@@ -175,6 +180,76 @@ final class TableRegistryTest {
         registry.readAndReset();
 
         assertThat(registry.acquire()).isSameAs(renewed);
+    }
+
+    // ---- the time of a phase ----
+
+    /** Nearly every call finds what the call before remembered: threads come and go, and resets happen, in between. */
+    @Test
+    void theTimeOfAPhaseIsThatOfAllThreadsAcrossResets() throws Exception {
+        Optional<VirtualThreadStarter> virtual = VirtualThreadStarter.find();
+        byte[] tags = {2, 0, 2, 1};
+        for (int seed = 0; seed < 40; seed++) {
+            Random random = new Random(seed);
+            TableRegistry each = new TableRegistry(tags.length, false);
+            long[][] expected = new long[PhaseRow.PHASES][3];
+            ExecutorService worker = Executors.newSingleThreadExecutor();
+            for (int i = 0; i < 150; i++) {
+                int phase = random.nextInt(PhaseRow.PHASES);
+                int key = random.nextInt(tags.length);
+                Crew.Body sample = () -> {
+                    each.add(phase, key, 10, 1, 1);
+                    expected[phase][tags[key]] += 10;
+                };
+                switch (random.nextInt(seed < 10 ? 15 : 50)) {
+                    case 0 -> each.readAndReset();
+                    case 1 -> Crew.runOnNewThread(each::readAndReset);
+                    case 2 -> each.read();
+                    case 3 -> Crew.runOnNewThread(sample);
+                    case 4 -> onThreadOf(worker, each::readAndReset);
+                    case 5 -> onThreadOf(worker, sample);
+                    case 6 -> onVirtualThread(virtual, sample);
+                    case 7 -> {
+                        StatTable old = each.acquire(phase);
+                        each.readAndReset();
+                        each.addTotalsNs(phase, tags, new long[3], 0, 3);
+                        old.add(key, 10, 1, 1);
+                        expected[phase][tags[key]] += 10;
+                    }
+                    default -> sample.run();
+                }
+                for (int of = 0; of < PhaseRow.PHASES; of++) {
+                    long[] totals = new long[4];
+                    each.addTotalsNs(of, tags, totals, 1, 3);
+                    assertThat(totals)
+                            .as("phase %s after operation %s, seed %s", of, i, seed)
+                            .containsExactly(0, expected[of][0], expected[of][1], expected[of][2]);
+                }
+            }
+            worker.shutdown();
+        }
+    }
+
+    private static void onThreadOf(ExecutorService worker, Crew.Body body) throws Exception {
+        FutureTask<Boolean> task = task(body);
+        worker.execute(task);
+        Crew.result(task);
+    }
+
+    /** Before JDK 21 there is none, and nothing happens. */
+    private static void onVirtualThread(Optional<VirtualThreadStarter> starter, Crew.Body body) throws Exception {
+        if (starter.isPresent()) {
+            FutureTask<Boolean> task = task(body);
+            starter.get().start(task).join();
+            Crew.result(task);
+        }
+    }
+
+    private static FutureTask<Boolean> task(Crew.Body body) {
+        return new FutureTask<>(() -> {
+            body.run();
+            return true;
+        });
     }
 
     @Test
