@@ -216,10 +216,7 @@ final class DeviceTimelineTest extends TracedDevice {
 
     @Test
     void launchesOfVirtualThreadsAreTiedToo() throws InterruptedException {
-        VirtualThreadStarter starter = VirtualThreadStarter.find().orElse(null);
-        if (starter == null) {
-            return; // Before JDK 21 there are none.
-        }
+        VirtualThreadStarter starter = VirtualThreadStarter.orSkip();
         starter.start(() -> brick(BrickId.RMS_NORM, 20)).join();
         profiler.stream("decode").endPass();
 

@@ -637,10 +637,7 @@ final class LayersTest extends TracedBricks {
     /** Virtual threads share lines: the layer of one of them is not that of the next one. */
     @Test
     void virtualThreadsWorkForTheirOwnLayers() throws Exception {
-        VirtualThreadStarter starter = VirtualThreadStarter.find().orElse(null);
-        if (starter == null) {
-            return; // Before JDK 21 there are none.
-        }
+        VirtualThreadStarter starter = VirtualThreadStarter.orSkip();
         int layers = 30;
         List<Thread> threads = new ArrayList<>();
         CountDownLatch all = new CountDownLatch(layers);

@@ -138,10 +138,7 @@ final class SlowDeviceStepsTest extends DeviceBricks {
 
     @Test
     void virtualThreadsThatShareABufferAreNotToldApart() throws Exception {
-        VirtualThreadStarter starter = VirtualThreadStarter.find().orElse(null);
-        if (starter == null) {
-            return; // Before JDK 21 there are none.
-        }
+        VirtualThreadStarter starter = VirtualThreadStarter.orSkip();
         profiler = profiler();
         for (int i = 0; i < 10; i++) {
             starter.start(this::emptyStep).join();
