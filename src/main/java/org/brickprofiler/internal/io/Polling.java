@@ -123,11 +123,12 @@ public final class Polling {
                     // With its status set a thread would not be parked any more.
                     interrupted |= Thread.interrupted();
                 }
+                // Read before the question: a thread that lost its processor asks once more after the timeout.
+                waitedNs = clock.nanoTime() - begunNs;
                 answer = question.ask(number);
                 if (isFinal(answer)) {
                     return answer;
                 }
-                waitedNs = clock.nanoTime() - begunNs;
                 busySinceNs = answer == Answer.BUSY ? busySinceNs : waitedNs;
             }
             return answer;

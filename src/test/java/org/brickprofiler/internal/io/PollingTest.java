@@ -67,6 +67,21 @@ class PollingTest {
         assertThat(nowNs - 5).isBetween(3_000_000L, 3_000_000 + 3 * ASKING_NS);
     }
 
+    /** Between the answer and the next look at the clock, the device was done, and the timeout came. */
+    @Test
+    void aThreadThatLosesItsProcessorAsksOnceMoreAfterTheTimeout() {
+        int[] asked = {0};
+        Answer answer = polling.await(
+                number -> {
+                    asked[0]++;
+                    nowNs += asked[0] == 2 ? 2 * SECOND_NS : ASKING_NS;
+                    return asked[0] == 3 ? Answer.REACHED : Answer.NOT_YET;
+                },
+                0,
+                SECOND_NS);
+        assertThat(answer).isEqualTo(Answer.REACHED);
+    }
+
     @Test
     void aTimeoutThatNeverComesIsNone() {
         assertThat(await(SECOND_NS, Long.MAX_VALUE, Answer.NOT_YET)).isEqualTo(Answer.REACHED);
