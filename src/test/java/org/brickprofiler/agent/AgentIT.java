@@ -587,7 +587,7 @@ class AgentIT {
     @Spec("22.7")
     @Test
     void countsVirtualThreads() throws Exception {
-        assumeTrue(VirtualThreadStarter.find().isPresent(), "needs virtual threads");
+        VirtualThreadStarter.orSkip();
         application("rules=bricks.yaml,out=run.json", "virtual").run().assertSucceeded();
         assertThat(recorded("run.json")).contains("Sampling=3015/3015");
     }

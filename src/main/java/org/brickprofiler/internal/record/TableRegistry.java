@@ -48,13 +48,14 @@ public final class TableRegistry {
     /** Whether there was a reset, after which tables may be late. Guarded by {@code late}. */
     private boolean wasReset;
 
-    // What the last call of addTotalsNs found. The next one, which finds nothing in a cache, then takes no lock and
-    // needs few loads. Only for the callers of that method, which take turns.
+    // The last slow call of addTotalsNs leaves these fields to the next calls, which come with cold caches: as long as
+    // the slots are the same, they take no lock and need few loads. Only for the callers of that method, which take
+    // turns.
 
-    /** The slots in which one thread alone had a table; null if there were others, or late tables. */
+    /** The slots at that call; null before the first one. */
     private PerThread.@Nullable Slots<StatTable, Left> onlyIn;
 
-    /** That table; null without these slots. */
+    /** The only table in these slots; null if there were others, or late tables. */
     private @Nullable StatTable only;
 
     /** The time outside of it, by phase and tag; null if there was none. */
@@ -433,7 +434,8 @@ public final class TableRegistry {
     private void addTotalsOfAllNs(int phase, byte[] tags, long[] totalsNs, int from, int sums) {
         synchronized (late) {
             PerThread.Slots<StatTable, Left> now = threads.slots();
-            if (hasOthers(now)) {
+            boolean hasOthers = hasOthers(now);
+            if (hasOthers) {
                 addOthersNs(now, phase, tags, totalsNs, from);
             }
             addAllTotalsNs(now, phase, tags, totalsNs, from);
@@ -442,8 +444,8 @@ public final class TableRegistry {
                 shared.get(i).addTotalsNs(phase, tags, totalsNs, from);
             }
             only = shared.isEmpty() && late.size() == 0 ? now.only() : null;
-            onlyIn = only == null ? null : now;
-            othersNs = only == null || !hasOthers(now) ? null : othersNs(now, tags, sums);
+            onlyIn = now;
+            othersNs = only != null && hasOthers ? othersNs(now, tags, sums) : null;
         }
     }
 

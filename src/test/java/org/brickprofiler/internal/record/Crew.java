@@ -26,17 +26,25 @@ public final class Crew {
 
     /** Starts a thread. */
     public Crew run(Body body) {
-        FutureTask<Boolean> task = start(() -> {
-            body.run();
-            return true;
-        });
+        FutureTask<Boolean> task = start(task(body));
         assert !task.isCancelled();
         return this;
     }
 
+    /** Returns a task for a thread that the test has started itself; {@link #result} waits for it. */
+    public static FutureTask<Boolean> task(Body body) {
+        return new FutureTask<>(() -> {
+            body.run();
+            return true;
+        });
+    }
+
     /** Starts a thread that has a result. */
     public <T> FutureTask<T> start(Callable<T> body) {
-        FutureTask<T> task = new FutureTask<>(body);
+        return start(new FutureTask<>(body));
+    }
+
+    private <T> FutureTask<T> start(FutureTask<T> task) {
         Thread thread = new Thread(task, "crew-" + threads.size());
         thread.setDaemon(true);
         tasks.add(task);

@@ -231,7 +231,7 @@ final class TableRegistryTest {
     }
 
     private static void onThreadOf(ExecutorService worker, Crew.Body body) throws Exception {
-        FutureTask<Boolean> task = task(body);
+        FutureTask<Boolean> task = Crew.task(body);
         worker.execute(task);
         Crew.result(task);
     }
@@ -239,17 +239,10 @@ final class TableRegistryTest {
     /** Before JDK 21 there is none, and nothing happens. */
     private static void onVirtualThread(Optional<VirtualThreadStarter> starter, Crew.Body body) throws Exception {
         if (starter.isPresent()) {
-            FutureTask<Boolean> task = task(body);
+            FutureTask<Boolean> task = Crew.task(body);
             starter.get().start(task).join();
             Crew.result(task);
         }
-    }
-
-    private static FutureTask<Boolean> task(Crew.Body body) {
-        return new FutureTask<>(() -> {
-            body.run();
-            return true;
-        });
     }
 
     @Test
