@@ -32,8 +32,9 @@ import org.jspecify.annotations.Nullable;
  * precedes the last, it is the head of the model, and the next pass begins after it. Before the first attention only
  * the end of this sequence exists, and after the last attention only its beginning. If a group has a number of products
  * that its part of the layer cannot have, its products stay matrix products. The whole stretch between two attentions
- * stays unchanged if it has another number of groups or any kernel of a backward pass. Softmax counts as attention if
- * the trace has no fused attention; the products beside it are then the scores and the output of the attention.
+ * stays unchanged if it has another number of groups or any kernel of a backward pass. Norms of queries and keys make
+ * three groups of the last one. Softmax counts as attention if the trace has no fused attention; the products beside it
+ * are then the scores and the output of the attention.
  *
  * <p><b>Diffusion transformers.</b> Layer norms begin their blocks, and RMS norms lie between the projections of
  * queries, keys and values. Text and image may have products of their own, in any order:
@@ -76,6 +77,9 @@ final class LayerPlaces implements Closeable {
             new TraceRule.Target("AttentionElementwise", BrickCategory.ATTENTION);
     private static final TraceRule.Target FFN_ELEMENTWISE = new TraceRule.Target("FfnElementwise", BrickCategory.FFN);
 
+    /** A tanh alone: a kernel of PyTorch, or one by Inductor, which may also add the bias of the product before it. */
+    private static final Pattern TANH = Pattern.compile("\\btanh_kernel|^triton_poi_fused_(addmm_)?tanh_\\d+$");
+
     private static final Pattern TAKES_APART = Pattern.compile("_(neg|cat|stack|sub|cos|sin|slice|unbind)(_|$)");
 
     private final Kernels kernels;
@@ -83,7 +87,7 @@ final class LayerPlaces implements Closeable {
     private final boolean softmaxIsAttention;
     /**
      * Whether a runtime orders the kernels by their dependencies only. It may then project the values after the
-     * softmax.
+     * softmax. Inductor does so, too.
      */
     private final boolean isByDependency;
 
@@ -225,7 +229,14 @@ final class LayerPlaces implements Closeable {
     }
 
     private boolean isAttention(Item item) {
-        return item.part == LayerPart.ATTENTION || (softmaxIsAttention && item.part == LayerPart.SOFTMAX);
+        return item.part == LayerPart.ATTENTION
+                || (softmaxIsAttention && item.part == LayerPart.SOFTMAX && !isOfRouter(item));
+    }
+
+    /** Returns whether a softmax chooses experts: its module is a router, or a feed-forward block. */
+    private static boolean isOfRouter(Item item) {
+        return item.part == LayerPart.SOFTMAX
+                && (LaunchSites.leaf(item.site) == Kind.ROUTER || LaunchSites.block(item.site) == Kind.FFN);
     }
 
     /** Places the kernels of a stretch, which is complete. */
@@ -375,10 +386,36 @@ final class LayerPlaces implements Closeable {
             }
         }
 
+        /**
+         * Makes one group of three products that norms of queries and keys divide: query, key and value projections,
+         * after a whole feed-forward block, or after the head behind it.
+         */
+        private void joinProjections() {
+            int size = groups.size();
+            if (closing == null || size < 5) {
+                return;
+            }
+            List<Group> three = groups.subList(size - 3, size);
+            Group query = three.get(0);
+            boolean areOfOnePass = query.isOfNextPass == three.get(2).isOfNextPass;
+            int before = groups.get(size - 4).isLone(0) ? size - 5 : size - 4;
+            boolean areLone = query.isLone(0)
+                    && three.get(1).isLone(0)
+                    && three.get(2).isLone(closing.part == LayerPart.SOFTMAX ? 1 : 0);
+            if (areOfOnePass && areLone && groups.get(before).isWholeFeedForward()) {
+                Group joined = new Group(query.begin, query.isOfNextPass);
+                joined.isWhole = true;
+                three.forEach(group -> joined.products.addAll(group.products));
+                three.clear();
+                groups.add(joined);
+            }
+        }
+
         private void layer() {
             if (groups.isEmpty()) {
                 return;
             }
+            joinProjections();
             int last = groups.size() - 1;
             List<Group> ahead = closing == null ? groups : groups.subList(0, last);
             ahead = ahead.stream().filter(group -> !group.isOfNextPass).toList();
@@ -394,7 +431,7 @@ final class LayerPlaces implements Closeable {
                     feedForward(ahead.get(1));
                 }
                 if (ahead.size() > 2) {
-                    head(items.get(ahead.get(2).products.get(0)));
+                    head(ahead.get(2).products.get(0));
                 }
                 if (closing != null) {
                     qkv(groups.get(last));
@@ -496,12 +533,25 @@ final class LayerPlaces implements Closeable {
         /**
          * Counts a product after the last layer as the head. The last product of a trace may also be the first one of
          * another layer, if first products use the same kernel. A product of a pooler or a classifier is no head, as
-         * its module shows.
+         * its module or the activation after it shows.
          */
-        private void head(Item product) {
-            if (mayBeHead(product.site) && (closing != null || !stream.qkv.contains(product.event.kernel()))) {
+        private void head(int at) {
+            Item product = items.get(at);
+            boolean mayBeOfLayer = closing == null && stream.qkv.contains(product.event.kernel());
+            if (mayBeHead(product.site) && !mayBeOfLayer && !isActivated(at)) {
                 product.be(TraceRule.Target.of(BrickId.LM_HEAD), evidence);
             }
+        }
+
+        /** Returns whether an activation follows a product directly. A tanh that caps logits follows a division. */
+        private boolean isActivated(int product) {
+            int at = product + 1;
+            while (is(at, LayerPart.PRODUCT_SUM)) {
+                at++;
+            }
+            return at < items.size()
+                    && (items.get(at).part.isActivation()
+                            || TANH.matcher(name(at)).find());
         }
 
         private boolean mayBeHead(long site) {
@@ -513,11 +563,9 @@ final class LayerPlaces implements Closeable {
         private void output(Group group) {
             List<Integer> products = group.products;
             boolean isUnfused = opening != null && opening.part == LayerPart.SOFTMAX;
-            boolean isValueLate = isByDependency
-                    && isUnfused
-                    && stream.projections == 2
-                    && products.size() == 3
-                    && group.activation < 0;
+            boolean isFree = isByDependency || (opening != null && LayerPart.isCompiled(name(opening)));
+            boolean isValueLate =
+                    isFree && isUnfused && stream.projections == 2 && products.size() == 3 && group.activation < 0;
             if (products.size() == (isValueLate ? 3 : isUnfused ? 2 : 1) && !group.hasExperts) {
                 int output = products.get(products.size() - 1);
                 if (isValueLate) {
@@ -528,7 +576,7 @@ final class LayerPlaces implements Closeable {
                     items.get(mixing).be(TraceRule.Target.of(BrickId.ATTENTION_OUTPUT), evidence);
                 }
                 items.get(output).be(TraceRule.Target.of(BrickId.OUTPUT_PROJECTION), evidence);
-                inAttention(0, output);
+                inAttention(0, output, 0);
                 residual(output + 1);
             }
         }
@@ -550,16 +598,22 @@ final class LayerPlaces implements Closeable {
                 items.get(product).be(TraceRule.Target.of(BrickId.QKV_PROJECTION), evidence);
                 stream.qkv.add(items.get(product).event.kernel());
             }
+            int scores = isUnfused ? products.get(projections) : items.size();
             if (isUnfused) {
-                items.get(products.get(projections)).be(TraceRule.Target.of(BrickId.ATTENTION_SCORE), evidence);
+                items.get(scores).be(TraceRule.Target.of(BrickId.ATTENTION_SCORE), evidence);
             }
-            inAttention(products.get(0) + 1, items.size());
+            beforeAttention(products.get(0) + 1, scores);
         }
 
         private void feedForward(Group group) {
             List<Integer> products = group.products;
             if (group.hasExperts && products.size() <= 1) {
                 products.forEach(product -> items.get(product).be(TraceRule.Target.of(BrickId.MOE_ROUTER), evidence));
+                for (int at = group.begin; at < group.lastExpert; at++) {
+                    if (is(at, LayerPart.SOFTMAX)) {
+                        items.get(at).be(TraceRule.Target.of(BrickId.MOE_ROUTER), evidence);
+                    }
+                }
                 general(group.begin, group.lastExpert, FFN_ELEMENTWISE);
             } else if (!group.hasExperts && group.isWhole && feedForward(products, group.activation, evidence)) {
                 int down = products.get(products.size() - 1);
@@ -588,21 +642,31 @@ final class LayerPlaces implements Closeable {
         }
 
         /**
-         * Names the kernels between the projections and the attention, or between the attention and its output
-         * projection. Without a kernel of its own, the rotary embedding is the arithmetic before the attention, if it
-         * is enough for one; copies after that arithmetic, and kernels that find the range of numbers do not belong to
-         * it.
+         * Names the kernels between the projections and the attention. Without a kernel of its own, the rotary
+         * embedding is the arithmetic before the attention, or before the product that gives its scores, if it is
+         * enough for one.
          */
-        private void inAttention(int from, int to) {
+        private void beforeAttention(int from, int scores) {
             int rotated = from;
-            boolean isBefore = closing != null && to == items.size();
-            if (isBefore && items.subList(from, to).stream().noneMatch(item -> item.part == LayerPart.ROPE)) {
-                rotated = to;
+            if (closing != null
+                    && items.subList(from, scores).stream().noneMatch(item -> item.part == LayerPart.ROPE)) {
+                rotated = scores;
                 while (rotated > from && !isArithmetic(rotated - 1)) {
                     rotated--;
                 }
                 rotated = rotates(from, rotated) ? rotated : from;
             }
+            inAttention(from, items.size(), rotated);
+        }
+
+        /**
+         * Names the kernels between the projections and the attention, or between the attention and its output
+         * projection.
+         *
+         * @param rotated the end of the rotary embedding. Copies after it, and kernels that find the range of numbers,
+         *     do not belong to it
+         */
+        private void inAttention(int from, int to, int rotated) {
             for (int at = from; at < to; at++) {
                 boolean isRotation = at < rotated && (isArithmetic(at) || is(at, LayerPart.COPY)) && multiplies(at);
                 TraceRule.Target other = is(at, LayerPart.COPY) ? ATTENTION_COPY : ATTENTION_ELEMENTWISE;
@@ -640,7 +704,11 @@ final class LayerPlaces implements Closeable {
         }
 
         private String name(int at) {
-            return kernels.get(items.get(at).event.kernel()).name();
+            return name(items.get(at));
+        }
+
+        private String name(Item item) {
+            return kernels.get(item.event.kernel()).name();
         }
 
         private void general(int from, int to, TraceRule.Target brick) {
@@ -687,7 +755,9 @@ final class LayerPlaces implements Closeable {
             Map<Long, List<Integer>> feedForwards = new HashMap<>();
             for (int at = 0; at < items.size(); at++) {
                 Item item = items.get(at);
-                if (item.isSited() && (item.part == LayerPart.PRODUCT || item.part.isGeneral)) {
+                if (isOfRouter(item)) {
+                    item.be(TraceRule.Target.of(BrickId.MOE_ROUTER), Evidence.BY_MODULE);
+                } else if (item.isSited() && (item.part == LayerPart.PRODUCT || item.part.isGeneral)) {
                     Kind leaf = LaunchSites.leaf(item.site);
                     Kind block = LaunchSites.block(item.site);
                     if (leaf == Kind.HEAD && item.part == LayerPart.PRODUCT && isTransformOfHead(at)) {
@@ -832,6 +902,15 @@ final class LayerPlaces implements Closeable {
 
         boolean matters() {
             return !products.isEmpty() || hasExperts;
+        }
+
+        /**
+         * Returns whether it has a single product and no activation.
+         *
+         * @param scores how many further products belong to the attention
+         */
+        boolean isLone(int scores) {
+            return products.size() == 1 + scores && activation < 0 && !hasExperts;
         }
 
         boolean isWholeFeedForward() {

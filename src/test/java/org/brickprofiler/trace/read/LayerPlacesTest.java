@@ -53,6 +53,9 @@ final class LayerPlacesTest {
             Map.entry('l', "triton_poi_fused_silu_38"),
             Map.entry('a', "triton_poi_fused__scaled_dot_product_flash_attention_cat_transpose_10"),
             Map.entry('o', "triton_poi_fused_add_cat_mul_neg_stack_transpose_unbind_13"),
+            Map.entry('h', "void at::native::vectorized_elementwise_kernel<4, at::native::tanh_kernel_cuda()>"),
+            Map.entry('T', "triton_poi_fused_addmm_tanh_8"),
+            Map.entry('D', "triton_poi_fused_div_mul_tanh_8"),
             Map.entry('f', "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>()"));
 
     private static final String LAYER = "NPtAPNPGP";
@@ -306,6 +309,73 @@ final class LayerPlacesTest {
                 .containsEntry("Activation", 2L);
     }
 
+    /** As in Qwen3 and Gemma 3. */
+    @Test
+    void normsOfQueriesAndKeysDivideTheProjections() throws IOException {
+        String layers = "A" + "PNPGPNPNPNPA".repeat(3);
+        Map<String, Long> named = Map.of(
+                "OutputProjection",
+                3L,
+                "GateUpProjection",
+                3L,
+                "DownProjection",
+                3L,
+                "Activation",
+                3L,
+                "QkvProjection",
+                9L);
+        assertThat(products(layers)).isEqualTo(named);
+
+        assertThat(products(layers + "PNPGPNHNPNPNPA"))
+                .as("with the head between two passes")
+                .containsEntry("LmHead", 1L)
+                .containsEntry("QkvProjection", 12L)
+                .doesNotContainKey("Gemm");
+        assertThat(products("S" + "PPNPGPNPNPNPPS".repeat(3)))
+                .as("an attention of several kernels")
+                .containsEntry("QkvProjection", 9L)
+                .containsEntry("AttentionScore", 3L)
+                .doesNotContainKey("Gemm");
+        for (String other : List.of("APNPGPNPNPPNPA", "APNPNPNPNPA", "APNPGPNPNPUNPA")) {
+            assertThat(products(other)).as(other).doesNotContainKey("QkvProjection");
+        }
+    }
+
+    @Test
+    void scalingAndMaskingOfScoresAreNoRotation() throws IOException {
+        assertThat(counts(read("S" + "PPNPGPNPmm+cPm+S".repeat(3))))
+                .containsEntry("RopeEmbedding", 9L)
+                .containsEntry("AttentionElementwise", 6L)
+                .containsEntry("AttentionCopy", 3L);
+    }
+
+    @Test
+    void theSoftmaxOfARouterIsNoAttention() throws IOException {
+        assertThat(products("A" + "PNPSXXNPA".repeat(3)))
+                .as("by place")
+                .isEqualTo(Map.of("OutputProjection", 3L, "MoeRouter", 6L, "MoeExpert", 6L, "QkvProjection", 3L));
+
+        List<String> events = new ArrayList<>();
+        int launches = 0;
+        for (String module : List.of("LlamaAttention_0", "Qwen3MoeTopKRouter_0", "Qwen3MoeSparseMoeBlock_0", "")) {
+            launches = launchIn(module, 'S', launches, 20L * launches, events);
+        }
+        assertThat(counts(Traces.read(Traces.array(events.toArray(String[]::new)))))
+                .as("by module")
+                .isEqualTo(Map.of("AttentionSoftmax", 2L, "MoeRouter", 2L));
+    }
+
+    @Test
+    void aProductBeforeAnActivationIsNoHead() throws IOException {
+        String layers = "NPtAPNPGP".repeat(3) + "N";
+        for (String head : List.of("H", "HD", "Hmh", "HS")) {
+            assertThat(products(layers + head)).as(head).containsEntry("LmHead", 1L);
+        }
+        for (String pooler : List.of("HT", "Hh", "Hkh", "HU")) {
+            assertThat(products(layers + pooler)).as(pooler).doesNotContainKey("LmHead");
+        }
+    }
+
     @Spec("14.13")
     @Test
     void aProductWithoutEvidenceIsAMatrixProduct() throws IOException {
@@ -317,7 +387,7 @@ final class LayerPlacesTest {
         assertThat(backward.summary()).contains("\n              no projection: 4 events, 4.000 us\n");
 
         assertThat(products("PPNPNP")).as("without attention").isEqualTo(Map.of("Gemm", 4L));
-        assertThat(products("APNPGPNPNPNPNPA")).as("another layer").containsEntry("Gemm", 7L);
+        assertThat(products("APNPGPNPNPNPNPNPA")).as("another layer").containsEntry("Gemm", 8L);
         assertThat(products("APNPUPNPPPPA")).as("four before the attention").containsEntry("Gemm", 4L);
         assertThat(products(LAYER.repeat(2) + "NP"))
                 .as("the head, or the next layer's first product")

@@ -24,10 +24,11 @@ import org.brickprofiler.trace.read.LayerPlaces.Evidence;
 import org.junit.jupiter.api.Test;
 
 /**
- * The projections of products, found by their place, compared with the modules of the trace. The modules are taken from
- * the file by a reader of JSON that knows nothing of the library, and hidden from the library. In the trace of Qwen2,
- * projections are called {@code Linear_N}, and N counts those of the layers in the order in which the model calls them:
- * query, key, value, output, gate, up, down.
+ * The projections of products, found by their place, compared with the modules of the trace, or with the shapes of the
+ * operands if the model was compiled. Both are taken from the file by a reader of JSON that knows nothing of the
+ * library, and hidden from the library. In the trace of Qwen2, projections are called {@code Linear_N}, and N counts
+ * those of the layers in the order in which the model calls them: query, key, value, output, gate, up, down. The
+ * compiled models have 192 rows, a hidden size of 512 and 1,024 in the feed-forward block.
  */
 final class PlacesOfProductsTest {
 
@@ -117,6 +118,38 @@ final class PlacesOfProductsTest {
         return modulesOfKernels;
     }
 
+    /**
+     * The product of each kernel as rows x terms x columns, and how many products of this shape come before it, by the
+     * kernel's start.
+     */
+    private static Map<Long, List<String>> shapes(JsonNode trace) {
+        Map<String, String> shapesOfCalls = new HashMap<>();
+        for (JsonNode event : trace.get("traceEvents")) {
+            String name = event.path("name").asText();
+            if (isOf(event, Set.of("cpu_op"))
+                    && Set.of("aten::mm", "aten::addmm", "aten::bmm").contains(name)) {
+                JsonNode dims = event.path("args").path("Input Dims");
+                JsonNode left = dims.get(name.equals("aten::addmm") ? 1 : 0);
+                JsonNode right = dims.get(name.equals("aten::addmm") ? 2 : 1);
+                int last = left.size() - 1;
+                shapesOfCalls.put(
+                        event.path("args").path("External id").asText(),
+                        left.get(last - 1) + "x" + left.get(last) + "x" + right.get(last));
+            }
+        }
+        Map<String, Integer> counts = new HashMap<>();
+        Map<Long, List<String>> shapesOfKernels = new HashMap<>();
+        for (JsonNode event : device(trace)) {
+            String shape =
+                    shapesOfCalls.get(event.path("args").path("External id").asText());
+            if (shape != null) {
+                int before = counts.merge(shape, 1, Integer::sum) - 1;
+                shapesOfKernels.put(ns(event.get("ts")), List.of(shape, Integer.toString(before)));
+            }
+        }
+        return shapesOfKernels;
+    }
+
     /** The activity of the device, in order of time. */
     private static List<JsonNode> device(JsonNode trace) {
         List<JsonNode> events = new ArrayList<>();
@@ -129,7 +162,10 @@ final class PlacesOfProductsTest {
         return events;
     }
 
-    /** Compares the projections by modules with those found in a trace that has only the activity of the device. */
+    /**
+     * Compares the projections by modules or shapes with those found in a trace that has only the activity of the
+     * device.
+     */
     private static Accuracy accuracy(List<JsonNode> device, Map<Long, List<String>> modules, Truth truth)
             throws IOException {
         Accuracy accuracy = new Accuracy();
@@ -220,6 +256,65 @@ final class PlacesOfProductsTest {
                                 : last.startsWith("Linear_")
                                         ? "MoeRouter"
                                         : last.startsWith("LogitsProcessor") ? "LmHead" : "";
+    }
+
+    private static String productOfCompiledModel(List<String> product, int attentionProducts) {
+        if (product.isEmpty()) {
+            return "";
+        }
+        int before = Integer.parseInt(product.get(1));
+        return switch (product.get(0)) {
+            case "192x512x512" ->
+                before % attentionProducts == attentionProducts - 1 ? "OutputProjection" : "QkvProjection";
+            case "192x512x256" -> "QkvProjection";
+            case "192x1024x512" -> "DownProjection";
+            case "192x512x4096" -> "LmHead";
+            case "96x64x96" -> "AttentionScore";
+            case "96x96x64" -> "AttentionOutput";
+            case "192x512x1024" ->
+                attentionProducts == 4 ? "UpProjection" : before % 2 == 0 ? "GateProjection" : "UpProjection";
+            default -> "Gemm";
+        };
+    }
+
+    /** Queries, keys, values and the output have products of one shape. Values are projected after the softmax. */
+    private static String productOfBert(String kernel, List<String> product) {
+        return productOfCompiledModel(product, 4);
+    }
+
+    /** Keys and values have fewer heads; the feed-forward block is gated. */
+    private static String productOfLlama(String kernel, List<String> product) {
+        return productOfCompiledModel(product, 2);
+    }
+
+    @Spec("14.13")
+    @Test
+    void productsOfACompiledEncoderAreFoundByTheirPlaceAndItsPoolerIsNoHead() throws IOException {
+        JsonNode trace = trace("torch-bert-compiled.json.gz");
+
+        assertThat(accuracy(device(trace), shapes(trace), PlacesOfProductsTest::productOfBert))
+                .hasToString("99 of 99 kernels, 362114 of 362114 ns; {}");
+    }
+
+    /** In the first layer, a product for the rotation stands beside the projections, and the four stay products. */
+    @Test
+    void productsOfACompiledDecoderAreFoundByTheirPlace() throws IOException {
+        JsonNode trace = trace("torch-llama-compiled.json.gz");
+
+        assertThat(accuracy(device(trace), shapes(trace), PlacesOfProductsTest::productOfLlama))
+                .hasToString("81 of 90 kernels, 275044 of 303493 ns; {QkvProjection taken for Gemm=9}");
+    }
+
+    /** The norms of queries and keys divide the projections. The first layer and the one before it stay products. */
+    @Test
+    void productsOfACompiledDecoderWithNormsOfQueriesAndKeysAreFound() throws IOException {
+        JsonNode trace = trace("torch-gemma3-compiled.json.gz");
+
+        assertThat(accuracy(device(trace), shapes(trace), PlacesOfProductsTest::productOfLlama))
+                .hasToString("72 of 90 kernels, 238275 of 302462 ns; {DownProjection taken for Gemm=2, "
+                        + "GateProjection taken for Gemm=2, LmHead taken for Gemm=2, "
+                        + "OutputProjection taken for Gemm=2, QkvProjection taken for Gemm=8, "
+                        + "UpProjection taken for Gemm=2}");
     }
 
     @Spec("14.13")
