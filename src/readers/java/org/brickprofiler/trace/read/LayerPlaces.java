@@ -533,13 +533,20 @@ final class LayerPlaces implements Closeable {
         /**
          * Counts a product after the last layer as the head. The last product of a trace may also be the first one of
          * another layer, if first products use the same kernel. A product of a pooler or a classifier is no head, as
-         * its module or the activation after it shows.
+         * its module or the activation after it shows. A softmax right after the head is of the sampling.
          */
         private void head(int at) {
             Item product = items.get(at);
             boolean mayBeOfLayer = closing == null && stream.qkv.contains(product.event.kernel());
             if (mayBeHead(product.site) && !mayBeOfLayer && !isActivated(at)) {
                 product.be(TraceRule.Target.of(BrickId.LM_HEAD), evidence);
+                for (int after = at + 1;
+                        after < items.size() && !items.get(after).part.separates();
+                        after++) {
+                    if (is(after, LayerPart.SOFTMAX)) {
+                        items.get(after).be(TraceRule.Target.of(BrickId.SAMPLING), evidence);
+                    }
+                }
             }
         }
 

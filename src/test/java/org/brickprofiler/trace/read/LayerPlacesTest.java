@@ -371,6 +371,11 @@ final class LayerPlacesTest {
         for (String head : List.of("H", "HD", "Hmh", "HS")) {
             assertThat(products(layers + head)).as(head).containsEntry("LmHead", 1L);
         }
+        assertThat(counts(read(layers + "HmSc" + layers + "H")))
+                .as("the softmax of the sampling")
+                .containsEntry("Sampling", 1L)
+                .containsEntry("LmHead", 2L)
+                .doesNotContainKey("AttentionSoftmax");
         for (String pooler : List.of("HT", "Hh", "Hkh", "HU")) {
             assertThat(products(layers + pooler)).as(pooler).doesNotContainKey("LmHead");
         }
