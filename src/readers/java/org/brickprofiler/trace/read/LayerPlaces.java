@@ -399,16 +399,18 @@ final class LayerPlaces implements Closeable {
             Group query = three.get(0);
             boolean areOfOnePass = query.isOfNextPass == three.get(2).isOfNextPass;
             int before = groups.get(size - 4).isLone(0) ? size - 5 : size - 4;
-            boolean areLone = query.isLone(0)
-                    && three.get(1).isLone(0)
-                    && three.get(2).isLone(closing.part == LayerPart.SOFTMAX ? 1 : 0);
+            boolean areLone =
+                    query.isLone(0) && three.get(1).isLone(0) && three.get(2).isLone(scoreProducts());
             if (areOfOnePass && areLone && groups.get(before).isWholeFeedForward()) {
-                Group joined = new Group(query.begin, query.isOfNextPass);
-                joined.isWhole = true;
-                three.forEach(group -> joined.products.addAll(group.products));
-                three.clear();
-                groups.add(joined);
+                List<Group> others = three.subList(1, 3);
+                others.forEach(group -> query.products.addAll(group.products));
+                others.clear();
             }
+        }
+
+        /** Returns how many products before the closing attention compute its scores: one if it is a softmax. */
+        private int scoreProducts() {
+            return closing != null && closing.part == LayerPart.SOFTMAX ? 1 : 0;
         }
 
         private void layer() {
@@ -540,12 +542,18 @@ final class LayerPlaces implements Closeable {
             boolean mayBeOfLayer = closing == null && stream.qkv.contains(product.event.kernel());
             if (mayBeHead(product.site) && !mayBeOfLayer && !isActivated(at)) {
                 product.be(TraceRule.Target.of(BrickId.LM_HEAD), evidence);
-                for (int after = at + 1;
-                        after < items.size() && !items.get(after).part.separates();
-                        after++) {
-                    if (is(after, LayerPart.SOFTMAX)) {
-                        items.get(after).be(TraceRule.Target.of(BrickId.SAMPLING), evidence);
-                    }
+                int end = at + 1;
+                while (end < items.size() && !items.get(end).part.separates()) {
+                    end++;
+                }
+                softmax(at + 1, end, BrickId.SAMPLING);
+            }
+        }
+
+        private void softmax(int from, int to, BrickId brick) {
+            for (int at = from; at < to; at++) {
+                if (is(at, LayerPart.SOFTMAX)) {
+                    items.get(at).be(TraceRule.Target.of(brick), evidence);
                 }
             }
         }
@@ -594,8 +602,7 @@ final class LayerPlaces implements Closeable {
 
         private void projections(Group group, int most) {
             List<Integer> products = group.products;
-            boolean isUnfused = closing != null && closing.part == LayerPart.SOFTMAX;
-            int projections = products.size() - (isUnfused ? 1 : 0);
+            int projections = products.size() - scoreProducts();
             boolean isOfOneOrTwo = projections >= 1 && (projections <= MOST_PROJECTIONS / 2 || projections == most);
             if (!isOfOneOrTwo || group.hasExperts || group.activation >= 0) {
                 return;
@@ -605,6 +612,7 @@ final class LayerPlaces implements Closeable {
                 items.get(product).be(TraceRule.Target.of(BrickId.QKV_PROJECTION), evidence);
                 stream.qkv.add(items.get(product).event.kernel());
             }
+            boolean isUnfused = scoreProducts() > 0;
             int scores = isUnfused ? products.get(projections) : items.size();
             if (isUnfused) {
                 items.get(scores).be(TraceRule.Target.of(BrickId.ATTENTION_SCORE), evidence);
@@ -616,11 +624,7 @@ final class LayerPlaces implements Closeable {
             List<Integer> products = group.products;
             if (group.hasExperts && products.size() <= 1) {
                 products.forEach(product -> items.get(product).be(TraceRule.Target.of(BrickId.MOE_ROUTER), evidence));
-                for (int at = group.begin; at < group.lastExpert; at++) {
-                    if (is(at, LayerPart.SOFTMAX)) {
-                        items.get(at).be(TraceRule.Target.of(BrickId.MOE_ROUTER), evidence);
-                    }
-                }
+                softmax(group.begin, group.lastExpert, BrickId.MOE_ROUTER);
                 general(group.begin, group.lastExpert, FFN_ELEMENTWISE);
             } else if (!group.hasExperts && group.isWhole && feedForward(products, group.activation, evidence)) {
                 int down = products.get(products.size() - 1);
