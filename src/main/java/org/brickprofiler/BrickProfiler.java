@@ -1232,6 +1232,7 @@ public final class BrickProfiler extends SampleTables {
 
     private void passEnded(boolean abandoned, boolean resolves) {
         layers.endPass(!abandoned);
+        GraphRecorder follower = follower();
         StepRecorder recorder = abandoned ? null : steps;
         long endNs = recorder == null ? 0 : nowNs();
         reach(SpanKind.PASS_END, abandoned ? 1 : 0, resolves);
@@ -1239,7 +1240,6 @@ public final class BrickProfiler extends SampleTables {
             deselect();
             endStep(recorder, endNs, resolves);
         }
-        GraphRecorder follower = follower();
         if (follower != null) {
             follower.endPass();
         }

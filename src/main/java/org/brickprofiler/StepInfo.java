@@ -39,10 +39,9 @@ public record StepInfo(
 
         private static final List<Phase> ALL = List.of(values());
 
-        /** Returns the number of this phase; this method alone reads the ordinal. */
-        @SuppressWarnings("EnumOrdinal") // this method wraps the ordinal
+        /** Returns the number of this phase, without a read of the constant itself, which may be in no cache. */
         int index() {
-            return ordinal();
+            return this == PREFILL ? 0 : this == DECODE ? 1 : 2;
         }
 
         /** Returns the number of this phase among rows of samples, of which 0 is that of samples without a phase. */

@@ -20,6 +20,7 @@ import org.brickprofiler.internal.record.PhaseRow;
 import org.brickprofiler.internal.record.RunPeriod;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.StepFollower;
+import org.brickprofiler.internal.record.StepTimes;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.internal.record.ThreadTimes;
 import org.brickprofiler.request.RequestRecorder;
@@ -47,22 +48,24 @@ final class StepRecorder {
     /** How many steps end before they are counted. */
     private static final int UNCOUNTED = 64;
 
-    // The columns of a step that has ended and is not counted yet; a row is two cache lines.
+    // The columns of a step that has ended and is not counted yet; a row is three cache lines.
     private static final int START_NS = 0;
     private static final int DURATION_NS = 1;
-    private static final int ACCEPTED = 2;
+    private static final int PHASE = 2;
+    private static final int BATCH = 3;
+    private static final int PREFILL_TOKENS = 4;
+    private static final int KV_LENGTH = 5;
+    private static final int OUTPUT_TOKENS = 6;
+    private static final int DRAFTED_TOKENS = 7;
+    private static final int ACCEPTED_TOKENS = 8;
 
     /** The time to the tokens that the step gave: since the prompt, or since the tokens before. */
-    private static final int TOKENS_NS = 3;
+    private static final int TOKENS_NS = 9;
 
     /** The brick time of the phase at the end of the step, by category. */
-    private static final int TOTALS_NS = 4;
+    private static final int TOTALS_NS = 10;
 
     private static final int COLUMNS = TOTALS_NS + CATEGORIES.length;
-    private static final long NO_TOKENS = -1;
-
-    /** A thread that loses its processor is not back within this time: two switches of the kernel take longer. */
-    private static final long RUNS_ON_NS = 3_000;
 
     private final BrickProfiler profiler;
     private final TableRegistry registry;
@@ -89,19 +92,19 @@ final class StepRecorder {
     /** The place of the thread that was here last: nearly always that of the next one. */
     private @Nullable Place recent;
 
-    /** The steps of each phase since the last reset. */
-    private final PhaseSums[] phases = Arrays.stream(PHASES).map(PhaseSums::new).toArray(PhaseSums[]::new);
+    /** The steps of each phase. */
+    private final PhaseSteps[] phases =
+            Arrays.stream(PHASES).map(PhaseSteps::new).toArray(PhaseSteps[]::new);
 
     /** The sampled steps since the last reset; the one that goes when a better one comes is the first. */
     private final PriorityQueue<Step> sampled = new PriorityQueue<>(Steps.BY_CHANCE.reversed());
 
-    // The steps that have ended and are not counted yet. Counting a step touches many objects and takes much code,
-    // which
-    // costs most in cold memory. So steps are counted many at a time, and so rarely that the compiler keeps that code
-    // apart from the end of a step: it inlines what has run a hundred times by the time it compiles the caller.
+    // The steps that have ended and are not counted yet. To count a step touches many objects and takes much code,
+    // which costs most in cold memory. So steps are counted many at a time, and so rarely that the compiler keeps that
+    // code apart from the end of a step: it inlines what has run a hundred times by the time it compiles the caller.
+    // A row is 0 until a step ends there.
 
     private final long[] uncounted = new long[UNCOUNTED * COLUMNS];
-    private final @Nullable StepInfo[] uncountedInfos = new StepInfo[UNCOUNTED];
     private int uncountedSteps;
 
     /** A bit for each of them: whether its brick time is known. */
@@ -126,7 +129,7 @@ final class StepRecorder {
 
     private int underWay;
 
-    /** The place of the step under way that began last; each knows the one that began before. */
+    /** The place of the step under way that began last, each of which knows the one before; out of date if none is. */
     private @Nullable Place latest;
 
     /** The only phase of which steps are under way, as the tables know it. */
@@ -152,24 +155,22 @@ final class StepRecorder {
     private static final class Place extends PerThread.Owned {
         private int epoch;
 
-        /** The open step; null if there is none. */
-        private @Nullable StepInfo info;
+        /** Whether a step is open; the next fields are those of the open or latest step. */
+        private boolean isOpen;
 
-        private long startNs;
+        private int batch;
+        private long prefillTokens;
+        private long kvLength;
+        private long outputTokens;
+        private long draftedTokens;
         private long acceptedTokens;
+        private long startNs;
 
         /** The step as the recorder of requests knows it; 0 without one. */
         private long requestStep;
 
-        /** The thread's times, and those at the beginning and at the end of the step; that thread alone. */
-        private @Nullable ThreadTimes times;
-
-        private long startReadNs;
-        private long endReadNs;
-        private long startRanNs = ThreadTimes.UNKNOWN;
-        private long startWaitedNs = ThreadTimes.UNKNOWN;
-        private long endRanNs = ThreadTimes.UNKNOWN;
-        private long endWaitedNs = ThreadTimes.UNKNOWN;
+        /** The times of the thread during the open or latest step; null if nobody wants them, or before the first. */
+        private @Nullable StepTimes times;
 
         /** The number of the step that ended last, until it is taken. */
         private long lastIndex = StepFollower.NO_STEP;
@@ -177,8 +178,8 @@ final class StepRecorder {
         /** The number of the step if its brick time may be known, 0 otherwise. */
         private long alone;
 
-        /** The sums of the open step's phase; null before the first step. */
-        private @Nullable PhaseSums phase;
+        /** The steps of its phase; null before the first step. */
+        private @Nullable PhaseSteps phase;
 
         /** The place of the step under way that began before; null if there is none. */
         private @Nullable Place before;
@@ -203,25 +204,18 @@ final class StepRecorder {
             super(thread);
         }
 
-        /** The time between both readings. */
-        long readNs() {
-            return Math.max(0, endReadNs - startReadNs);
-        }
-
-        /** How long the thread ran during the step that ended last, ns, or unknown. */
-        long ranNs() {
-            return Math.min(ThreadTimes.betweenNs(startRanNs, endRanNs), readNs());
-        }
-
-        /** How long it waited for a processor. */
-        long waitedNs() {
-            return ThreadTimes.betweenNs(startWaitedNs, endWaitedNs);
-        }
-
         /** Nothing has been given, and no prompt is under way. */
         void forgetSteps() {
             inPrompt = false;
             hasGiven = false;
+        }
+
+        PhaseSteps phase() {
+            return Objects.requireNonNull(phase, "phase");
+        }
+
+        boolean hasPrompts() {
+            return phase().phase != StepInfo.Phase.DECODE;
         }
     }
 
@@ -233,14 +227,36 @@ final class StepRecorder {
         }
     }
 
-    /** The steps of a phase that are under way, and the sums of those since the last reset. Guarded by the recorder. */
-    private static final class PhaseSums {
+    /** The steps of a phase: what each step needs, in one cache line. Guarded by the recorder. */
+    private static final class PhaseSteps {
         private final StepInfo.Phase phase;
+
+        /** The number of the phase among rows of samples, and the bit of the phase. */
+        private final int number;
+
+        private final int bit;
 
         /** How many are under way, and up to when their time is counted. */
         private int underWay;
 
         private long countedToNs;
+
+        /** The time since the last reset during which steps were under way. */
+        private long wallNs;
+
+        private final PhaseSums sums;
+
+        PhaseSteps(StepInfo.Phase phase) {
+            this.phase = phase;
+            this.number = phase.number();
+            this.bit = 1 << phase.index();
+            this.sums = new PhaseSums(phase);
+        }
+    }
+
+    /** The sums of the steps of a phase that were counted since the last reset. Guarded by the recorder. */
+    private static final class PhaseSums {
+        private final StepInfo.Phase phase;
 
         /** The brick time of the phase, by category, from which that of the next step that is counted is known. */
         private final long[] sumNs = new long[CATEGORIES.length];
@@ -260,7 +276,6 @@ final class StepRecorder {
         private final PriorityQueue<Step> slowest = new PriorityQueue<>(Steps.BY_SLOWNESS.reversed());
 
         private long count;
-        private long wallNs;
         private long totalNs;
         private long minNs = Long.MAX_VALUE;
         private long maxNs;
@@ -292,7 +307,6 @@ final class StepRecorder {
             tokenTimesNs = 0;
             slowest.clear();
             count = 0;
-            wallNs = 0;
             totalNs = 0;
             minNs = Long.MAX_VALUE;
             maxNs = 0;
@@ -321,22 +335,38 @@ final class StepRecorder {
             }
         }
 
-        void add(StepInfo info, long durationNs, long accepted) {
+        /** Adds a step that has ended, which is a row of {@link #uncounted}. */
+        void add(long[] steps, int row) {
+            long durationNs = steps[row + DURATION_NS];
+            long given = limited(steps[row + OUTPUT_TOKENS], steps[row + ACCEPTED_TOKENS]);
             count++;
             totalNs = limited(totalNs, durationNs);
             minNs = Math.min(minNs, durationNs);
             maxNs = Math.max(maxNs, durationNs);
             durations[LatencyBuckets.indexOf(durationNs)]++;
-            sequences = limited(sequences, info.batch());
-            prefillTokens = limited(prefillTokens, info.prefillTokens());
-            outputTokens = limited(outputTokens, limited(info.outputTokens(), accepted));
-            draftedTokens = limited(draftedTokens, info.draftedTokens());
-            acceptedTokens = limited(acceptedTokens, accepted);
-            kvLength = limited(kvLength, info.kvLength());
+            sequences = limited(sequences, steps[row + BATCH]);
+            prefillTokens = limited(prefillTokens, steps[row + PREFILL_TOKENS]);
+            outputTokens = limited(outputTokens, given);
+            draftedTokens = limited(draftedTokens, steps[row + DRAFTED_TOKENS]);
+            acceptedTokens = limited(acceptedTokens, steps[row + ACCEPTED_TOKENS]);
+            kvLength = limited(kvLength, steps[row + KV_LENGTH]);
+            if (given > 0) {
+                addTokens(steps[row + TOKENS_NS], steps[row + BATCH], given);
+            }
+        }
+
+        /** Adds the time to the tokens of a step that gave some. */
+        private void addTokens(long sinceNs, long sequencesOfStep, long given) {
+            if (phase == StepInfo.Phase.PREFILL) {
+                tokenTimes[LatencyBuckets.indexOf(sinceNs)]++;
+                tokenTimesNs += sinceNs;
+            } else if (phase == StepInfo.Phase.DECODE) {
+                tokenTimes[LatencyBuckets.indexOf(Math.round((double) sinceNs * sequencesOfStep / given))]++;
+            }
         }
 
         /** Adds the CPU time of a step. */
-        void addCpu(Place of) {
+        void addCpu(StepTimes of) {
             long stepRanNs = of.ranNs();
             if (stepRanNs == ThreadTimes.UNKNOWN) {
                 return;
@@ -357,18 +387,7 @@ final class StepRecorder {
                     timed, timedWallNs, ranNs, knowsWaited ? OptionalLong.of(waitedNs) : OptionalLong.empty());
         }
 
-        /** Adds the time to the tokens of a step that gave some. */
-        void addTokens(StepInfo info, long accepted, long sinceNs) {
-            if (phase == StepInfo.Phase.PREFILL) {
-                tokenTimes[LatencyBuckets.indexOf(sinceNs)]++;
-                tokenTimesNs += sinceNs;
-            } else if (phase == StepInfo.Phase.DECODE) {
-                long tokens = limited(info.outputTokens(), accepted);
-                tokenTimes[LatencyBuckets.indexOf(Math.round((double) sinceNs * info.batch() / tokens))]++;
-            }
-        }
-
-        StepStats stats() {
+        StepStats stats(long wallNs) {
             return StepStats.builder(phase)
                     .steps(count, wallNs)
                     .durations(totalNs, count == 0 ? 0 : minNs, maxNs, LatencyDistribution.ofCounts(durations))
@@ -408,11 +427,11 @@ final class StepRecorder {
     synchronized RequestRecorder requests(LongSupplier epochNs, Listeners<ProfilerListener> listeners) {
         RequestRecorder recorder = requests;
         if (recorder == null) {
-            recorder = new RequestRecorder(ownClock == null ? NanoClock.SYSTEM : ownClock, epochNs);
+            recorder = new RequestRecorder(clock(), epochNs);
             recorder.onFinished(
                     () -> !listeners.isEmpty(), request -> listeners.ofStep(each -> each.requestFinished(request)));
             requests = recorder;
-            announceUnderWay(recorder, latest);
+            announceUnderWay(recorder, latest());
             switched(false);
         }
         return recorder;
@@ -422,8 +441,7 @@ final class StepRecorder {
     private void announceUnderWay(RequestRecorder recorder, @Nullable Place place) {
         if (place != null) {
             announceUnderWay(recorder, place.before);
-            StepInfo info = Objects.requireNonNull(place.info, "info");
-            place.requestStep = recorder.stepUnderWay(hasPrompts(info), nanoTime());
+            place.requestStep = recorder.stepUnderWay(place.hasPrompts(), nanoTime());
         }
     }
 
@@ -434,8 +452,10 @@ final class StepRecorder {
      * @param off whether it was off meanwhile: the steps that are under way then lack samples, and are abandoned
      */
     synchronized void switched(boolean off) {
-        while (off && latest != null) {
-            abandon(latest);
+        if (off) {
+            for (Place place = latest(); place != null; place = latest()) {
+                abandon(place);
+            }
         }
         if (requests != null && profiler.isEnabled()) {
             requests.enable();
@@ -444,13 +464,18 @@ final class StepRecorder {
         }
     }
 
+    private NanoClock clock() {
+        return ownClock == null ? NanoClock.SYSTEM : ownClock;
+    }
+
     private long nanoTime() {
         NanoClock own = ownClock;
         return own == null ? System.nanoTime() : own.nanoTime();
     }
 
-    private static boolean hasPrompts(StepInfo info) {
-        return info.phase() != StepInfo.Phase.DECODE;
+    /** Returns the place of the step under way that began last; null if none is under way. */
+    private @Nullable Place latest() {
+        return underWay == 0 ? null : latest;
     }
 
     // ---- the thread that drives passes ----
@@ -465,7 +490,7 @@ final class StepRecorder {
             chooser.beforeStep();
         }
         if (threadTimes != null) {
-            readStart(places.mine(), threadTimes);
+            times(places.mine(), threadTimes).begin();
         }
         Place mine = start(info, pending);
         if (mine == null) {
@@ -491,41 +516,6 @@ final class StepRecorder {
     }
 
     /**
-     * Reads the thread's times outside of the lock, and of the step: that takes a microsecond. When the kernel is asked
-     * how long a thread has run, it looks whether another one is due, so the thread may lose its processor just then.
-     * Therefore this time is read first here, and last at the end. If the thread has ended its last step just now, it
-     * has run since, and nothing is read.
-     */
-    private void readStart(Place mine, Supplier<ThreadTimes> threadTimes) {
-        ThreadTimes times = mine.times;
-        if (times == null) {
-            times = threadTimes.get();
-            mine.times = times;
-        }
-        long nowNs = nanoTime();
-        long gapNs = nowNs - mine.endReadNs;
-        if (mine.endRanNs != ThreadTimes.UNKNOWN && gapNs >= 0 && gapNs <= RUNS_ON_NS) {
-            mine.startRanNs = mine.endRanNs + gapNs;
-            mine.startReadNs = nowNs;
-            mine.startWaitedNs = mine.endWaitedNs;
-            return;
-        }
-        mine.startRanNs = times.ranNs();
-        mine.startReadNs = nanoTime();
-        mine.startWaitedNs = times.waitedNs();
-    }
-
-    private void readEnd() {
-        Place mine = places.mineOrNull();
-        ThreadTimes times = mine == null ? null : mine.times;
-        if (mine != null && times != null) {
-            mine.endWaitedNs = times.waitedNs();
-            mine.endReadNs = nanoTime();
-            mine.endRanNs = times.ranNs();
-        }
-    }
-
-    /**
      * Begins a step of the calling thread. The switch is asked under the lock: if the profiler is switched off after
      * that, the step is abandoned.
      *
@@ -537,25 +527,21 @@ final class StepRecorder {
         }
         Place mine = mine();
         leaveEarlierEpoch(mine);
-        if (mine.info != null) {
+        if (mine.isOpen) {
             abandon(mine);
         }
         abandonEnded();
         begun++;
-        PhaseSums phase = phases[info.phase().index()];
+        PhaseSteps phase = phase(mine, info.phase());
         mine.alone = pending || underWay > 0 ? 0 : begun;
-        int bit = 1 << info.phase().index();
+        int bit = phase.bit;
         if (mine.alone != 0 && (summed & bit) == 0) {
             countEnded(false);
-            sum(phase, phase.sumNs, 0);
+            Arrays.fill(phase.sums.sumNs, 0);
+            sum(phase, phase.sums.sumNs, 0);
         }
         summed &= ~bit;
-        mine.info = info;
-        mine.phase = phase;
-        mine.acceptedTokens = 0;
-        mine.before = latest;
-        latest = mine;
-        underWay++;
+        open(mine, phase, info);
         mine.startNs = nanoTime();
         if (phase.underWay++ == 0) {
             phase.countedToNs = mine.startNs;
@@ -568,8 +554,39 @@ final class StepRecorder {
         }
         RequestRecorder follower = requests;
         mine.requestStep =
-                follower == null ? 0 : follower.stepBegan(hasPrompts(info), info.prefillTokens(), mine.startNs);
+                follower == null ? 0 : follower.stepBegan(mine.hasPrompts(), info.prefillTokens(), mine.startNs);
         return mine;
+    }
+
+    /** Returns the steps of a phase: most often, that of the thread's latest step. */
+    private PhaseSteps phase(Place mine, StepInfo.Phase phase) {
+        PhaseSteps before = mine.phase;
+        return before != null && before.phase == phase ? before : phases[phase.index()];
+    }
+
+    /**
+     * Opens a step. Its numbers are copied, and a reference is only stored if it is another one: to store one, a
+     * garbage collector executes code of its own, and reads its own memory.
+     */
+    private void open(Place mine, PhaseSteps phase, StepInfo info) {
+        mine.isOpen = true;
+        if (mine.phase != phase) {
+            mine.phase = phase;
+        }
+        mine.batch = info.batch();
+        mine.prefillTokens = info.prefillTokens();
+        mine.kvLength = info.kvLength();
+        mine.outputTokens = info.outputTokens();
+        mine.draftedTokens = info.draftedTokens();
+        mine.acceptedTokens = 0;
+        Place before = latest();
+        if (mine.before != before) {
+            mine.before = before;
+        }
+        if (latest != mine) {
+            latest = mine;
+        }
+        underWay++;
     }
 
     /** Returns the place of the calling thread. */
@@ -596,13 +613,13 @@ final class StepRecorder {
      */
     synchronized void accept(long tokens) {
         Place mine = mineOrNull();
-        StepInfo info = mine == null || mine.epoch != epoch ? null : mine.info;
-        if (mine == null || info == null) {
+        if (mine == null || mine.epoch != epoch || !mine.isOpen) {
             return;
         }
-        if (tokens > info.draftedTokens() - mine.acceptedTokens) {
-            throw new IllegalArgumentException("accepted tokens " + tokens + " are more than the "
-                    + (info.draftedTokens() - mine.acceptedTokens) + " drafted ones that were left");
+        long left = mine.draftedTokens - mine.acceptedTokens;
+        if (tokens > left) {
+            throw new IllegalArgumentException(
+                    "accepted tokens " + tokens + " are more than the " + left + " drafted ones that were left");
         }
         mine.acceptedTokens += tokens;
     }
@@ -618,20 +635,36 @@ final class StepRecorder {
      */
     @Nullable
     Step end(long endNs, boolean resolved, boolean pending, boolean followed) {
-        if (threadTimes != null) {
-            readEnd();
+        StepTimes times = threadTimes == null ? null : timesOrNull();
+        if (times != null) {
+            times.end();
         }
         Step step = stop(endNs, pending, followed);
         if (chooser != null) {
             Place mine = places.mineOrNull();
             boolean deferred = !resolved && registry.pendingCount() > 0;
-            if (mine == null) {
+            if (mine == null || times == null) {
                 chooser.stepEnded(StepFollower.NO_STEP, endNs, ThreadTimes.UNKNOWN, ThreadTimes.UNKNOWN, deferred);
             } else {
-                chooser.stepEnded(takeEnded(mine), endNs, mine.ranNs(), mine.waitedNs(), deferred);
+                chooser.stepEnded(takeEnded(mine), endNs, times.ranNs(), times.waitedNs(), deferred);
             }
         }
         return step;
+    }
+
+    /** Returns the times of the calling thread, which are read outside of the lock, and of the step. */
+    private StepTimes times(Place mine, Supplier<ThreadTimes> reader) {
+        StepTimes times = mine.times;
+        if (times == null) {
+            times = new StepTimes(reader.get(), clock());
+            mine.times = times;
+        }
+        return times;
+    }
+
+    private @Nullable StepTimes timesOrNull() {
+        Place mine = places.mineOrNull();
+        return mine == null ? null : mine.times;
     }
 
     /** Reports the step that the calling thread has just ended to a listener. */
@@ -646,30 +679,35 @@ final class StepRecorder {
             return null;
         }
         leaveEarlierEpoch(mine);
-        StepInfo info = mine.info;
-        if (info == null) {
+        if (!mine.isOpen) {
             return null;
         }
-        PhaseSums phase = Objects.requireNonNull(mine.phase, "phase");
+        PhaseSteps phase = mine.phase();
         leave(mine, phase, endNs);
         if (requests != null) {
             requests.stepEnded(mine.requestStep, endNs, mine.acceptedTokens);
         }
-        if (hasCpuTimes) {
-            phase.addCpu(mine);
+        if (hasCpuTimes && mine.times != null) {
+            phase.sums.addCpu(mine.times);
         }
         int row = uncountedSteps * COLUMNS;
         uncounted[row + START_NS] = mine.startNs;
         uncounted[row + DURATION_NS] = Math.max(0, endNs - mine.startNs);
-        uncounted[row + ACCEPTED] = mine.acceptedTokens;
-        uncounted[row + TOKENS_NS] = tokensNs(mine, info, endNs);
+        uncounted[row + PHASE] = phase.number;
+        uncounted[row + BATCH] = mine.batch;
+        uncounted[row + PREFILL_TOKENS] = mine.prefillTokens;
+        uncounted[row + KV_LENGTH] = mine.kvLength;
+        uncounted[row + OUTPUT_TOKENS] = mine.outputTokens;
+        uncounted[row + DRAFTED_TOKENS] = mine.draftedTokens;
+        uncounted[row + ACCEPTED_TOKENS] = mine.acceptedTokens;
+        uncounted[row + TOKENS_NS] = tokensNs(mine, phase, endNs);
         mine.isAttributed = mine.alone == begun && !pending;
         if (mine.isAttributed) {
             sum(phase, uncounted, row + TOTALS_NS);
             attributed |= 1L << uncountedSteps;
-            summed |= 1 << info.phase().index();
+            summed |= phase.bit;
         }
-        uncountedInfos[uncountedSteps++] = info;
+        uncountedSteps++;
         mine.lastIndex = ended++;
         if (!followed && uncountedSteps < UNCOUNTED) {
             return null;
@@ -678,22 +716,21 @@ final class StepRecorder {
         return followed ? step : null;
     }
 
-    /** Reads the time of all samples of a phase so far, by category. */
-    private void sum(PhaseSums phase, long[] totalsNs, int from) {
-        Arrays.fill(totalsNs, from, from + CATEGORIES.length, 0);
-        registry.addTotalsNs(phase.phase.number(), tags, totalsNs, from, CATEGORIES.length);
+    /** Reads the time of all samples of a phase so far, by category, to places that are 0. */
+    private void sum(PhaseSteps phase, long[] totalsNs, int from) {
+        registry.addTotalsNs(phase.number, tags, totalsNs, from, CATEGORIES.length);
     }
 
     /**
      * Returns the time to the tokens of a step that ends: since the prompt began, or since the thread's latest tokens;
-     * {@link #NO_TOKENS} if it gives none.
+     * 0 if it gives none.
      */
-    private static long tokensNs(Place mine, StepInfo info, long endNs) {
-        if (limited(info.outputTokens(), mine.acceptedTokens) == 0) {
-            return NO_TOKENS;
+    private static long tokensNs(Place mine, PhaseSteps phase, long endNs) {
+        if ((mine.outputTokens | mine.acceptedTokens) == 0) {
+            return 0;
         }
         long gaveNs = mine.hasGiven ? mine.gaveNs : mine.startNs;
-        long sinceNs = endNs - (info.phase() == StepInfo.Phase.PREFILL ? mine.promptNs : gaveNs);
+        long sinceNs = endNs - (phase.phase == StepInfo.Phase.PREFILL ? mine.promptNs : gaveNs);
         mine.inPrompt = false;
         mine.hasGiven = true;
         mine.gaveNs = endNs;
@@ -710,44 +747,48 @@ final class StepRecorder {
         Step latestStep = null;
         for (int i = 0; i < uncountedSteps; i++) {
             int row = i * COLUMNS;
-            StepInfo info = Objects.requireNonNull(uncountedInfos[i], "info");
-            PhaseSums phase = phases[info.phase().index()];
-            long durationNs = uncounted[row + DURATION_NS];
-            long accepted = uncounted[row + ACCEPTED];
-            phase.add(info, durationNs, accepted);
-            if (uncounted[row + TOKENS_NS] != NO_TOKENS) {
-                phase.addTokens(info, accepted, uncounted[row + TOKENS_NS]);
-            }
-            Arrays.fill(phase.ofStepNs, 0);
+            PhaseSums sums = phases[(int) uncounted[row + PHASE] - 1].sums;
+            sums.add(uncounted, row);
+            Arrays.fill(sums.ofStepNs, 0);
             if ((attributed & (1L << i)) != 0) {
-                phase.attribute(uncounted, row + TOTALS_NS);
+                sums.attribute(uncounted, row + TOTALS_NS);
             }
             boolean isWanted = wantsLatest && i == uncountedSteps - 1;
             long index = ended - uncountedSteps + i;
-            if (isWanted || isKept(index, durationNs, phase)) {
+            if (isWanted || isKept(index, uncounted[row + DURATION_NS], sums)) {
                 latestStep = new Step(
                         index,
                         period.unixNs(uncounted[row + START_NS]),
-                        durationNs,
-                        info,
-                        accepted,
-                        byCategory(phase.ofStepNs));
+                        uncounted[row + DURATION_NS],
+                        info(sums.phase, row),
+                        uncounted[row + ACCEPTED_TOKENS],
+                        byCategory(sums.ofStepNs));
                 offer(sampled, latestStep, Steps.SAMPLED, Steps.BY_CHANCE);
-                offer(phase.slowest, latestStep, Steps.SLOWEST, Steps.BY_SLOWNESS);
+                offer(sums.slowest, latestStep, Steps.SLOWEST, Steps.BY_SLOWNESS);
             }
         }
         forgetUncounted();
         return latestStep;
     }
 
+    private StepInfo info(StepInfo.Phase phase, int row) {
+        return new StepInfo(
+                phase,
+                (int) uncounted[row + BATCH],
+                uncounted[row + PREFILL_TOKENS],
+                uncounted[row + KV_LENGTH],
+                uncounted[row + OUTPUT_TOKENS],
+                uncounted[row + DRAFTED_TOKENS]);
+    }
+
     private void forgetUncounted() {
-        Arrays.fill(uncountedInfos, null);
+        Arrays.fill(uncounted, 0, uncountedSteps * COLUMNS, 0);
         uncountedSteps = 0;
         attributed = 0;
     }
 
     private void abandonEnded() {
-        Place place = latest;
+        Place place = latest();
         while (place != null) {
             Place before = place.before;
             if (!place.isOwnerAlive()) {
@@ -758,10 +799,10 @@ final class StepRecorder {
     }
 
     /** Announces the only phase of which steps are under way, if it has changed. */
-    private void announceOnly(PhaseSums changed) {
+    private void announceOnly(PhaseSteps changed) {
         int now = PhaseRow.NO_PHASE;
         if (underWay > 0) {
-            now = changed.underWay == underWay ? changed.phase.number() : onlyPhaseOfAll();
+            now = changed.underWay == underWay ? changed.number : onlyPhaseOfAll();
         }
         if (now != only) {
             only = now;
@@ -770,20 +811,20 @@ final class StepRecorder {
     }
 
     private int onlyPhaseOfAll() {
-        for (PhaseSums phase : phases) {
+        for (PhaseSteps phase : phases) {
             if (phase.underWay == underWay) {
-                return phase.phase.number();
+                return phase.number;
             }
         }
         return PhaseRow.NO_PHASE;
     }
 
     /** Returns whether a step may be kept: asked before the step is made, since few are kept. */
-    private boolean isKept(long index, long durationNs, PhaseSums phase) {
+    private boolean isKept(long index, long durationNs, PhaseSums sums) {
         return sampled.size() < Steps.SAMPLED
-                || phase.slowest.size() < Steps.SLOWEST
+                || sums.slowest.size() < Steps.SLOWEST
                 || Steps.hash(index) <= Steps.hash(sampled.element().index())
-                || durationNs >= phase.slowest.element().durationNs();
+                || durationNs >= sums.slowest.element().durationNs();
     }
 
     /** Returns the number of the step that a thread has ended since the last call, or no step. */
@@ -807,16 +848,15 @@ final class StepRecorder {
             return;
         }
         leaveEarlierEpoch(mine);
-        if (mine.info != null) {
+        if (mine.isOpen) {
             abandon(mine);
         }
         mine.forgetSteps();
     }
 
     private void abandon(Place mine) {
-        StepInfo info = Objects.requireNonNull(mine.info, "info");
         long nowNs = nanoTime();
-        leave(mine, phases[info.phase().index()], nowNs);
+        leave(mine, mine.phase(), nowNs);
         if (requests != null) {
             requests.stepAbandoned(mine.requestStep, nowNs);
         }
@@ -824,10 +864,12 @@ final class StepRecorder {
         abandoned++;
     }
 
-    private void leave(Place mine, PhaseSums phase, long endNs) {
-        mine.info = null;
-        unlink(mine);
+    private void leave(Place mine, PhaseSteps phase, long endNs) {
+        mine.isOpen = false;
         underWay--;
+        if (underWay > 0) {
+            unlink(mine);
+        }
         phase.underWay--;
         phase.wallNs += Math.max(0, endNs - phase.countedToNs);
         phase.countedToNs = Math.max(phase.countedToNs, endNs);
@@ -850,7 +892,7 @@ final class StepRecorder {
     private void leaveEarlierEpoch(Place mine) {
         if (mine.epoch != epoch) {
             mine.epoch = epoch;
-            mine.info = null;
+            mine.isOpen = false;
             mine.before = null;
             mine.forgetSteps();
         }
@@ -878,12 +920,18 @@ final class StepRecorder {
 
     /** Returns the steps that have ended since the last reset. */
     synchronized Reading read() {
+        letGo();
+        Supplier<RequestTimeline> timeline = timeline();
+        return reading(requests == null ? RequestStats.NONE : requests.stats(), timeline);
+    }
+
+    /** Abandons the steps of ended threads, and refers to none of these threads any more. */
+    private void letGo() {
         abandonEnded();
+        latest = latest();
         if (recent != null && !recent.isOwnerAlive()) {
             recent = null;
         }
-        Supplier<RequestTimeline> timeline = timeline();
-        return reading(requests == null ? RequestStats.NONE : requests.stats(), timeline);
     }
 
     private Supplier<RequestTimeline> timeline() {
@@ -898,12 +946,12 @@ final class StepRecorder {
         countEnded(false);
         List<Step> kept = new ArrayList<>(sampled);
         List<StepStats> stats = new ArrayList<>();
-        for (PhaseSums phase : phases) {
-            kept.addAll(phase.slowest);
-            stats.add(phase.stats());
+        for (PhaseSteps phase : phases) {
+            kept.addAll(phase.sums.slowest);
+            stats.add(phase.sums.stats(phase.wallNs));
         }
-        PhaseSums prompts = phases[StepInfo.Phase.PREFILL.index()];
-        PhaseSums decoding = phases[StepInfo.Phase.DECODE.index()];
+        PhaseSums prompts = phases[StepInfo.Phase.PREFILL.index()].sums;
+        PhaseSums decoding = phases[StepInfo.Phase.DECODE.index()].sums;
         return new Steps(
                 stats,
                 LatencyDistribution.ofCounts(prompts.tokenTimes),
@@ -914,8 +962,9 @@ final class StepRecorder {
     }
 
     private void clear() {
-        for (PhaseSums phase : phases) {
-            phase.clear();
+        for (PhaseSteps phase : phases) {
+            phase.wallNs = 0;
+            phase.sums.clear();
         }
         forgetUncounted();
         sampled.clear();
@@ -930,7 +979,7 @@ final class StepRecorder {
 
     /** Returns the same, and begins anew; steps that are under way count once they end. */
     synchronized Reading readAndReset() {
-        abandonEnded();
+        letGo();
         Supplier<RequestTimeline> timeline = timeline();
         Reading reading = reading(requests == null ? RequestStats.NONE : requests.statsAndReset(), timeline);
         clear();
@@ -947,7 +996,7 @@ final class StepRecorder {
         latest = null;
         underWay = 0;
         summed = 0;
-        for (PhaseSums phase : phases) {
+        for (PhaseSteps phase : phases) {
             phase.underWay = 0;
             announceOnly(phase);
         }

@@ -63,6 +63,12 @@ final class StepsTest {
 
     @Spec("17.1")
     @Test
+    void eachPhaseHasANumberOfItsOwn() {
+        assertThat(Phase.values())
+                .allSatisfy(phase -> assertThat(Phase.of(phase.number())).contains(phase));
+    }
+
+    @Test
     void aStepLastsUntilItsPassEnds() {
         step(StepInfo.prefill(100), 5_000);
         step(StepInfo.decode(100), 1_000);

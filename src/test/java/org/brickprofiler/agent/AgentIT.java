@@ -869,9 +869,18 @@ class AgentIT {
                 .anySatisfy(line -> assertThat(line).contains("dropped", "line 4"))
                 .anySatisfy(line -> assertThat(line).contains("'half' goes on"));
         ProfileSnapshot profile = JsonReport.read(folder.resolve("short.json"));
-        assertThat(profile.bricks()).extracting(BrickStats::name).containsExactlyInAnyOrder("product", "half");
+        assertThat(profile.bricks())
+                .extracting(BrickStats::name)
+                .contains("product", "half")
+                .isSubsetOf("product", "half", "Sampling");
         assertThat(profile.facts().disturbances())
                 .anySatisfy(remark -> assertThat(remark).contains("'half'"));
+        // One call of add may have begun before its annotation was dropped, and ended after the samples were discarded.
+        profile.brick("Sampling").ifPresent(rest -> {
+            assertThat(rest.count()).isOne();
+            assertThat(profile.facts().disturbances())
+                    .anySatisfy(remark -> assertThat(remark).contains("'Sampling'"));
+        });
     }
 
     /** Its proposals, recorded by the JDK alone, and read. */

@@ -1,0 +1,87 @@
+package org.brickprofiler.internal.record;
+
+import org.brickprofiler.spi.NanoClock;
+
+/**
+ * How long a thread ran and waited for a processor during its latest step, by two readings of its times. Only that
+ * thread calls {@link #begin} and {@link #end}; whoever calls the other methods does so after them.
+ */
+public final class StepTimes {
+
+    /** A thread that loses its processor is not back within this time: two switches of the kernel take longer. */
+    private static final long RUNS_ON_NS = 3_000;
+
+    private final ThreadTimes times;
+    private final NanoClock clock;
+    private long startReadNs;
+    private long endReadNs;
+    private long startRanNs = ThreadTimes.UNKNOWN;
+    private long startWaitedNs = ThreadTimes.UNKNOWN;
+    private long endRanNs = ThreadTimes.UNKNOWN;
+    private long endWaitedNs = ThreadTimes.UNKNOWN;
+
+    /**
+     * Creates the times of the calling thread, which has ended no step.
+     *
+     * @param times reads the thread's times
+     * @param clock the clock of the steps
+     */
+    public StepTimes(ThreadTimes times, NanoClock clock) {
+        this.times = times;
+        this.clock = clock;
+    }
+
+    /**
+     * Reads the times before a step: that takes a microsecond. When the kernel is asked how long a thread has run, it
+     * looks whether another one is due, so the thread may lose its processor just then. Therefore this time is read
+     * first here, and last at the end. If the thread has ended its last step just now, it has run since, and nothing is
+     * read.
+     */
+    public void begin() {
+        long nowNs = clock.nanoTime();
+        long gapNs = nowNs - endReadNs;
+        if (endRanNs != ThreadTimes.UNKNOWN && gapNs >= 0 && gapNs <= RUNS_ON_NS) {
+            startRanNs = endRanNs + gapNs;
+            startReadNs = nowNs;
+            startWaitedNs = endWaitedNs;
+            return;
+        }
+        startRanNs = times.ranNs();
+        startReadNs = clock.nanoTime();
+        startWaitedNs = times.waitedNs();
+    }
+
+    /** Reads the times after a step. */
+    public void end() {
+        endWaitedNs = times.waitedNs();
+        endReadNs = clock.nanoTime();
+        endRanNs = times.ranNs();
+    }
+
+    /**
+     * Returns the time between both readings.
+     *
+     * @return ns, 0 or more
+     */
+    public long readNs() {
+        return Math.max(0, endReadNs - startReadNs);
+    }
+
+    /**
+     * Returns how long the thread ran during the step.
+     *
+     * @return ns, or {@link ThreadTimes#UNKNOWN}
+     */
+    public long ranNs() {
+        return Math.min(ThreadTimes.betweenNs(startRanNs, endRanNs), readNs());
+    }
+
+    /**
+     * Returns how long it waited for a processor.
+     *
+     * @return ns, or {@link ThreadTimes#UNKNOWN}
+     */
+    public long waitedNs() {
+        return ThreadTimes.betweenNs(startWaitedNs, endWaitedNs);
+    }
+}
