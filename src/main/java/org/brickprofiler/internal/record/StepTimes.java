@@ -4,7 +4,7 @@ import org.brickprofiler.spi.NanoClock;
 
 /**
  * How long a thread ran and waited for a processor during its latest step, by two readings of its times. Only that
- * thread calls {@link #begin} and {@link #end}; whoever calls the other methods does so after them.
+ * thread calls the methods.
  */
 public final class StepTimes {
 
