@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -88,7 +89,10 @@ final class TimelineCollector extends EventCollector {
     private final EventStore events;
     private final TimelineFlows flows;
     private final List<SpanName> names = new ArrayList<>();
-    private final ObjectIntHashMap<SpanName> places = new ObjectIntHashMap<>();
+
+    /** The place of each name in that list, by the category and the text of the name. */
+    private final Map<String, ObjectIntHashMap<String>> places = new HashMap<>();
+
     private final Map<Long, TrackDescription> described = new TreeMap<>();
     private long characters;
     private long kept;
@@ -211,18 +215,18 @@ final class TimelineCollector extends EventCollector {
     }
 
     private int name(TraceEvent event) throws TraceFormatException {
-        SpanName name =
-                new SpanName(event.name, head.isOwn() ? event.ownCategory : OnnxRuntime.categoryInTimeline(event));
-        int known = places.getIfAbsent(name, -1);
+        String category = head.isOwn() ? event.ownCategory : OnnxRuntime.categoryInTimeline(event);
+        ObjectIntHashMap<String> ofCategory = places.computeIfAbsent(category, unknown -> new ObjectIntHashMap<>());
+        int known = ofCategory.getIfAbsent(event.name, -1);
         if (known >= 0) {
             return known;
         }
-        characters += NAME_ENTRY + event.name.length() + name.category().length();
+        characters += NAME_ENTRY + event.name.length() + category.length();
         if (characters > MOST_CHARACTERS) {
             throw error(event.offset, "the names of its events take more than " + MOST_CHARACTERS + " characters");
         }
-        names.add(name);
-        places.put(name, names.size() - 1);
+        names.add(new SpanName(event.name, category));
+        ofCategory.put(event.name, names.size() - 1);
         return names.size() - 1;
     }
 
