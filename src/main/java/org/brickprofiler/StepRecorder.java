@@ -635,13 +635,13 @@ final class StepRecorder {
      */
     @Nullable
     Step end(long endNs, boolean resolved, boolean pending, boolean followed) {
-        StepTimes times = threadTimes == null ? null : timesOrNull();
+        Place mine = threadTimes == null ? null : places.mineOrNull();
+        StepTimes times = mine == null ? null : mine.times;
         if (times != null) {
             times.end();
         }
         Step step = stop(endNs, pending, followed);
         if (chooser != null) {
-            Place mine = places.mineOrNull();
             boolean deferred = !resolved && registry.pendingCount() > 0;
             if (mine == null || times == null) {
                 chooser.stepEnded(StepFollower.NO_STEP, endNs, ThreadTimes.UNKNOWN, ThreadTimes.UNKNOWN, deferred);
@@ -660,11 +660,6 @@ final class StepRecorder {
             mine.times = times;
         }
         return times;
-    }
-
-    private @Nullable StepTimes timesOrNull() {
-        Place mine = places.mineOrNull();
-        return mine == null ? null : mine.times;
     }
 
     /** Reports the step that the calling thread has just ended to a listener. */
@@ -925,7 +920,7 @@ final class StepRecorder {
         return reading(requests == null ? RequestStats.NONE : requests.stats(), timeline);
     }
 
-    /** Abandons the steps of ended threads, and refers to none of these threads any more. */
+    /** Abandons the steps of ended threads, and expects none of these threads next. */
     private void letGo() {
         abandonEnded();
         latest = latest();

@@ -61,13 +61,13 @@ final class StepsTest {
 
     // ---- counts of a step ----
 
-    @Spec("17.1")
     @Test
     void eachPhaseHasANumberOfItsOwn() {
         assertThat(Phase.values())
                 .allSatisfy(phase -> assertThat(Phase.of(phase.number())).contains(phase));
     }
 
+    @Spec("17.1")
     @Test
     void aStepLastsUntilItsPassEnds() {
         step(StepInfo.prefill(100), 5_000);
