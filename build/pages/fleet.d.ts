@@ -86,7 +86,7 @@ interface ShownFrom {
   slow_windows_pct?: number;
 }
 
-/** How many measurements the bricks of a rank lack. */
+/** The numbers of measurements that the bricks of a rank lack. */
 interface RankLosses {
   run_id: string;
   rank: number;

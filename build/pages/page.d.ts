@@ -1,6 +1,9 @@
 /* The types that the scripts of all pages share. `Held`, the data of a page by the id of its element, is declared beside that page's data. */
 
-/** The value of an attribute: none if false or undefined. A function listens to the event whose name follows "on". */
+/**
+ * The value of an attribute: false or undefined for no attribute. A function listens to the event whose name follows
+ * "on".
+ */
 type Attribute = string | number | boolean | undefined | ((event: Event) => void);
 
 type Attributes = Record<string, Attribute>;
@@ -8,7 +11,7 @@ type Attributes = Record<string, Attribute>;
 /** One child of an element; none if undefined or empty. */
 type Leaf = string | Node | undefined;
 
-/** The children of an element: lists may contain lists, and those only leaves. */
+/** The children of an element: a leaf, or a list of leaves and of lists of leaves. */
 type Content = Leaf | (Leaf | Leaf[])[];
 
 /** A number as text, and its unit. */
@@ -36,7 +39,7 @@ interface TableOptions<Row> {
   wide?: boolean;
 }
 
-/** A row of a table on the page, and the row that is open below it. */
+/** A row of a table on the page, and the detail row that is open below it. */
 interface Line<Row> {
   row: Row;
   tr: HTMLElement;
@@ -70,7 +73,7 @@ interface HeatRow {
 }
 
 interface Scale {
-  /** Gives the shade of a time, from -1 or 0 to 1. */
+  /** Returns the shade of a time, from -1 or 0 to 1. */
   of: (ns: number, row: HeatRow) => number;
   from: number;
   /** The words at both ends. */

@@ -58,9 +58,9 @@ interface Cause {
 interface RequestTimeline {
   epoch_clock_ns: number;
   request_columns: string[];
-  /** A row of each request, in the order of the columns. */
+  /** One row for each request, in the order of the columns. */
   requests: (string | number)[][];
-  /** The indices of the requests whose steps are not known. */
+  /** The indices of the requests whose steps are unknown. */
   incomplete: number[];
   step_columns: string[];
   steps: number[][];
@@ -68,7 +68,7 @@ interface RequestTimeline {
   works: number[][];
 }
 
-/** A request of the time line as the script draws it. */
+/** A request of the timeline as the script draws it. */
 interface ServedRequest {
   record: RequestOfRun;
   works: TimelineWork[];
@@ -77,13 +77,13 @@ interface ServedRequest {
   number: number;
 }
 
-/** What a waiting request waits behind, from each moment at which this changes: 0 prompts, 1 decoding, 2 nothing. */
+/** What waiting requests wait behind, from each moment at which it changes: 0 prompts, 1 decoding, 2 nothing. */
 interface Waits {
   times: Float64Array;
   kinds: Uint8Array;
 }
 
-/** The requests and steps of a time line as the script draws them. */
+/** The requests and steps of a timeline as the script draws them. */
 interface Served {
   steps: TimelineStep[];
   requests: ServedRequest[];
@@ -118,7 +118,7 @@ interface Steps {
   time_per_output_token: Latency;
   phases: Phase[];
   kept_columns: string[];
-  /** A row of each step that is kept, in the order of the columns. */
+  /** One row for each step that the profile contains, in the order of the columns. */
   kept: (string | number)[][];
 }
 
@@ -147,7 +147,6 @@ interface Cost {
   lap_ns: Spread;
 }
 
-/** Added by the command line to the profile of a flight recording. */
 /** The steps of a phase that a serving engine annotated in its trace; sums, missing if not all steps state them. */
 interface AnnotatedSteps {
   phase: string;
@@ -161,6 +160,7 @@ interface AnnotatedSteps {
   decoded_positions?: number;
 }
 
+/** Added by the command line to the profile of a flight recording. */
 interface VirtualMachine {
   clock_anchors: number;
   clock_error_ns: number;
@@ -190,7 +190,7 @@ interface Roofline {
   phases?: RooflinePhase[];
 }
 
-/** The shares of the counted time that is bound by what, 0 to 1. */
+/** The shares of the counted time that are bound by compute, memory and overhead, 0 to 1. */
 interface RooflineBounds {
   memory: number;
   compute: number;
@@ -268,7 +268,7 @@ interface TilePlace {
   max_ns: number;
 }
 
-/** The nodes of a pass in columns; names and kinds by their places. */
+/** The nodes of a pass in columns; names and kinds are indices. */
 interface PassGraph {
   total_ns: number;
   left_out: number;
@@ -295,7 +295,7 @@ interface Timeline {
   chosen?: ChosenSteps;
 }
 
-/** What a timeline holds of a run if it holds chosen steps only, and a sentence for each of the slowest. */
+/** The extent of a timeline that contains only chosen steps, and a sentence for each of the slowest steps. */
 interface ChosenSteps {
   text: string;
   steps: ChosenStep[];
@@ -318,17 +318,17 @@ interface SpanName {
   category: string;
 }
 
-/** A step with its spans in columns; tracks and names by their places. */
+/** A step with its spans in columns; tracks and names are indices. */
 interface ShownStep {
-  /** Slow steps that are not the slowest are there in a timeline of chosen steps alone. */
+  /** "slow" is a slow step other than the slowest; it occurs only in a timeline of chosen steps. */
   what: "median" | "slowest" | "slow" | "only";
   phase: string;
   elapsed_ns: number;
   after_ns: number;
   omitted: number;
-  /** Of a slow step in a timeline of chosen steps, its number. */
+  /** The number of a slow step in a timeline of chosen steps. */
   number?: number;
-  /** And its explanation. */
+  /** The explanation of this slow step. */
   text?: string;
   track: number[];
   name: number[];
@@ -337,7 +337,7 @@ interface ShownStep {
   ns: number[];
 }
 
-// ---- the forms that the script gives to the data ----
+// ---- what the script makes of the data ----
 
 /** A node of a pass with its children. */
 interface PassNode {
@@ -389,7 +389,7 @@ type Percentile = "p50_us" | "p90_us" | "p99_us" | "p999_us";
 
 type Extremes = Pick<Brick, "min_ns" | "max_ns">;
 
-/** The durations that a picture shows: those of a brick, or others in its form. */
+/** The durations that a picture shows: those of a brick, or others in the same form. */
 interface Distribution extends Extremes {
   category: string;
   count: number;
@@ -397,8 +397,10 @@ interface Distribution extends Extremes {
   latency?: Latency;
 }
 
-/** A label and what is known of it. */
-/** A value that the page shows of one brick: of the brick itself or of a part, divided by another one, if another one is above 0. */
+/**
+ * A value of a brick, or of one of its parts, that the page shows: divided by the value `per`, and only if the value
+ * `when` is above 0.
+ */
 interface BrickFact {
   title: string;
   key: string;
@@ -408,6 +410,7 @@ interface BrickFact {
   when?: string;
 }
 
+/** A label and its value. */
 type Fact = [label: string, value: string];
 
 interface TreeRow {

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Packs the check for a machine that has no Java and no network: one tar.gz with a runtime, the program, which holds JCuda's
-# native library, and run.sh.
+# Packs the checks for a machine without Java and without a network: one tar.gz with a Java runtime, the program, which
+# contains JCuda's native library, and run.sh.
 #
-#   native/gpu-check/pack.sh [FILE]        target/gpu-check.tar.gz unless a file is named
+#   native/gpu-check/pack.sh [FILE]        default: target/gpu-check.tar.gz
 #
-# The runtime is made of the JDK that JAVA_HOME names, else of the one on the path. What is not built, or older than its
-# sources, is built first. What the other machine has to have is read from the binaries, printed, and packed as NEEDS.
+# The runtime is made from the JDK in JAVA_HOME, or otherwise from the one on the path. If the program is missing or
+# older than its sources, it is built first. The requirements on the other machine are read from the binaries, printed,
+# and packed as NEEDS.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -20,7 +21,7 @@ command -v "$jlink" >/dev/null || {
 built() {
     ls -t "$root"/target/brick-profiler-*-cli.jar 2>/dev/null | head -n 1
 }
-# Folders too: one is newer where a file in it was removed.
+# Also checks folders: a folder is newer if a file in it was removed.
 is_stale() {
     [[ -z $1 || -n $(find "$root/pom.xml" "$root/build" "$root"/src/{main,cli,fleet,readers,examples} "$root/native/gpu-check/java" -newer "$1" -print -quit) ]]
 }
@@ -41,7 +42,7 @@ cp "$(built)" "$stage/gpu-check/lib/brick-profiler-cli.jar"
 "$jlink" --add-modules java.base,java.logging,java.management,jdk.jfr,jdk.unsupported \
     --strip-debug --no-header-files --no-man-pages --output "$stage/gpu-check/runtime"
 
-# The versions of symbols that a binary asks for are texts in it; the highest of each kind is what counts.
+# A binary contains the symbol versions that it needs as texts. The highest version of each kind is the requirement.
 highest() {
     grep -ahoE "$1_[0-9.]+" "${@:2}" | sort -uV | tail -n 1
 }

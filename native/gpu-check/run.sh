@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Checks device times, and what taking them costs, on a machine with a CUDA device. Takes up to eight minutes. Says first
-# what it runs on, prints a table and writes gpu-check.json into the current folder; --help names the options. Exit code 0 if
-# nothing is broken and no bound missed, 1 if something is broken or there is no device, 2 after bad input, 3 if a bound is
-# missed and nothing broken.
+# Checks device times, and the cost of measuring them, on a machine with a CUDA device. Takes up to eight minutes.
+# Prints a description of the machine and a table, and writes gpu-check.json to the current folder. --help lists the
+# options.
+#
+# Exit code: 0 if nothing is broken, no bound is missed and at least one claim held; 1 if something is broken, no claim
+# held or there is no device; 2 after bad input, or if nothing is built; 3 if a bound is missed and nothing is broken.
 set -u
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -12,7 +14,7 @@ die() {
     exit 2
 }
 
-# The program: beside this file where it was packed, else what was built in the checkout.
+# The program: in a pack, it is beside this file; in a checkout, it was built into target.
 if [[ -d $here/lib ]]; then
     jar=$here/lib/brick-profiler-cli.jar
 else
@@ -24,7 +26,7 @@ if [[ -n ${root:-} && -n $(find "$root/pom.xml" "$root/build" "$root"/src/{main,
     die "what is built is older than its sources: run mvn -q package -DskipTests"
 fi
 
-# What was packed names what its binaries need. What is not found may be there all the same, so the program goes on.
+# NEEDS lists the requirements of the packed binaries. The search may miss a library that exists, so it only warns.
 has_version() {
     local library=$1 version=$2 found
     for found in $(PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | sed -n "s|.*$library .*=> ||p") \
@@ -43,7 +45,7 @@ if [[ -f $here/NEEDS ]]; then
     done <"$here/NEEDS"
 fi
 
-# Java 17 or later, if it is there; else the runtime that was packed.
+# Uses an installed Java 17 or later, or otherwise the packed runtime.
 major() {
     "$1" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p' | head -n 1
 }
@@ -66,7 +68,7 @@ within() {
     fi
 }
 
-# What PyTorch's profiler costs, where it is there.
+# Measures the cost of PyTorch's profiler, if it is installed.
 torch=$(mktemp)
 trap 'rm -f "$torch"' EXIT
 if ! command -v python3 >/dev/null; then
@@ -75,7 +77,7 @@ elif ! within 50 python3 "$here/torch_cost.py" >"$torch" 2>/dev/null; then
     echo "reason=torch_cost.py failed, or took more than 50 s" >"$torch"
 fi
 
-# The heap is in memory from the start, so that the process grows by what is not in it.
+# The whole heap is resident from the start, so that only memory outside of the heap makes the process grow.
 within 400 "$java" -Xms768m -Xmx768m -XX:+AlwaysPreTouch --enable-native-access=ALL-UNNAMED \
     -cp "$jar" org.brickprofiler.gpucheck.GpuCheck --torch "$torch" "$@"
 code=$?

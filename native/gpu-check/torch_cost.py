@@ -1,6 +1,6 @@
-"""What PyTorch's profiler costs: passes of short kernels with and without it, taking turns.
+"""Measures the cost of PyTorch's profiler: passes of short kernels, alternately with and without it.
 
-Prints a line key=value for each figure, or one line reason=... where it cannot be measured.
+Prints a line key=value for each figure, or one line reason=... if the cost cannot be measured.
 """
 import statistics
 import time
@@ -29,7 +29,7 @@ def measure():
         torch.cuda.synchronize()
         return start.elapsed_time(end) * 1e3 / count
 
-    # How many cycles a kernel has to wait, from one that is long enough to be told apart from its launch.
+    # Derives the cycles of a kernel from a kernel that is much longer than its launch.
     sleep_us(1_000_000, 1)
     cycles = max(1, int(KERNEL_US * 10_000_000 / sleep_us(10_000_000, 1)))
 
@@ -58,7 +58,7 @@ def measure():
 if __name__ == "__main__":
     try:
         figures = measure()
-    except Exception as failed:  # whatever it is, the other checks go on without it
+    except Exception as failed:  # the other checks continue after any failure
         figures = {"reason": f"{type(failed).__name__}: {failed}".replace("\n", " ")}
     for key, value in figures.items():
         print(f"{key}={value}")

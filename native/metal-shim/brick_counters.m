@@ -1,4 +1,4 @@
-/* The device's counters: which samples belong to which dispatch, and what they said. */
+/* The device's counters: which samples belong to which dispatch, and their values. */
 #include "brick_internal.h"
 
 enum { FREE, WAITING, READING, DONE };
@@ -8,7 +8,7 @@ struct brick_entry {
   BOOL begun;
   BOOL finished;
   int64_t ticket;
-  uint64_t newestTicks; /* of the entry's earlier use: samples that were not written again hold nothing newer */
+  uint64_t newestTicks; /* of the entry's earlier use: samples that were not written again are not newer */
   brick_metal_dispatch dispatch;
 };
 
@@ -95,7 +95,7 @@ static id<MTLCounterSet> timestamps(id<MTLDevice> device) {
   if (found != NULL) {
     int32_t place = (int32_t)(found - entries);
     cursor = (place + 1) % capacity;
-    /* The place is what the ticket is modulo the capacity. */
+    /* The place is the ticket modulo the capacity. */
     ticket = nextTicket * capacity + place;
     nextTicket++;
     found->state = WAITING;
@@ -112,13 +112,13 @@ static id<MTLCounterSet> timestamps(id<MTLDevice> device) {
   return found != NULL ? ticket : brick_fail(BRICK_METAL_FULL, "counters", @"all samples are in use");
 }
 
-/* The entry of a ticket whose command buffer has not ended; null if there is none. With the lock held. */
+/* Returns the entry of a ticket whose command buffer has not ended; null if there is none. Needs the lock. */
 - (struct brick_entry *)waiting:(int64_t)ticket {
   struct brick_entry *entry = ticket < 0 ? NULL : &entries[ticket % capacity];
   return entry != NULL && entry->ticket == ticket && entry->state == WAITING ? entry : NULL;
 }
 
-/* The first of the two samples of a ticket. */
+/* Returns the index of the first of the two samples of a ticket. */
 - (NSUInteger)firstSample:(int64_t)ticket {
   return 2 * (NSUInteger)(ticket % capacity);
 }
@@ -183,7 +183,7 @@ static id<MTLCounterSet> timestamps(id<MTLDevice> device) {
   }
   pthread_mutex_unlock(&lock);
   for (int32_t next = 0; next < count; next++) {
-    /* Nobody else touches an entry that is being read. */
+    /* No other thread accesses an entry in the state READING. */
     struct brick_entry *entry = &entries[mine[next]];
     BOOL read = completed && entry->finished && [self read:entry];
     pthread_mutex_lock(&lock);
@@ -221,7 +221,7 @@ static id<MTLCounterSet> timestamps(id<MTLDevice> device) {
   int32_t copied = 0;
   pthread_mutex_lock(&lock);
   for (int32_t step = 0; step < capacity && copied < count; step++) {
-    /* From the cursor on, the entries are in the order in which they were reserved. */
+    /* From the cursor on, the entries are in the order of their reservation, unless entries in use were skipped. */
     struct brick_entry *entry = &entries[(cursor + step) % capacity];
     if (entry->state == DONE) {
       dispatches[copied++] = entry->dispatch;

@@ -1,4 +1,4 @@
-/* What the parts of the shim share. Nothing here is for callers; brick_metal.h is. */
+/* Declarations that the parts of the shim share. Callers use brick_metal.h only. */
 #ifndef BRICK_INTERNAL_H
 #define BRICK_INTERNAL_H
 
@@ -14,16 +14,16 @@
 
 #include "brick_metal.h"
 
-/* Keeps the words for brick_metal_failure(), and returns the code. */
+/* Stores the message for brick_metal_failure(), and returns the code. */
 int32_t brick_fail(int32_t code, const char *what, NSString *why);
 
-/* The same for what was caught; nil where it is no object. */
+/* The same for a caught exception; thrown is nil if it is no object. */
 int32_t brick_caught(const char *what, id thrown);
 
 /* Copies UTF-8, cut after a whole character; from may be null. */
 void brick_copy_text(char *to, size_t to_bytes, const char *from);
 
-/* The clock that command buffers are timed by. */
+/* Returns the time of the clock by which command buffers are timed. */
 int64_t brick_host_ns(void);
 
 /* Samples of the device's counters, and the dispatches that they belong to. Any thread. */
@@ -38,14 +38,14 @@ int64_t brick_host_ns(void);
   struct brick_entry *entries;
 }
 
-/* Nil where the device refuses; *code then says why. */
+/* Returns nil if the device refuses; *code is then the reason. */
 - (id)initWithDevice:(id<MTLDevice>)device point:(int32_t)where capacity:(int32_t)count code:(int32_t *)code;
 
-/* An entry for a command buffer; its ticket or a code. */
+/* Reserves an entry for a command buffer; returns its ticket or a code. */
 - (int64_t)reserve:(int64_t)sequence label:(const char *)label operation:(const char *)operation at:(int32_t)where;
 - (int32_t)attach:(int64_t)ticket toPass:(MTLComputePassDescriptor *)pass;
 - (int32_t)sample:(int64_t)ticket encoder:(id<MTLComputeCommandEncoder>)encoder end:(BOOL)end;
-/* Gives an entry up that could not be used. */
+/* Gives up an entry that could not be used. */
 - (void)drop:(int64_t)ticket;
 
 /* A command buffer ended: reads its samples, or gives them up. */

@@ -1,18 +1,18 @@
-/* The C border: numbers for streams, checks of arguments, and the place where exceptions end. See brick_metal.h. */
+/* The C interface: numbers of streams, checks of arguments, and handlers for all exceptions. See brick_metal.h. */
 #include "brick_internal.h"
 
 enum { MOST_STREAMS = 256 };
 
 static struct {
   int64_t generation;
-  BrickStream *stream; /* retained; null where the place is free */
+  BrickStream *stream; /* retained; nil if the place is free */
 } table[MOST_STREAMS];
 
 static pthread_mutex_t tableLock = PTHREAD_MUTEX_INITIALIZER;
 
 static _Thread_local char failure[512];
 
-// ---- what the parts share ----
+// ---- shared by the parts ----
 
 void brick_copy_text(char *to, size_t to_bytes, const char *from) {
   size_t length = from == NULL ? 0 : strlen(from);
@@ -63,7 +63,7 @@ static int64_t enlist(BrickStream *stream) {
   return number != 0 ? number : brick_fail(BRICK_METAL_FULL, "open", @"too many streams are open");
 }
 
-/* The stream of a number, for the caller to release; null, with the failure told, where there is none. */
+/* Returns the stream of a number, for the caller to release; nil, with the message stored, if there is none. */
 static BrickStream *borrow(int64_t number) {
   BrickStream *stream = nil;
   pthread_mutex_lock(&tableLock);
@@ -95,7 +95,7 @@ static BrickStream *delist(int64_t number) {
   return stream;
 }
 
-/* What most functions do: find the stream, do something with it, and let nothing escape. */
+/* Finds the stream of a number and runs a body with it; catches every exception. */
 static int64_t with(int64_t number, const char *what, int64_t (^body)(BrickStream *stream)) {
   @autoreleasepool {
     BrickStream *stream = borrow(number);
@@ -277,7 +277,7 @@ int32_t brick_metal_sample_counters(brick_metal_stream stream, int32_t point, in
   });
 }
 
-/* Reserves an entry and uses it; gives it back where that fails. The ticket or a code. */
+/* Reserves an entry and uses it; gives it up if that fails. Returns the ticket or a code. */
 static int64_t reserveFor(
     int64_t number, int64_t sequence, const char *operation, int32_t point, int32_t (^use)(BrickCounters *, int64_t)) {
   return with(number, "counters", ^int64_t(BrickStream *found) {
@@ -347,7 +347,7 @@ int32_t brick_metal_sample_clocks(brick_metal_stream stream, brick_metal_moment 
   return (int32_t)with(stream, "sampleTimestamps", ^int64_t(BrickStream *found) {
     MTLTimestamp cpu = 0;
     MTLTimestamp gpu = 0;
-    /* The unit of Metal's own host time varies; this clock is that of the command buffers, and bounds the error. */
+    /* The unit of Metal's own host time varies. This clock is that of command buffers; two reads bound the error. */
     int64_t before = brick_host_ns();
     [[found device] sampleTimestamps:&cpu gpuTimestamp:&gpu];
     int64_t after = brick_host_ns();

@@ -1,18 +1,18 @@
 /*
  * One stream: a ring of the command buffers that were watched, by number. The lock is held for a few instructions, and
- * never across a call into Metal, whose completed handlers take it, too.
+ * never across a call into Metal, whose completed handlers acquire it, too.
  *
- * A number's place is its remainder by the capacity. The place is taken over when a number higher by the capacity is
- * watched; if nobody drained what was there, it is lost, and a handler that comes later finds another number and goes.
+ * The slot of a number is the number modulo the capacity. The number that is higher by the capacity reuses the slot. If
+ * the earlier number was not drained, it is lost, and its completed handler finds another number and does nothing.
  */
 #include <math.h>
 
 #include "brick_internal.h"
 
-/* How far the device's times may lie outside of the host's that enclose them: they are converted from its own clock. */
+/* The most by which the device's times, converted from its own clock, may exceed the host's times that enclose them. */
 static const int64_t SLACK_NS = 1000000;
 
-/* The most command buffers that are looked at when a mark is set; with more open ones, one is taken to be open. */
+/* The most open command buffers that are checked when a mark is set; of more, one is assumed to be not committed. */
 enum { MOST_OPEN = 16 };
 
 enum { UNUSED, OPEN, COMMITTED, ENDED };
@@ -77,13 +77,13 @@ static void setPair(int64_t *from, int64_t *to, CFTimeInterval startSeconds, CFT
   return &slots[sequence % capacity];
 }
 
-/* The place of a number as long as it is its own, else null. With the lock held. */
+/* Returns the slot of a number; null if the slot is not in use by this number. The caller holds the lock. */
 - (struct brick_slot *)slot:(int64_t)sequence {
   struct brick_slot *slot = sequence < 1 ? NULL : [self place:sequence];
   return slot != NULL && slot->state != UNUSED && slot->record.sequence == sequence ? slot : NULL;
 }
 
-/* Makes a slot stop holding its command buffer, for the caller to release without the lock. */
+/* Removes the command buffer from a slot, for the caller to release without the lock. */
 static id<MTLCommandBuffer> takeBuffer(struct brick_slot *slot) {
   id<MTLCommandBuffer> buffer = slot->buffer;
   slot->buffer = nil;
@@ -127,7 +127,7 @@ static id<MTLCommandBuffer> takeBuffer(struct brick_slot *slot) {
       [self ended:sequence by:done];
     }];
   } @catch (id thrown) {
-    /* Its number is given, and will never be told. */
+    /* The number is assigned already, and no handler will end it. */
     [self end:sequence with:BRICK_METAL_FAILED];
     return brick_caught("addCompletedHandler", thrown);
   }
@@ -142,7 +142,7 @@ static id<MTLCommandBuffer> takeBuffer(struct brick_slot *slot) {
   return brick_fail(BRICK_METAL_TOO_LATE, "forget", @"the command buffer is committed, has ended, or is not watched");
 }
 
-/* Whether a number is watched and its command buffer not committed. */
+/* Returns whether a number is watched and its command buffer is not committed; notes it if it is committed. */
 - (BOOL)settle:(int64_t)sequence {
   pthread_mutex_lock(&lock);
   struct brick_slot *slot = [self slot:sequence];
@@ -171,7 +171,7 @@ static id<MTLCommandBuffer> takeBuffer(struct brick_slot *slot) {
 
 // ---- the end of command buffers ----
 
-/* What the completed handler does: on a thread of Metal's, at any time, also after the stream was closed. */
+/* The completed handler. It runs on a thread of Metal, at any time, even after the stream was closed. */
 - (void)ended:(int64_t)sequence by:(id<MTLCommandBuffer>)done {
   @autoreleasepool {
     brick_metal_buffer record = {.status = BRICK_METAL_FAILED};
@@ -209,7 +209,7 @@ static id<MTLCommandBuffer> takeBuffer(struct brick_slot *slot) {
     record->sequence = sequence;
     memcpy(record->label, slot->record.label, BRICK_METAL_LABEL_BYTES);
     if (record->gpu_start_ns < slot->watchedNs - SLACK_NS || record->gpu_end_ns > brick_host_ns() + SLACK_NS) {
-      /* Of another clock, whatever it is. */
+      /* The times are not of the host's clock. */
       setPair(&record->gpu_start_ns, &record->gpu_end_ns, 0, 0);
     }
     slot->record = *record;

@@ -1,8 +1,11 @@
-/* The driver calls that JCuda 12.6.0 binds, by the names of their symbols: all of them, or using one ends the process. */
+/*
+ * The driver calls that JCuda 12.6.0 binds, by their symbols. All must exist, because using a missing one ends the
+ * process.
+ */
 #ifndef CALLS_H
 #define CALLS_H
 
-/* Those that are simulated. */
+/* The simulated calls. */
 #define SIM_CALLS(X)                                                                                                   \
     X(cuInit) X(cuDriverGetVersion) X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetAttribute)      \
     X(cuDeviceGetPCIBusId) X(cuDeviceGetUuid)                                                                          \
@@ -19,7 +22,7 @@
     X(cuMemcpyHtoD_v2) X(cuMemcpyDtoH_v2) X(cuMemcpyDtoD_v2) X(cuMemcpyHtoDAsync_v2) X(cuMemcpyDtoHAsync_v2)           \
     X(cuMemcpyDtoDAsync_v2)
 
-/* Those that answer "not supported". */
+/* The calls that return "not supported". */
 #define SIM_STUBS(X)                                                                                                   \
     X(cuArray3DCreate_v2) X(cuArray3DGetDescriptor_v2) X(cuArrayCreate_v2) X(cuArrayDestroy)                           \
     X(cuArrayGetDescriptor_v2) X(cuArrayGetMemoryRequirements) X(cuArrayGetPlane) X(cuArrayGetSparseProperties)        \

@@ -99,7 +99,7 @@ API CUresult cuDeviceGetName(char *name, int length, CUdevice device) {
     return CUDA_SUCCESS;
 }
 
-/* The machine's number of a device, which is not what it has in this process where others are hidden. */
+/* Returns the machine's number of a device, which differs from its number in this process if devices are hidden. */
 static int of_machine(CUdevice device) {
     return sim.hidden_devices + device;
 }
@@ -142,7 +142,7 @@ static CUresult new_context(CUdevice device, bool primary, Handle *handle) {
     return CUDA_SUCCESS;
 }
 
-/* What a context owns goes with it. */
+/* A search for the objects that a context owns, which are destroyed with it. */
 struct owned {
     enum kind kind;
     Handle context;
@@ -226,7 +226,7 @@ static CUresult push(Handle context) {
     return CUDA_SUCCESS;
 }
 
-/* A context is no longer on the calling thread's stack, or once less. */
+/* Counts that a context has been removed once from the calling thread's stack. */
 void sim_leave_context(Handle context) {
     struct object *object = context == 0 ? NULL : sim_find(CONTEXT, context);
     if (object != NULL && object->is.context.green) {
@@ -290,7 +290,7 @@ API CUresult cuCtxGetCurrent(Handle *context) {
     return sim.initialised ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 }
 
-/* Takes the place of the topmost context; none takes it away. */
+/* Replaces the topmost context; 0 removes it. */
 API CUresult cuCtxSetCurrent(Handle context) {
     ENTER(cuCtxSetCurrent);
     struct thread *thread = sim_thread();

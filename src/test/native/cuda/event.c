@@ -1,7 +1,7 @@
-/* Events: where a stream was when they were recorded, and the time between two of them. */
+/* Events: positions in a stream, and the time between two of them. */
 #include "sim.h"
 
-/* So many questions in a row for one event are a wait. */
+/* This number of consecutive queries of one event counts as a wait. */
 enum { POLLS = 4 };
 
 API CUresult cuEventCreate(Handle *handle, unsigned flags) {
@@ -19,13 +19,13 @@ API CUresult cuEventCreate(Handle *handle, unsigned flags) {
     return CUDA_SUCCESS;
 }
 
-/* The device has come to an event, by then. */
+/* Records the time at which the device reaches an event. */
 void sim_record(struct event *event, int64_t reached_ns) {
     event->reached_ns = reached_ns;
     event->recorded = true;
 }
 
-/* Graphs that were launched have come so far meanwhile. */
+/* Records the event for the launched graphs that have reached it by now. */
 static void settle(struct event *event) {
     while (event->later > 0 && sim_is_past(event->later_ns[0])) {
         sim_record(event, event->later_ns[0]);
@@ -36,7 +36,10 @@ static void settle(struct event *event) {
     }
 }
 
-/* A graph that was launched comes to an event: the time of an earlier launch is gone, at once or when it has come there. */
+/*
+ * Records an event of a launched graph. The time of an earlier launch is lost, at once or when the graph reaches the
+ * event.
+ */
 CUresult sim_record_by_graph(Handle handle, int64_t reached_ns) {
     struct event *event = &sim_find(EVENT, handle)->is.event;
     if (event->launched && sim.records_once) {
@@ -55,7 +58,7 @@ CUresult sim_record_by_graph(Handle handle, int64_t reached_ns) {
     return CUDA_SUCCESS;
 }
 
-/* The event of a handle, whose context must be current. */
+/* Finds the event of a handle. Its context must be current. */
 static CUresult find(Handle handle, struct event **event) {
     Handle current;
     TRY(sim_current(&current));
@@ -88,8 +91,8 @@ API CUresult cuEventRecord(Handle handle, Handle stream) {
 }
 
 /*
- * With the flag, which is for captures only, the event becomes a node that each launch of the graph records. Until the first
- * launch it is what it was before.
+ * With the flag, which is only for captures, the event becomes a node that each launch of the graph records. The event
+ * is unchanged until the first launch.
  */
 API CUresult cuEventRecordWithFlags(Handle handle, Handle stream, unsigned flags) {
     ENTER(cuEventRecordWithFlags);
@@ -108,8 +111,8 @@ API CUresult cuEventRecordWithFlags(Handle handle, Handle stream, unsigned flags
 }
 
 /*
- * An event of a capture has no time; to ask for it spoils the capture, where that is still going on. Once it is over a test
- * may choose the answer: success means that of an earlier use of the event.
+ * An event of a capture has no time. Asking for its time invalidates a capture that is in progress. For a capture that
+ * has ended, the test chooses the result: success stands for the time of an earlier use of the event.
  */
 static CUresult check_finite(const struct event *event) {
     if (event->capture_id == 0) {
@@ -122,7 +125,7 @@ static bool is_reached(const struct event *event) {
     return !event->recorded || sim_is_past(event->reached_ns);
 }
 
-/* As drivers were seen to do: one read of the device for each event that is later than those that were asked for. */
+/* Counts one read of the device for each event that is later than all events queried before, as observed in drivers. */
 static void know(const struct event *event) {
     if (event->reached_ns > sim.known_ns) {
         sim.known_ns = event->reached_ns;
@@ -140,7 +143,7 @@ API CUresult cuEventQuery(Handle handle) {
         know(event);
         return CUDA_SUCCESS;
     }
-    /* Who asks so often in a row waits: on the virtual clock, until that has come. */
+    /* POLLS consecutive queries count as a wait. On the virtual clock, the wait lasts until the event is reached. */
     struct thread *thread = sim_thread();
     thread->times_asked = thread->asked == handle ? thread->times_asked + 1 : 1;
     thread->asked = handle;
@@ -165,7 +168,7 @@ API CUresult cuEventSynchronize(Handle handle) {
     return CUDA_SUCCESS;
 }
 
-/* A float, in milliseconds: up to 16 ms it is less than half a nanosecond off, later more. */
+/* Returns a float, in milliseconds: the error is below half a nanosecond up to 16 ms, and larger above. */
 API CUresult cuEventElapsedTime(float *ms, Handle from, Handle to) {
     ENTER(cuEventElapsedTime);
     struct event *start;
@@ -187,7 +190,7 @@ API CUresult cuEventElapsedTime(float *ms, Handle from, Handle to) {
     return CUDA_SUCCESS;
 }
 
-/* Also while it is pending. */
+/* Destroys an event, even if it is pending. */
 API CUresult cuEventDestroy_v2(Handle handle) {
     ENTER(cuEventDestroy_v2);
     if (!sim.destroys_anywhere || sim.lost_code != CUDA_SUCCESS) {

@@ -1,4 +1,4 @@
-/* Graphs: what was captured, in order, and launches of it. */
+/* Graphs: captured work in order, and its launches. */
 #include <stdlib.h>
 
 #include "sim.h"
@@ -33,7 +33,7 @@ void sim_free_nodes(struct nodes *nodes) {
     *nodes = (struct nodes) {0};
 }
 
-/* Makes a graph of a copy of the nodes. */
+/* Creates a graph with a copy of the nodes. */
 CUresult sim_new_graph(enum kind kind, Handle *handle, const struct nodes *nodes) {
     struct object *object = sim_new(kind, handle);
     if (object == NULL) {
@@ -52,7 +52,7 @@ static CUresult delete_graph(enum kind kind, Handle handle) {
     return CUDA_SUCCESS;
 }
 
-/* What was instantiated from a graph stays. */
+/* Destroys a graph. Executable graphs that were instantiated from it remain. */
 API CUresult cuGraphDestroy(Handle graph) {
     ENTER(cuGraphDestroy);
     return delete_graph(GRAPH, graph);
@@ -79,7 +79,10 @@ static bool have_one_shape(const struct nodes *nodes, const struct nodes *others
     return alike;
 }
 
-/* What can be run takes over the nodes of a graph of the same shape, with their events; it is as it was otherwise. */
+/*
+ * Replaces the nodes and events of an executable graph by those of a graph of the same shape; otherwise changes
+ * nothing.
+ */
 static CUresult update(Handle handle, Handle graph) {
     struct object *exec = sim_find(GRAPH_EXEC, handle);
     struct object *from = sim_find(GRAPH, graph);
@@ -95,7 +98,7 @@ static CUresult update(Handle handle, Handle graph) {
     return CUDA_SUCCESS;
 }
 
-/* The driver says what did not fit, too; here only that something did not. */
+/* Unlike the driver, does not fill result with the reason for a failure. */
 API CUresult cuGraphExecUpdate_v2(Handle handle, Handle graph, void *result) {
     ENTER(cuGraphExecUpdate_v2);
     (void) result;
@@ -103,8 +106,8 @@ API CUresult cuGraphExecUpdate_v2(Handle handle, Handle graph, void *result) {
 }
 
 /*
- * Takes as long as what was captured takes together; kernels leave nothing in memory then. An external event is recorded
- * when the work before it is done. A launch into a capture becomes part of that.
+ * Launches a graph, which takes the total time of the captured work. Captured kernels write nothing to memory. An
+ * external event is recorded when the work before it has ended. A launch into a capture becomes part of the capture.
  */
 API CUresult cuGraphLaunch(Handle handle, Handle stream) {
     ENTER(cuGraphLaunch);
@@ -128,7 +131,7 @@ API CUresult cuGraphLaunch(Handle handle, Handle stream) {
     for (int i = 0; i < nodes->count; i++) {
         duration_ns += nodes->first[i].duration_ns;
     }
-    /* All of it is submitted at once. */
+    /* The whole graph is submitted at once. */
     int64_t end_ns;
     uint64_t capture_id;
     TRY(sim_enqueue(stream, duration_ns, &end_ns, &capture_id));

@@ -6,11 +6,11 @@
 
 enum { CHUNK = 4096, MAX_CHUNKS = 512, INDEX_BITS = 24, KIND_SHIFT = 56 };
 
-/* Objects do not move, since calls hold on to them: they live in chunks. */
+/* Objects are stored in chunks, so that they do not move: calls keep pointers to them. */
 struct table {
     struct object *chunks[MAX_CHUNKS];
     uint32_t used;
-    /* The first free one, plus one. */
+    /* The index of the first free object, plus one. */
     uint32_t free;
     int live;
 };
@@ -18,19 +18,19 @@ struct table {
 static struct table tables[KIND_COUNT];
 static uint32_t last_generation;
 
-/* That of the last object before the reset. */
+/* The generation of the last object before the reset. */
 static uint32_t forgotten_generation;
 
 static struct object *at(struct table *table, uint32_t index) {
     return &table->chunks[index / CHUNK][index % CHUNK];
 }
 
-/* The index of a handle plus one is in its lowest bits; the generation and the kind are above. */
+/* Returns a handle: the index plus one is in the lowest bits, the generation and the kind are above. */
 static Handle handle_of(enum kind kind, uint32_t index, uint32_t generation) {
     return ((uint64_t) (kind + 1) << KIND_SHIFT) | ((uint64_t) generation << INDEX_BITS) | (index + 1);
 }
 
-/* Makes an object, all zeros. NULL where there are too many. */
+/* Creates an object with all bytes zero. Returns NULL if there are too many. */
 struct object *sim_new(enum kind kind, Handle *handle) {
     struct table *table = &tables[kind];
     uint32_t index;
@@ -59,7 +59,7 @@ struct object *sim_new(enum kind kind, Handle *handle) {
     return object;
 }
 
-/* The object of a handle. NULL, and counted as stale, where there is none. */
+/* Returns the object of a handle. If there is none, returns NULL and counts a handle of the running test as stale. */
 struct object *sim_find(enum kind kind, Handle handle) {
     struct table *table = &tables[kind];
     uint32_t index = (uint32_t) (handle & ((1u << INDEX_BITS) - 1)) - 1;
@@ -69,7 +69,7 @@ struct object *sim_find(enum kind kind, Handle handle) {
             return object;
         }
     }
-    /* One of before the reset is not the running test's. */
+    /* A handle from before the reset does not belong to the running test. */
     bool forgotten = ((handle >> INDEX_BITS) & UINT32_MAX) <= forgotten_generation;
     sim.stale_handles += handle != 0 && !forgotten;
     return NULL;
@@ -112,7 +112,7 @@ static void forget_stream(Handle handle, struct object *object, void *with) {
     sim_free_nodes(&object->is.stream.captured);
 }
 
-/* The memory of the objects stays, and their generations go on: a handle of before is never valid again. */
+/* Forgets all objects but keeps their memory. Generations continue, so an older handle never becomes valid again. */
 void sim_forget_objects(void) {
     sim_each(GRAPH, forget_graph, NULL);
     sim_each(GRAPH_EXEC, forget_graph, NULL);

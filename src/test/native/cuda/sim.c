@@ -1,4 +1,4 @@
-/* The clock, planned failures, what a thread has current, and the functions that tests call. */
+/* The clock, planned failures, the current contexts of threads, and the functions that tests call. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@ enum { FIRST_NS = 1000000 };
 
 struct plan {
     long calls;
-    /* The call that fails next, by its number; 0 for none. */
+    /* The number of the call that fails next; 0 for none. */
     long fails_at;
     int code;
     bool from_then_on;
@@ -41,7 +41,7 @@ void sim_unlock(const int *held) {
     pthread_mutex_unlock(&mutex);
 }
 
-/* Whether a call only prepares the question for an event, or is that question. */
+/* Returns whether a call is a query of an event, or only prepares one. */
 static bool is_asking(enum call call) {
     switch (call) {
         case CALL_cuEventQuery:
@@ -71,7 +71,7 @@ CUresult sim_called(enum call call) {
     return plan->code;
 }
 
-/* The machine's clock in ns. */
+/* Returns the time of the machine's clock, ns. */
 static int64_t machine_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -82,12 +82,12 @@ int64_t sim_now_ns(void) {
     return sim.real_clock ? machine_ns() : sim.now_ns;
 }
 
-/* Whether the device has come to a time. */
+/* Returns whether the device has reached a time. */
 bool sim_is_past(int64_t when_ns) {
     return when_ns <= sim_now_ns() && (sim.hangs_since_ns == 0 || when_ns <= sim.hangs_since_ns);
 }
 
-/* Lets the host come to a time. The others go on meanwhile. */
+/* Waits until a time. Other threads continue meanwhile. */
 void sim_wait_until(int64_t when_ns) {
     uint64_t epoch = sim.epoch;
     while (sim.hangs_since_ns != 0 && when_ns > sim.hangs_since_ns && sim.epoch == epoch) {
@@ -117,7 +117,7 @@ struct thread *sim_thread(void) {
     return &own;
 }
 
-/* The calling thread's context. */
+/* Finds the calling thread's current context. */
 CUresult sim_current(Handle *current) {
     struct thread *thread = sim_thread();
     if (!sim.initialised) {
@@ -133,21 +133,21 @@ CUresult sim_current(Handle *current) {
     return sim_find(CONTEXT, *current) == NULL ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
 }
 
-/* Whether the calling thread's context is the one that something belongs to. */
+/* Checks that the calling thread's current context is the owner of an object. */
 CUresult sim_in_context(Handle owner) {
     Handle current;
     TRY(sim_current(&current));
     return current == owner ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* For a process in which nobody calls sim_use_real_clock: the environment says so. */
+/* Selects the real clock by an environment variable, for processes that do not call sim_use_real_clock. */
 __attribute__((constructor)) static void read_environment(void) {
     sim.real_clock = getenv("CUDA_SIMULATION_REAL_CLOCK") != NULL;
 }
 
 #define HOLD int held __attribute__((cleanup(sim_unlock), unused)) = sim_lock()
 
-/* Forgets everything: one device, a virtual clock, no failures. Handles and current contexts of before are void. */
+/* Resets everything: one device, a virtual clock, no failures. Earlier handles and current contexts become invalid. */
 API void sim_reset(void) {
     HOLD;
     uint64_t epoch = sim.epoch + 1;
@@ -171,13 +171,13 @@ API void sim_advance(int64_t ns) {
     sim.now_ns += ns;
 }
 
-/* From now on the device does nothing more; 0: it goes on. A call that waits for it does not return meanwhile. */
+/* Makes the device hang; 0: continue. A call that waits for the device does not return while it hangs. */
 API void sim_hang(int hangs) {
     HOLD;
     sim.hangs_since_ns = hangs != 0 ? sim_now_ns() : 0;
 }
 
-/* Makes the calling thread's context a green one. */
+/* Turns the calling thread's current context into a green context. */
 API void sim_make_green(void) {
     HOLD;
     struct thread *thread = sim_thread();
@@ -192,7 +192,7 @@ API void sim_make_green(void) {
     }
 }
 
-/* Whether events are destroyed on every thread, whichever context is current there. */
+/* Sets whether every thread can destroy events, independently of its current context. */
 API void sim_set_destroys_anywhere(int anywhere) {
     HOLD;
     sim.destroys_anywhere = anywhere != 0;
@@ -203,13 +203,13 @@ API int64_t sim_now(void) {
     return sim_now_ns();
 }
 
-/* How many devices there are, from 0 to 8. */
+/* Sets the number of devices, from 0 to 8. */
 API void sim_set_devices(int devices) {
     HOLD;
     sim.devices = devices < MAX_DEVICES ? devices : MAX_DEVICES;
 }
 
-/* How many of the machine's devices come before the first one that this process sees. */
+/* Sets the number of the machine's devices before the first one that this process sees. */
 API void sim_set_hidden_devices(int devices) {
     HOLD;
     sim.hidden_devices = devices;
@@ -220,7 +220,7 @@ API void sim_set_driver_version(int version) {
     sim.driver_version = version;
 }
 
-/* How long a kernel takes that does not say so itself. */
+/* Sets the duration of kernels that do not spin. */
 API void sim_set_kernel_ns(int64_t ns) {
     HOLD;
     sim.kernel_ns = ns;
@@ -231,34 +231,34 @@ API void sim_set_copy_ns(int64_t ns) {
     sim.copy_ns = ns;
 }
 
-/* From now on every call that needs a context answers this; 0 for none. */
+/* Makes every call that needs a context return a code from now on; 0 for none. */
 API void sim_lose_contexts(int code) {
     HOLD;
     sim.lost_code = code;
 }
 
 /*
- * What is answered for an event of a capture that is over: 907 as documented, which is so at first, 1 as drivers do, or 0
- * for the time of an earlier use.
+ * Sets the result for an event of a capture that has ended: 907, the default, as documented; 1, as drivers return; or
+ * 0, for the time of an earlier use.
  */
 API void sim_set_captured_code(int code) {
     HOLD;
     sim.captured_code = code;
 }
 
-/* Whether an event keeps its time until a launched graph has come to it; it loses it at the launch otherwise. */
+/* Sets whether an event keeps its time until a launched graph reaches it; otherwise it loses the time at the launch. */
 API void sim_set_keeps_until_reached(int keeps) {
     HOLD;
     sim.keeps_until_reached = keeps != 0;
 }
 
-/* A fault: to record an event with the external flag is to record it without. */
+/* Sets a fault: the external flag is ignored when an event is recorded. */
 API void sim_set_ignores_external(int ignores) {
     HOLD;
     sim.ignores_external = ignores != 0;
 }
 
-/* A fault: only the first launch that comes to an event records it. */
+/* Sets a fault: only the first launch that reaches an event records it. */
 API void sim_set_records_once(int once) {
     HOLD;
     sim.records_once = once != 0;
@@ -273,7 +273,7 @@ static int named(const char *name) {
     return -1;
 }
 
-/* Lets the n-th call from now on fail, 1 for the next. Returns 0 where there is no such call. */
+/* Makes the n-th call from now on fail, 1 for the next. Returns 0 if there is no call of this name. */
 API int sim_fail(const char *name, int64_t nth, int code, int from_then_on) {
     HOLD;
     int call = named(name);
@@ -286,7 +286,7 @@ API int sim_fail(const char *name, int64_t nth, int code, int from_then_on) {
     return 1;
 }
 
-/* How often a call was made; -1 where there is no such call. */
+/* Returns the number of times that a call was made; -1 if there is no call of this name. */
 API int64_t sim_calls(const char *name) {
     HOLD;
     int call = named(name);
@@ -316,13 +316,13 @@ API int sim_live_events(void) {
     return sim_live(EVENT);
 }
 
-/* How often somebody waited for a stream, an event or a context. */
+/* Returns the number of waits for a stream, an event or a context. */
 API int64_t sim_synchronisations(void) {
     HOLD;
     return sim.synchronisations;
 }
 
-/* How often primary contexts are retained and not released. */
+/* Returns the number of retains of primary contexts that were not released. */
 API int sim_retains(void) {
     HOLD;
     int retains = 0;
@@ -332,19 +332,19 @@ API int sim_retains(void) {
     return retains;
 }
 
-/* The flags of the event that was created last. */
+/* Returns the flags of the event that was created last. */
 API int sim_last_event_flags(void) {
     HOLD;
     return (int) sim.last_event_flags;
 }
 
-/* How often the driver read from the device how far it has come. */
+/* Returns the number of times that the driver read the device's progress. */
 API int sim_device_reads(void) {
     HOLD;
     return sim.device_reads;
 }
 
-/* How often a handle was used whose object does not exist any more. */
+/* Returns the number of uses of handles whose object no longer exists. */
 API int64_t sim_stale_handles(void) {
     HOLD;
     return sim.stale_handles;
@@ -355,20 +355,20 @@ API int64_t sim_spoilt_captures(void) {
     return sim.spoilt_captures;
 }
 
-/* Kernels that were launched, outside of captures. */
+/* Returns the number of kernels that were launched outside of captures. */
 API int64_t sim_launches(void) {
     HOLD;
     return sim.launches;
 }
 
-/* The calling thread's context; 0 for none. */
+/* Returns the calling thread's current context; 0 for none. */
 API Handle sim_current_context(void) {
     HOLD;
     struct thread *thread = sim_thread();
     return thread->depth == 0 ? 0 : thread->stack[thread->depth - 1];
 }
 
-/* How many contexts the calling thread has on its stack. */
+/* Returns the number of contexts on the calling thread's stack. */
 API int sim_context_depth(void) {
     HOLD;
     return sim_thread()->depth;

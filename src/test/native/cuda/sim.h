@@ -1,18 +1,19 @@
 /*
- * A CUDA driver without a device, for tests: what the parts of it share.
+ * A CUDA driver without a device, for tests: the declarations that its parts share.
  *
- * It is written from the driver's documented interface, for those calls that this library and its tests make, under the
- * names that JCuda binds. Every other name that JCuda binds answers "not supported" (stubs.c).
+ * It implements the driver's documented interface, for the calls of this library and its tests, under the names that
+ * JCuda binds. All other calls that JCuda binds return "not supported" (stubs.c).
  *
- * Device work is not done, it only takes time: each piece begins when the one before it in its stream has ended, and not
- * before it was submitted. The host's clock is virtual, and then only waiting or the test moves it, so that every time is
- * exact and nothing is waited for; or it is the machine's. A thread waits that asks for the same event again and again, and
- * makes no other call in between but those that prepare the question: the virtual clock then comes to the event's time.
+ * Device work only takes time: each piece of work begins when the piece before it in its stream has ended, but not
+ * before its submission. The host's clock is virtual or the machine's. Only waiting and the test advance the virtual
+ * clock, so that every time is exact and no test really waits. Consecutive queries of one event count as a wait if the
+ * thread makes no other calls between them except those that prepare a query; the virtual clock then advances to the
+ * event's time.
  *
- * One mutex guards everything but what a thread keeps for itself. A call holds it from ENTER to its return.
+ * One mutex guards everything except thread-local state. A call holds it from ENTER to its return.
  *
- * Handles are numbers, not addresses: a handle of something destroyed is told from that of what took its place, and
- * counted as stale. A real driver may crash on one.
+ * Handles are numbers, not addresses. The handle of a destroyed object differs from that of its successor, and its use
+ * is counted as stale. A real driver may crash on such a handle.
  */
 #ifndef SIM_H
 #define SIM_H
@@ -65,27 +66,27 @@ enum call {
     CALL_COUNT
 };
 
-/* A node of a graph: an event that each launch records or, without one, work that takes a time. */
+/* A node of a graph: an event that each launch records, or, without an event, work that takes a time. */
 struct node {
     Handle event;
     int64_t duration_ns;
 };
 
-/* What was captured, in order. */
+/* Captured nodes, in order. */
 struct nodes {
     struct node *first;
     int count;
     int capacity;
 };
 
-/* A queue of work, in order. The default stream of a context is one, without a handle. */
+/* An in-order queue of work. The default stream of a context is a stream without a handle. */
 struct stream {
     Handle context;
     unsigned flags;
     int64_t end_ns;
     int capture;
     int capture_mode;
-    /* Which capture this is, whose, and what was captured. */
+    /* The identity of the current capture, its thread, and its nodes. */
     uint64_t capture_id;
     const void *capture_thread;
     struct nodes captured;
@@ -95,12 +96,12 @@ struct context {
     int device;
     bool primary;
     int retained;
-    /* Of a green context: it can be current on one thread at a time, on which it was pushed so many times. */
+    /* A green context can be current on only one thread at a time. pushes: the number of pushes on that thread. */
     bool green;
     const void *current_on;
     int pushes;
     struct stream legacy;
-    /* When the last piece of work ends that the default stream waits for. */
+    /* The end of the last work for which the default stream waits. */
     int64_t blocking_end_ns;
 };
 
@@ -109,9 +110,12 @@ struct event {
     unsigned flags;
     bool recorded;
     int64_t reached_ns;
-    /* The capture it was last recorded in; 0 for none. */
+    /* The capture in which it was last recorded; 0 for none. */
     uint64_t capture_id;
-    /* Whether a graph has recorded it, and when launches that are under way will, where they keep the time until then. */
+    /*
+     * Whether a graph has recorded it, and, with keeps_until_reached, the times at which pending launches will record
+     * it.
+     */
     bool launched;
     int64_t later_ns[MAX_LATER];
     int later;
@@ -126,7 +130,7 @@ struct module {
     Handle context;
 };
 
-/* A graph, or one that can be run. */
+/* A graph, or an executable graph. */
 struct graph {
     struct nodes nodes;
 };
@@ -147,27 +151,29 @@ struct object {
     } is;
 };
 
-/* What a test may set, and what it may ask for. */
+/* The state that tests can set or read. */
 struct sim {
     bool initialised;
     bool real_clock;
     int64_t now_ns;
     int devices;
-    /* How many devices of the machine are hidden before the first one, as by CUDA_VISIBLE_DEVICES. */
+    /* The number of the machine's devices hidden before the first one, as by CUDA_VISIBLE_DEVICES. */
     int hidden_devices;
     int driver_version;
-    /* Whether events are destroyed on every thread; otherwise only where their context is current. */
+    /* Whether every thread can destroy events; otherwise only threads whose current context is that of the event. */
     bool destroys_anywhere;
-    /* The device came this far and hangs; 0 where it does not hang. */
+    /* The time at which the device began to hang; 0 if it does not hang. */
     int64_t hangs_since_ns;
     int64_t kernel_ns;
     int64_t copy_ns;
     int lost_code;
-    /* What is answered for an event of a capture that is over. */
+    /* The result for an event of a capture that has ended. */
     int captured_code;
-    /* Whether an event keeps its time until a graph that was launched has come to it; else a launch takes it away. */
+    /* Whether an event keeps its time until a launched graph reaches it; otherwise it loses the time at the launch. */
     bool keeps_until_reached;
-    /* Faults, for controls: external events of a capture are as others, and a launch does not record them again. */
+    /*
+     * Faults, for control tests: captures treat external events as others, and only the first launch records an event.
+     */
     bool ignores_external;
     bool records_once;
     uint64_t epoch;
@@ -175,7 +181,7 @@ struct sim {
     uint64_t last_capture_id;
     long synchronisations;
     unsigned last_event_flags;
-    /* The time up to which the driver knows the device to have come, and how often it read that from the device. */
+    /* The device time that the driver knows, and the number of times it read that from the device. */
     int64_t known_ns;
     int device_reads;
     long stale_handles;
@@ -184,13 +190,13 @@ struct sim {
     Handle primary[MAX_DEVICES];
 };
 
-/* What belongs to one thread. */
+/* The state of one thread. */
 struct thread {
     uint64_t epoch;
     Handle stack[MAX_DEPTH];
     int depth;
     int capture_mode;
-    /* The event that it asked for last, and how often in a row. */
+    /* The event that it queried last, and the number of consecutive queries. */
     Handle asked;
     int times_asked;
 };
@@ -234,7 +240,10 @@ bool sim_add_nodes(struct nodes *nodes, const struct nodes *more);
 void sim_free_nodes(struct nodes *nodes);
 CUresult sim_new_graph(enum kind kind, Handle *handle, const struct nodes *nodes);
 
-/* Begins a driver call: counts it, answers what a test has planned for it, and holds the mutex until it returns. */
+/*
+ * Begins a driver call: counts it, returns the failure that a test planned for it, and holds the mutex until the
+ * return.
+ */
 #define ENTER(name)                                                             \
     int held __attribute__((cleanup(sim_unlock), unused)) = sim_lock();         \
     do {                                                                        \
@@ -244,7 +253,7 @@ CUresult sim_new_graph(enum kind kind, Handle *handle, const struct nodes *nodes
         }                                                                       \
     } while (0)
 
-/* Leaves a driver call with what a step of it answered, unless that was success. */
+/* Returns from a driver call with the result of a step, unless the step succeeded. */
 #define TRY(step)                                                               \
     do {                                                                        \
         CUresult answer = (step);                                               \

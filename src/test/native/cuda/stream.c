@@ -1,9 +1,9 @@
-/* Streams, what is queued in them, and their capture into graphs. */
+/* Streams, their queued work, and their capture into graphs. */
 #include "sim.h"
 
 enum { LEGACY = 1, PER_THREAD = 2 };
 
-/* The stream of a handle and its context, which must be current. The default stream is that of the current context. */
+/* Finds the stream of a handle and its context, which must be current. Each context has a default stream. */
 CUresult sim_stream(Handle handle, struct stream **stream, struct context **context) {
     Handle current;
     TRY(sim_current(&current));
@@ -27,7 +27,7 @@ static bool is_legacy(const struct stream *stream, const struct context *context
     return stream == &context->legacy;
 }
 
-/* A search for captures, and whether those that are found are to be spoilt. */
+/* A search for captures. If spoil is set, it invalidates the captures that it finds. */
 struct search {
     Handle blocking_in;
     uint64_t id;
@@ -74,8 +74,8 @@ bool sim_is_capturing(uint64_t capture_id) {
 }
 
 /*
- * What is not queued into a stream may be unsafe while a stream captures. The documentation has no list of such calls;
- * here all of them are that make, free, ask or wait.
+ * Checks a call that queues nothing into a stream: it may be unsafe while a stream captures. The documentation does not
+ * list such calls; in this simulation, all calls that create, free, query or wait are unsafe.
  */
 CUresult sim_unsafe_call(void) {
     int mode = sim_thread()->capture_mode;
@@ -83,7 +83,7 @@ CUresult sim_unsafe_call(void) {
     return spoilt ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
 }
 
-/* The default stream waits for streams that capture, which it cannot. */
+/* Refuses the default stream if it would have to wait for a stream that captures. */
 static CUresult check_implicit(const struct stream *stream, const struct context *context, bool spoil) {
     bool implicit = is_legacy(stream, context)
                     && any_capture((struct search) {.blocking_in = stream->context, .spoil = spoil});
@@ -91,8 +91,8 @@ static CUresult check_implicit(const struct stream *stream, const struct context
 }
 
 /*
- * Queues work. It begins after what is before it in its stream; the default stream and those that are not non-blocking
- * wait for each other. Work that is captured takes no time, and has the id of its capture.
+ * Queues work. It begins after the earlier work of its stream. The default stream and blocking streams wait for each
+ * other. Captured work takes no time and has the id of its capture.
  */
 CUresult sim_enqueue(Handle handle, int64_t duration_ns, int64_t *end_ns, uint64_t *capture_id) {
     struct stream *stream;
@@ -123,7 +123,7 @@ CUresult sim_enqueue(Handle handle, int64_t duration_ns, int64_t *end_ns, uint64
     return CUDA_SUCCESS;
 }
 
-/* Makes nodes part of the graph that a stream is captured into, where it is. */
+/* If a stream is being captured, adds nodes to its graph. */
 CUresult sim_capture_nodes(Handle handle, const struct nodes *nodes, bool *captured) {
     struct stream *stream;
     struct context *context;
@@ -161,7 +161,7 @@ API CUresult cuStreamCreateWithPriority(Handle *handle, unsigned flags, int prio
     return create(handle, flags);
 }
 
-/* Work that is under way goes on to its end. */
+/* Destroys a stream. Its pending work continues to its end. */
 API CUresult cuStreamDestroy_v2(Handle handle) {
     ENTER(cuStreamDestroy_v2);
     struct stream *stream;
@@ -176,7 +176,7 @@ API CUresult cuStreamDestroy_v2(Handle handle) {
     return CUDA_SUCCESS;
 }
 
-/* Whether a stream may be waited for or asked: not while it captures, and that is spoilt then. */
+/* Checks whether a stream may be synchronized or queried. If it captures, this fails and invalidates the capture. */
 static CUresult check_finite(struct stream *stream, const struct context *context) {
     TRY(check_implicit(stream, context, true));
     if (stream->capture != CAPTURE_NONE) {

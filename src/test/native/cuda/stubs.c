@@ -1,4 +1,4 @@
-/* The calls that are not simulated. They are counted, and may be made to fail, like all others. */
+/* The calls that are not simulated. They are counted, and tests can make them fail, as all other calls. */
 #include "sim.h"
 
 #define STUB(name)                                                              \

@@ -1,21 +1,23 @@
-/* Kernels and copies. Device memory is the host's. What a kernel does is done at once; the time it takes is in the stream. */
+/*
+ * Kernels and copies. Device memory is host memory. The effect of a kernel is immediate; its time passes in the stream.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim.h"
 
-/* Does what kernels do that do not spin. It is called with the mutex held, and must not call the driver. */
+/* Computes the effect of kernels that do not spin. Called with the mutex held; must not call the driver. */
 typedef void (*kernels)(const char *name, const unsigned *shape, void **parameters);
 static kernels sim_kernels;
 
-/* Who does it; NULL for nobody, which is so at first. Not forgotten by a reset. */
+/* Sets the function that computes kernels; NULL, the default, for none. A reset keeps it. */
 API void sim_set_kernels(kernels body) {
     int held __attribute__((cleanup(sim_unlock), unused)) = sim_lock();
     sim_kernels = body;
 }
 
-/* Any text is a module: what is in it decides nothing. */
+/* Loads a module from any text. The content does not matter. */
 static CUresult load(Handle *handle, const void *image) {
     Handle current;
     TRY(sim_current(&current));
@@ -57,7 +59,7 @@ API CUresult cuModuleUnload(Handle handle) {
 
 enum { MOST_THREADS = 1024 };
 
-/* A module has a kernel of every name that does not say that it is absent. */
+/* Finds a kernel: a module has a kernel of every name without "absent". */
 API CUresult cuModuleGetFunction(Handle *handle, Handle module, const char *name) {
     ENTER(cuModuleGetFunction);
     struct object *owner = sim_find(MODULE, module);
@@ -95,7 +97,7 @@ API CUresult cuLaunchKernel(Handle handle, unsigned grid_x, unsigned grid_y, uns
     }
     const char *name = object->is.function.name;
     if (strstr(name, "trap") != NULL) {
-        /* As on a device, the launch is accepted, and whatever is asked for next answers what became of it. */
+        /* As on a device, the launch is accepted, and the following calls return its failure. */
         sim.lost_code = CUDA_ERROR_LAUNCH_FAILED;
         return CUDA_SUCCESS;
     }
@@ -168,7 +170,7 @@ API CUresult cuMemFreeHost(void *memory) {
     return release(memory);
 }
 
-/* The bytes are there at once; the time it takes is in the stream. Waits for it where the call would. */
+/* Copies the bytes at once; the time of the copy passes in the stream. Waits for it if the call is synchronous. */
 static CUresult copy(CUdeviceptr to, CUdeviceptr from, size_t bytes, Handle stream, bool wait) {
     int64_t end_ns;
     uint64_t capture_id;

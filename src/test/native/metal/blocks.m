@@ -1,13 +1,13 @@
 /*
- * Blocks that were copied own the objects that they captured: so it is on macOS, while the blocks runtime of Linux
- * knows nothing of objects. These two are called by what the compiler makes of a block, and stand before the runtime's.
+ * On macOS, copied blocks own the objects that they captured, while the blocks runtime of Linux does not retain
+ * objects. Compiled blocks call these two functions, which take precedence over those of the runtime.
  */
 #include <Block.h>
 #include <stdlib.h>
 
 #import <Foundation/Foundation.h>
 
-/* What the compiler calls the kinds of captured variables. */
+/* The compiler's codes for the kinds of captured variables. */
 enum { OBJECT = 3, BLOCK = 7 };
 
 void _Block_object_assign(void *to, const void *captured, const int kind);

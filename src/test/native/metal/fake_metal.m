@@ -13,7 +13,7 @@ MTLCommonCounterSet const MTLCommonCounterSetTimestamp = @"timestamp";
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* All of it guarded by the lock. */
+/* The lock guards all of it. */
 static struct {
   int64_t nowNs;
   int32_t running;
@@ -33,12 +33,12 @@ static struct {
   int32_t hangs;
 } world;
 
-/* Not made as the library is loaded: Objective-C is not ready then. */
+/* Not created when the library is loaded, because Objective-C is not ready then. */
 static NSMutableArray *committed;
 
 // ---- faults and clocks ----
 
-/* Whether a method is to answer with nothing. Raises what it is to raise. */
+/* Returns whether a method must return nil, 0 or NO. Raises the exception that the method must raise. */
 static BOOL fails(const char *method) {
   int32_t how = 0;
   pthread_mutex_lock(&lock);
@@ -59,7 +59,7 @@ static BOOL fails(const char *method) {
   return how == FAKE_NIL;
 }
 
-/* The host's clock; with the lock held. */
+/* Returns the time of the host's clock. Called with the lock held. */
 static int64_t hostNs(void) {
   if (world.running) {
     struct timespec time;
@@ -69,7 +69,7 @@ static int64_t hostNs(void) {
   return world.nowNs;
 }
 
-/* Lets the host's clock come to a time; with the lock held. */
+/* Advances the host's clock to a time, or waits for it. Called with the lock held. */
 static void waitUntil(int64_t ns) {
   while (world.running && hostNs() < ns) {
   }
@@ -90,7 +90,7 @@ uint64_t clock_gettime_nsec_np(int clock) {
   return clock == CLOCK_UPTIME_RAW ? (uint64_t)advance(0) : 0;
 }
 
-/* The device's counter at a time; with the lock held. */
+/* Returns the device's counter at a time. Called with the lock held. */
 static uint64_t ticksAt(int64_t ns) {
   return (uint64_t)(world.originTicks + (int64_t)((__int128)ns * world.ticks / world.perNs));
 }
@@ -262,7 +262,7 @@ static uint64_t ticksAt(int64_t ns) {
 
 // ---- command buffers ----
 
-/* What a command buffer does, one after the other: takes time, or takes a sample. */
+/* A step of a command buffer, which executes its steps in order: it takes time, or takes a sample. */
 @interface FakeStep : FakeObject {
 @public
   int64_t ns;
@@ -278,7 +278,7 @@ static uint64_t ticksAt(int64_t ns) {
 }
 @end
 
-/* A block that was copied: on Linux, it is no object that an array could hold. */
+/* A copied block. On Linux, a block is not an object, so an array cannot contain it. */
 @interface FakeHandler : FakeObject {
 @public
   MTLCommandBufferHandler block;
@@ -367,7 +367,7 @@ static uint64_t ticksAt(int64_t ns) {
   label = [text copy];
 }
 
-/* So many questions for a committed command buffer are a wait: the device goes on then. */
+/* POLLS queries of a committed command buffer's status count as a wait, during which the device continues. */
 enum { POLLS = 4 };
 
 - (MTLCommandBufferStatus)status {
@@ -457,7 +457,7 @@ enum { POLLS = 4 };
   pthread_mutex_unlock(&lock);
 }
 
-/* With the lock held. */
+/* Executes the command buffer. Called with the lock held. */
 - (void)run {
   int64_t now = committedNs > world.deviceFreeNs ? committedNs : world.deviceFreeNs;
   startNs = now;
@@ -579,7 +579,7 @@ id<MTLDevice> MTLCreateSystemDefaultDevice(void) {
   return present ? [[FakeDevice alloc] init] : nil;
 }
 
-// ---- what tests do ----
+// ---- functions for tests ----
 
 void fake_reset(void) {
   NSMutableArray *none = [[NSMutableArray alloc] init];

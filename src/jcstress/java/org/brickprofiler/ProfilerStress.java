@@ -12,7 +12,7 @@ import org.openjdk.jcstress.infra.results.JJJJJJ_Result;
 import org.openjdk.jcstress.infra.results.JJJJ_Result;
 import org.openjdk.jcstress.infra.results.JJ_Result;
 
-/** The same guarantees as seen by an application. */
+/** The guarantees that the stress tests of the internal packages check, as seen by an application. */
 public final class ProfilerStress {
 
     private ProfilerStress() {}

@@ -64,7 +64,9 @@ public enum BrickCategory {
         return DISPLAY_NAMES;
     }
 
-    /** A loop: the first lambda of a virtual machine takes longer to make than a profiler. */
+    /**
+     * Lists the display names, in a loop: the first lambda of a virtual machine takes longer to make than a profiler.
+     */
     private static List<String> listNames() {
         List<String> names = new ArrayList<>();
         for (BrickCategory category : ALL) {

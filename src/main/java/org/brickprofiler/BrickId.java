@@ -140,7 +140,7 @@ public enum BrickId {
     private static final List<BrickId> ALL = List.of(values());
     private static final Map<String, BrickId> BY_NAME = byName();
 
-    /** The number of keys of the known bricks and of the brick for names past the bound. */
+    /** The number of keys of the known bricks and of the brick that names beyond the limit share. */
     static final int FIXED_KEYS = ALL.size() + 1;
 
     private final String displayName;
@@ -198,7 +198,7 @@ public enum BrickId {
         return Map.copyOf(byName);
     }
 
-    /** The keys of all spellings. A class of its own, so that a profiler is made without them. */
+    /** The keys of all spellings. A class of its own, so that creating a profiler does not load them. */
     private static final class Spellings {
         static final SpellingTable TABLE = table();
 

@@ -40,7 +40,7 @@ import org.brickprofiler.tile.TileProfiler;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Times the bricks of a forward pass and adds them up.
+ * Times the bricks of a forward pass and adds up their times.
  *
  * <p><b>In a hot loop</b>, put a timer around each brick. {@code lap} stops one timer and starts the next with one
  * clock read:
@@ -93,16 +93,19 @@ import org.jspecify.annotations.Nullable;
  */
 public final class BrickProfiler extends SampleTables {
 
-    /** The name of the brick that counts the samples of all names past the bound. */
+    /** The name of the brick that counts the samples of all names beyond the limit on dynamic bricks. */
     public static final String OTHER_NAMES = NameTable.OTHER_NAMES;
 
     /** A snapshot reads bricks and steps at most this often, unless many steps end during the last reading. */
     private static final int USUAL_READINGS = 4;
 
-    /** A snapshot reads them at most this often: a thread that loses its processor during each reading is rare. */
+    /** A snapshot reads them at most this often: a thread is rarely preempted during each of so many readings. */
     private static final int MOST_READINGS = 16;
 
-    /** That many steps may end during a reading after the usual ones, since steps may be shorter than a reading. */
+    /**
+     * The number of steps that may end during the last usual reading or a later one, since steps may be shorter than a
+     * reading.
+     */
     private static final int FEW_STEPS = 3;
 
     /** The stream of bricks that are started without naming a stream. */
@@ -133,7 +136,7 @@ public final class BrickProfiler extends SampleTables {
 
     private final NanoClock clock;
 
-    /** Makes the reader of a thread's CPU time; null if steps have none. */
+    /** Creates the reader of a thread's CPU time; null if steps record no CPU time. */
     private final @Nullable Supplier<ThreadTimes> threadTimes;
 
     private final List<String> streamNames;
@@ -246,10 +249,10 @@ public final class BrickProfiler extends SampleTables {
     }
 
     /**
-     * Switches recording off and keeps all samples. The steps that are under way are abandoned, since nobody will know
-     * which bricks they had meanwhile; their samples so far keep their phase. A profiler with device streams gives back
-     * the marks of running timers and of starts of deferred measurements: a brick that began before and ends after the
-     * next {@link #enable()} is unresolved.
+     * Switches recording off and keeps all samples. Steps that are under way are abandoned, since the bricks that they
+     * run while the profiler is off are not recorded; their samples so far keep their phase. A profiler with device
+     * streams gives back the marks of running timers and of starts of deferred measurements: a brick that began before
+     * and ends after the next {@link #enable()} is unresolved.
      */
     public void disable() {
         ProfilerState.setOn(STATE, this, false);
@@ -270,7 +273,8 @@ public final class BrickProfiler extends SampleTables {
     /**
      * Returns whether recording is on.
      *
-     * @return true between {@link #enable} and {@link #disable}
+     * @return true between {@link #enable} and {@link #disable}; always false if the profiler is switched off from
+     *     outside, see {@link #enable}
      */
     public boolean isEnabled() {
         return ProfilerState.isOn(state);
@@ -356,7 +360,7 @@ public final class BrickProfiler extends SampleTables {
         }
     }
 
-    /** Adds a sample whose phase is to be looked up, or that has no row, or that is of a virtual thread. */
+    /** Adds a sample if its phase must be looked up, if it has no row yet, or if a virtual thread recorded it. */
     private void addElsewhere(long timer, long elements, long nowNs) {
         requireNotNegative("elements", elements);
         int key = TimerToken.key(timer);
@@ -503,7 +507,7 @@ public final class BrickProfiler extends SampleTables {
     /**
      * Returns the key of a brick, for the hot path. A new name becomes a dynamic brick of the given category. An
      * existing brick, and the {@link BrickId} that the name stands for, keep their category; a different given category
-     * is logged once for each brick. {@link #ownBrickKey} makes a dynamic brick of an alias.
+     * is logged once for each brick. To create a dynamic brick whose name is an alias, use {@link #ownBrickKey}.
      *
      * @param name a name
      * @param category the category of a new brick
@@ -1160,7 +1164,10 @@ public final class BrickProfiler extends SampleTables {
         }
     }
 
-    /** A boundary of the calling thread is about to end its work for another layer, which may have another phase. */
+    /**
+     * Deselects the phase if the calling thread works for a layer of another thread, which may have another phase: a
+     * boundary ends that work.
+     */
     private void endWorkForOthers() {
         if (layers.isGiven()) {
             deselect();
@@ -1168,8 +1175,8 @@ public final class BrickProfiler extends SampleTables {
     }
 
     /**
-     * Marks the end of a layer. In the modes {@link SyncMode#IMMEDIATE} and {@link SyncMode#PER_LAYER} it waits once
-     * for each stream on which the calling thread stopped bricks, and resolves these bricks; deferred measurements
+     * Marks the end of a layer. In the modes {@link SyncMode#IMMEDIATE} and {@link SyncMode#PER_LAYER} the call waits
+     * once for each stream on which the calling thread stopped bricks, and resolves these bricks; deferred measurements
      * without a device end now. The other modes resolve nothing here.
      */
     public void endLayer() {
@@ -1189,10 +1196,11 @@ public final class BrickProfiler extends SampleTables {
 
     /**
      * Marks the end of a forward pass. On each device stream on which the calling thread stopped bricks since it last
-     * ended a pass, it waits for the last of these bricks; never for later work or for bricks of other threads, which
-     * end their own passes or call {@link BrickStream#endPass()}. The bricks are resolved when the call returns;
-     * deferred measurements without a device end now. In {@link SyncMode#NONE} it waits for nothing. An open layer ends
-     * here, and the thread's next layer is number 0. If a pass may throw, call this method in a {@code finally}.
+     * ended a pass, the call waits for the last of these bricks; never for later work or for bricks of other threads,
+     * which end their own passes or call {@link BrickStream#endPass()}. The bricks are resolved when the call returns;
+     * deferred measurements without a device end now. In {@link SyncMode#NONE} the call waits for nothing. An open
+     * layer ends here, and the thread's next layer is number 0. If a pass may throw, call this method in a
+     * {@code finally}.
      */
     public void endPass() {
         passEnds(mode != SyncMode.NONE);
@@ -1209,9 +1217,10 @@ public final class BrickProfiler extends SampleTables {
     }
 
     /**
-     * Gives up the forward pass of the calling thread, for example because an exception ended it. Its step counts as
-     * abandoned and gives no tokens; the samples of its bricks remain. An open layer ends here, and the thread's next
-     * layer is number 0. Waits for nothing: bricks that a device has not finished stay pending until a later boundary.
+     * Abandons the forward pass of the calling thread, for example because an exception ended it. The step of the pass
+     * counts as abandoned and contributes no tokens; the samples of its bricks remain. An open layer ends here, and the
+     * thread's next layer is number 0. Waits for nothing: bricks that a device has not finished stay pending until a
+     * later boundary.
      */
     public void abandonPass() {
         passEnds(false);
@@ -1289,14 +1298,14 @@ public final class BrickProfiler extends SampleTables {
      * and counts nowhere, if another step was under way at the same time, or if measurements were pending at the
      * beginning or the end of the step.
      *
-     * <p>Each sample belongs to the phase of a step: on the calling thread to that of this step, and on a thread that
-     * works for a layer of the step ({@link #workFor}), too. A sample of any other thread belongs to the phase of the
-     * steps that are under way, if all have the same phase, and otherwise to no phase. The moment at which the brick is
-     * stopped, recorded or queued counts, also if its time is known later. {@link #brickStats(BrickId, StepInfo.Phase)}
+     * <p>A sample belongs to the phase of this step if the calling thread records it, or a thread that works for a
+     * layer of the step ({@link #workFor}). A sample of any other thread belongs to the phase of the steps that are
+     * under way, if all have the same phase, and otherwise to no phase. The phase is determined when the brick is
+     * stopped, recorded or queued, even if its time becomes known later. {@link #brickStats(BrickId, StepInfo.Phase)}
      * and {@link ProfileSnapshot#bricks(StepInfo.Phase)} return the stats of a phase.
      *
      * <p>A step that is still under way on this thread, or on a thread that has ended, is abandoned, and so is a step
-     * during which the profiler is switched off; its samples keep their phase. A pass with an open layer ends. This
+     * during which the profiler is switched off; its samples keep their phase. If a layer is open, its pass ends. This
      * call and the end of the step take a lock, and the end reads each brick of the phase; a pass without a step pays
      * nothing.
      *
@@ -1361,7 +1370,7 @@ public final class BrickProfiler extends SampleTables {
      * IntStream.range(0, heads).parallel().forEach(head -> {
      *     long before = profiler.workFor(layer);
      *     try {
-     *         attend(head); // its bricks are that layer's, on whichever thread, and inside the fused attention
+     *         attend(head); // on any thread, its bricks belong to that layer and to the fused attention
      *     } finally {
      *         profiler.workFor(before);
      *     }
@@ -1373,7 +1382,7 @@ public final class BrickProfiler extends SampleTables {
      * always. A token allocates nothing, except while the graph is on: then it allocates one object and returns after
      * the clock has advanced.
      *
-     * @return the token, which stays good for that layer of that pass; 0 if the thread works for none
+     * @return the token, which stays valid for that layer of that pass; 0 if the thread works for none
      */
     public long layerToken() {
         long layer = layers.current();
@@ -1425,7 +1434,7 @@ public final class BrickProfiler extends SampleTables {
      * @return the snapshot
      */
     public ProfileSnapshot snapshot() {
-        Results.Settings settings =
+        Results.SnapshotFacts settings =
                 results.settings(resolver.dropped(), pendingCount(), resolver.overlaps(), !tiles.isEnabled(), graph);
         for (int attempt = 1; ; attempt++) {
             StepRecorder recorder = steps;
@@ -1452,7 +1461,7 @@ public final class BrickProfiler extends SampleTables {
         ProfileSnapshot taken = null;
         for (int attempt = 1; ; attempt++) {
             RunPeriod.Part part = period.endAndRestart(nowNs());
-            Results.Settings settings = results.settings(
+            Results.SnapshotFacts settings = results.settings(
                     resolver.takeDropped(), pendingCount(), resolver.takeOverlaps(), !tiles.isEnabled(), graph);
             StepRecorder recorder = steps;
             StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.readAndReset();
@@ -1470,9 +1479,9 @@ public final class BrickProfiler extends SampleTables {
     }
 
     /**
-     * Returns whether the bricks and the steps that were read are of one moment, or have been read often enough. If a
-     * step has ended since the reading of the steps, that of the bricks contains its bricks, and that of the steps
-     * lacks it. The first reading of a virtual machine takes long, since it loads classes.
+     * Returns whether the bricks and the steps were read at one moment, or have been read often enough. If a step has
+     * ended since the steps were read, the bricks that were read include its samples, but the steps do not include it.
+     * The first reading of a virtual machine takes long, since it loads classes.
      */
     private boolean isLast(int attempt, @Nullable StepRecorder recorder, StepRecorder.Reading ended) {
         if (attempt == MOST_READINGS) {
@@ -1535,10 +1544,10 @@ public final class BrickProfiler extends SampleTables {
      * Measures the cost of timing a brick, on the calling thread, for about a second: with the options of this
      * profiler, in every other way of recording, and on its first device stream if there is one. Later snapshots
      * contain the cost and, as far as the {@linkplain #graph() graph} has recorded it, the nesting of bricks; reports
-     * then show {@linkplain RunFacts#netNs times without that cost}. Call it after the work, since the compiler may
-     * treat code differently that was hot before. The measurement does not count as time of the profiler. With a device
-     * stream, call it on a thread that may use the device; the call waits for it. Does nothing if the profiler is
-     * switched off from outside, see {@link #enable}.
+     * then show {@linkplain RunFacts#netNs times without that cost}. Call it after the work, since the compiler may not
+     * inline code into the application's loops that the measurement has made hot before. The measurement does not count
+     * as time of the profiler. With a device stream, call it on a thread that may use the device; the call waits for
+     * it. Does nothing if the profiler is switched off from outside, see {@link #enable}.
      */
     public void calibrate() {
         if (!SwitchSetting.ofProfiler().on()) {
@@ -1671,7 +1680,7 @@ public final class BrickProfiler extends SampleTables {
     // ---- facts from the application ----
 
     /**
-     * Sets the resource that limits a brick. Kept by {@link #reset()}.
+     * Sets the resource that limits a brick. {@link #reset()} keeps it.
      *
      * @param name the brick's name; a new one becomes a dynamic brick
      * @param bottleneck the limiting resource
@@ -1683,7 +1692,7 @@ public final class BrickProfiler extends SampleTables {
     }
 
     /**
-     * Sets the hit rate of the L2 cache. Kept by {@link #reset()}.
+     * Sets the hit rate of the L2 cache. {@link #reset()} keeps it.
      *
      * @param rate the share of accesses; clamped to 0 to 1
      * @throws IllegalArgumentException when the rate is not a number
@@ -1702,7 +1711,7 @@ public final class BrickProfiler extends SampleTables {
     }
 
     /**
-     * Sets whether transfers between host and device copy nothing. Kept by {@link #reset()}.
+     * Sets whether transfers between host and device copy nothing. {@link #reset()} keeps the setting.
      *
      * @param on true if they copy nothing
      */
@@ -1721,7 +1730,7 @@ public final class BrickProfiler extends SampleTables {
 
     /**
      * Sets the speed of the run as the application measured it, for comparisons of runs. It is most useful while the
-     * profiler is switched off, since it is then the speed without the profiler's cost. Kept by {@link #reset()}.
+     * profiler is switched off, since the speed then does not include the profiler's cost. {@link #reset()} keeps it.
      *
      * @param rate tokens/s
      * @throws IllegalArgumentException when the rate is not a finite number above 0
@@ -1784,9 +1793,9 @@ public final class BrickProfiler extends SampleTables {
 
     /**
      * Returns the recorder of the requests that the engine serves. It is on while the profiler is on; switching the
-     * profiler off gives up the live requests. It learns the steps from {@link #beginStep} and {@link #endPass}. A step
-     * that is under way at the first call of this method works on no request, so call it before the first step.
-     * {@link #reset()} empties it.
+     * profiler off gives up the live requests. The recorder learns of the steps from {@link #beginStep} and
+     * {@link #endPass}. A step that is under way at the first call of this method works on no request, so call it
+     * before the first step. {@link #reset()} empties it.
      *
      * @return always the same object
      */
@@ -1858,7 +1867,7 @@ public final class BrickProfiler extends SampleTables {
         return ProfilerState.isOn(now) && devices == null;
     }
 
-    // ---- keys, names and samples as they have to be ----
+    // ---- checks of keys, names and samples ----
 
     boolean hasBrick(int key) {
         return key >= 0 && key < names.size();

@@ -36,11 +36,11 @@ public final class BrickProfilerBuilder {
     int launchesEvery = 32;
     ChecksumOptions checksums = ChecksumOptions.DEFAULT;
 
-    /** Makes the reader of a thread's CPU time; null if steps have none. Tests have their own. */
+    /** Creates the reader of a thread's CPU time; null if steps record no CPU time. Tests set their own. */
     @Nullable
     Supplier<ThreadTimes> threadTimes;
 
-    /** Null unless set: the class is not needed before a snapshot. */
+    /** Null unless set, so that the class is not loaded before a snapshot needs it. */
     @Nullable
     RunIdentity identity;
 
@@ -72,9 +72,10 @@ public final class BrickProfilerBuilder {
     }
 
     /**
-     * Sets how deferred measurements share the time; {@link Attribution#LITERAL} unless set.
+     * Sets how deferred measurements divide the time before a shared synchronisation; {@link Attribution#LITERAL}
+     * unless set.
      *
-     * @param attribution the way
+     * @param attribution how they divide the time
      * @return this
      */
     public BrickProfilerBuilder attribution(Attribution attribution) {
@@ -84,14 +85,14 @@ public final class BrickProfilerBuilder {
     }
 
     /**
-     * Sets the recorder that takes every sample, layer and pass as a span on a timeline: an
+     * Sets the recorder that keeps every sample, layer and pass as a span on a timeline: an
      * {@code org.brickprofiler.trace.TraceRecorder}. Spans cost time in addition to the sums. Unless set, spans are
      * recorded only if the system property {@code brick.profiler.trace} or the environment variable
      * {@code BRICK_PROFILER_TRACE} names a file for them.
      *
      * @param recorder the recorder
      * @return this
-     * @throws IllegalArgumentException when it is no recorder of this library
+     * @throws IllegalArgumentException when the recorder does not come from this library
      */
     public BrickProfilerBuilder tracing(Tracing recorder) {
         Objects.requireNonNull(recorder, "recorder");
@@ -106,7 +107,8 @@ public final class BrickProfilerBuilder {
      *
      * @param stream a stream, known to {@link BrickProfiler#stream} by its name
      * @return this
-     * @throws IllegalArgumentException when there is one of that name, or there are {@value DeviceRecorder#MAX_STREAMS}
+     * @throws IllegalArgumentException when a stream of that name or {@value DeviceRecorder#MAX_STREAMS} streams have
+     *     been added already
      */
     public BrickProfilerBuilder deviceStream(DeviceStream stream) {
         Objects.requireNonNull(stream, "stream");
@@ -119,8 +121,8 @@ public final class BrickProfilerBuilder {
      * @param name its name for {@link BrickProfiler#stream}
      * @param stream a stream; bricks that name no stream belong to the first one that is added
      * @return this
-     * @throws IllegalArgumentException when there is one of that name, the name is null, or there are
-     *     {@value DeviceRecorder#MAX_STREAMS}
+     * @throws IllegalArgumentException when the name is null, or a stream of that name or
+     *     {@value DeviceRecorder#MAX_STREAMS} streams have been added already
      */
     public BrickProfilerBuilder deviceStream(String name, DeviceStream stream) {
         Objects.requireNonNull(stream, "stream");
@@ -142,19 +144,19 @@ public final class BrickProfilerBuilder {
      *
      * @param every 1 for every brick, n for one in n
      * @return this
-     * @throws IllegalArgumentException when it is not 1 or more
+     * @throws IllegalArgumentException when {@code every} is less than 1
      */
     public BrickProfilerBuilder launchTimes(int every) {
         if (every < 1) {
-            throw new IllegalArgumentException("launch times of one brick in " + every + ": 1 or more");
+            throw new IllegalArgumentException("launchTimes " + every + ": expected 1 or more");
         }
         launchesEvery = every;
         return this;
     }
 
     /**
-     * Sets how much of an output {@link BrickProfiler#checksums()} covers; {@link ChecksumOptions#DEFAULT} unless set,
-     * which takes a checksum alone. A comparison within a tolerance needs sampled values, too.
+     * Sets how much of an output {@link BrickProfiler#checksums()} covers. Unless set, {@link ChecksumOptions#DEFAULT}
+     * applies, which records a checksum and no values. A comparison within a tolerance needs sampled values, too.
      *
      * @param options how much a checksum covers, and how many values are kept
      * @return this
@@ -165,10 +167,11 @@ public final class BrickProfilerBuilder {
     }
 
     /**
-     * Sets whether steps have the CPU time of the thread that begins them, beside their duration; off unless set. A
-     * step then takes some microseconds more for the readings. On Linux it also has the time in which its thread waited
-     * for a processor, which shows that a machine is shared. See {@link StepStats.CpuTime}. With another clock than the
-     * system's they have neither: the times could not be compared with their durations.
+     * Sets whether steps record the CPU time of the thread that begins them, beside their duration; off unless set. The
+     * readings then prolong each step by some microseconds. On Linux a step also records how long its thread waited for
+     * a processor, which shows whether the machine is shared. See {@link StepStats.CpuTime}. If the profiler uses
+     * another clock than the system's, steps record neither of the two times, since these could not be compared with
+     * their durations.
      *
      * @param on true to read the times
      * @return this
@@ -222,7 +225,7 @@ public final class BrickProfilerBuilder {
                 : (place, catchUp) -> sink.stream(place, names, owner, catchUp);
         DeviceRecorder recorder =
                 new DeviceRecorder(clock, registry, List.copyOf(streams.values()), launchesEvery, spans);
-        // Weak: a timeline keeps the recorder as long as it may know the profiler.
+        // Weak: a timeline refers to the recorder, and must not keep the profiler reachable through it.
         WeakReference<BrickProfiler> profiler = new WeakReference<>(owner);
         recorder.timeLaunchesWhile(() -> {
             BrickProfiler alive = profiler.get();

@@ -136,7 +136,7 @@ public record BrickStats(
                 .build();
     }
 
-    /** Returns whether the brick has samples. */
+    /** Returns whether the brick has samples, unresolved samples or work. */
     boolean isRecorded() {
         return count > 0 || device.unresolved() > 0 || !work.equals(Work.NONE);
     }
@@ -218,7 +218,7 @@ public record BrickStats(
     /**
      * Returns whether the work of every sample is known.
      *
-     * @return false if some samples have no known work, or all
+     * @return false if the work of some or all samples is unknown
      */
     public boolean hasWorkOfAll() {
         return !work.equals(Work.NONE) && workSamples == count;
@@ -299,8 +299,8 @@ public record BrickStats(
     }
 
     /**
-     * Returns a duration that the given share of samples does not exceed; between {@link #minNs} and {@link #maxNs},
-     * within {@link LatencyDistribution#RELATIVE_ERROR}.
+     * Returns a percentile of the durations: a duration that the given share of samples does not exceed, within
+     * {@link LatencyDistribution#RELATIVE_ERROR}. It is at least {@link #minNs} and at most {@link #maxNs}.
      *
      * @param percent the share, 0 to 100
      * @return ns, 0 without samples or if percentiles were not recorded
@@ -344,7 +344,7 @@ public record BrickStats(
         return timeSource() == DeviceTime.Source.DEVICE && device.avgLaunchUs() > avgUs();
     }
 
-    /** Returns the sum of both, of the same name and category. Commutative and associative. */
+    /** Returns the sum of this brick and another one of the same name and category. Commutative and associative. */
     BrickStats plus(BrickStats other) {
         if (count == 0 || other.count == 0) {
             BrickStats recorded = count == 0 ? other : this;

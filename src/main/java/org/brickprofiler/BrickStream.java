@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A device stream of a {@link BrickProfiler}. It starts bricks on the stream, which the profiler's {@code stopBrick}
- * and {@code lap} stop there, measures deferred work, and ends a pass on this stream alone. Any thread; allocates
+ * and {@code lap} stop there, measures deferred work, and ends a pass on this stream alone. Thread-safe; allocates
  * nothing.
  */
 public final class BrickStream {
@@ -108,9 +108,9 @@ public final class BrickStream {
     }
 
     /**
-     * Marks the end of a forward pass on this stream alone: it waits for the last mark that the end of a brick set on
-     * this stream, on any thread, and resolves the bricks up to it. Other streams, measurements without a device, the
-     * graph and the timeline are not affected. In {@link SyncMode#NONE} it waits for nothing.
+     * Marks the end of a forward pass on this stream alone: the call waits for the last mark that the end of a brick
+     * set on this stream, on any thread, and resolves the bricks up to it. Other streams, measurements without a
+     * device, the graph and the timeline are not affected. In {@link SyncMode#NONE} the call waits for nothing.
      */
     public void endPass() {
         devices.endPass(stream, profiler.syncMode() != SyncMode.NONE);

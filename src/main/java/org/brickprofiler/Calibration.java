@@ -15,9 +15,9 @@ import java.util.Objects;
  * <p>A brick contains only a part of the clock reads around it; the processor executes the rest of the timing in
  * parallel with the work of the next brick, as far as its resources allow. Therefore there are two measurements: of
  * empty bricks, and of bricks around chains of dependent operations, less the time of the chains alone. The latter is
- * subtracted from times. Neither includes the compiler optimisations that a call prevents, above all inlining, and
- * keeping values in registers if the work is compiled into the method that times it. {@code brick run --overhead}
- * measures these.
+ * subtracted from times. Neither includes the cost of compiler optimisations that the calls prevent: above all
+ * inlining, and keeping values in registers if the work is compiled into the method that times it. {@code brick run
+ * --overhead} measures this cost.
  *
  * @param environment the environment of the measurement
  * @param clockStepNs the smallest step of the clock that was observed, ns
@@ -73,12 +73,12 @@ public record Calibration(
      * The cost of a brick in one way of recording.
      *
      * @param emptyNs the time from before the start of an empty brick to after its stop
-     * @param sampleNs the time by which a brick around it prolongs a piece of work inside another brick; on a device
-     *     the same as for an empty brick
-     * @param insideNs the part of it that the brick shows as its own time; on a device the device's time between the
-     *     marks
-     * @param lapNs the time by which a brick that {@code lap} begins prolongs a piece of work; the brick shows all of
-     *     it
+     * @param sampleNs the time that timing a piece of work as a brick adds to the outer brick that contains it; on a
+     *     device the same as {@code emptyNs}
+     * @param insideNs the part of {@code sampleNs} that the brick's own duration includes; on a device the device's
+     *     time between the marks
+     * @param lapNs the time that timing a piece of work as a brick adds if {@code lap} begins the brick; the brick's
+     *     own duration includes all of it
      */
     public record Cost(Spread emptyNs, Spread sampleNs, Spread insideNs, Spread lapNs) {
         /** Rejects null. */
@@ -103,7 +103,7 @@ public record Calibration(
         Map<Mode, Cost> sorted = new EnumMap<>(Mode.class);
         sorted.putAll(Objects.requireNonNull(costs, "costs"));
         if (!sorted.containsKey(Mode.OWN)) {
-            throw new IllegalArgumentException("costs of " + sorted.keySet() + " without OWN");
+            throw new IllegalArgumentException("costs lack OWN: found " + sorted.keySet());
         }
         costs = Collections.unmodifiableMap(sorted);
     }

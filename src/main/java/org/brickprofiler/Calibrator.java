@@ -17,31 +17,31 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Measures the cost of timing a brick, with its own profilers, which record as others do. Each figure is the median of
- * many turns. Turns with bricks and turns without alternate, so a change of the machine's speed affects both. One
- * thread.
+ * many turns. Each turn measures with and without bricks, so a change of the machine's speed affects both. Not
+ * thread-safe.
  */
 final class Calibrator {
 
     private static final int TURNS = 500;
 
     /**
-     * Turns in which the compiler gets its work done; it takes hundreds of calls of a method, however long its loop is.
+     * Warm-up turns: the compiler compiles a method only after hundreds of calls, however long the method's loop is.
      */
     private static final int UNCOUNTED_TURNS = 1_500;
 
-    /** A device is asked less often: each turn waits for it. */
+    /** The number of turns on a device; there are fewer, since each turn waits for the device. */
     private static final int DEVICE_TURNS = 50;
 
     private static final int BRICKS_A_TURN = 100;
     private static final int DEVICE_BRICKS_A_TURN = 32;
     private static final int CLOCK_READS_A_TURN = 200;
 
-    /** Bricks that another one holds. */
+    /** The number of bricks that are nested in one outer brick. */
     private static final int HELD = 10;
 
     /**
-     * Dependent operations, about 1 ns each, in bricks of several lengths, in turns; all chains are longer than a
-     * processor's look-ahead.
+     * The numbers of dependent operations, about 1 ns each, in a brick; the turns use them in rotation. All chains are
+     * longer than a processor's reorder buffer.
      */
     private static final int[] CHAINS = {100, 200, 300};
 
@@ -64,7 +64,7 @@ final class Calibrator {
      * @param clock its clock
      * @param percentiles whether it has percentiles
      * @param traced whether it has a timeline
-     * @param graph whether it has a graph, and that is on
+     * @param graph whether it has a graph, and whether the graph is on
      * @param device its first device stream; null if it has none
      */
     record Way(
@@ -156,7 +156,7 @@ final class Calibrator {
             int at = Math.max(0, turn);
             int operations = CHAINS[Math.floorMod(turn, CHAINS.length)];
             double bareNs = bare(operations);
-            // No reset: the first sample after one goes another way than all others.
+            // No reset: the first sample after a reset takes another path than all others.
             long before = recordedNs(profiler, STARTED);
             started(profiler, operations);
             inside[at] = perBrick(recordedNs(profiler, STARTED) - before) - bareNs;
@@ -171,7 +171,10 @@ final class Calibrator {
         return new Cost(spread(empty), spread(sample), spread(inside), spread(lap));
     }
 
-    /** Not asked by the loops themselves: the more there is in a method, the fewer values stay in registers. */
+    /**
+     * Returns the recorded time of a brick. The loops do not call this themselves: the more code a method contains, the
+     * fewer values stay in registers.
+     */
     private static long recordedNs(BrickProfiler profiler, BrickId brick) {
         return profiler.brickStats(brick).totalNs();
     }
@@ -297,7 +300,10 @@ final class Calibrator {
         return new Calibration(Environment.current(), spread(steps), spread(reads), back, costs);
     }
 
-    /** The result of an interrupted turn is far from the middle; a difference below 0 is one of nothing. */
+    /**
+     * Returns the median and both outer deciles. An interrupted turn is an outlier, which they ignore; a negative
+     * difference counts as 0.
+     */
     private static Spread spread(double[] values) {
         double[] sorted =
                 Arrays.stream(values).map(value -> Math.max(0, value)).sorted().toArray();

@@ -31,8 +31,9 @@ import org.jspecify.annotations.Nullable;
  * @param startedAt when the profiler was first on since the last reset; of merged snapshots, the earliest
  * @param endedAt when the snapshot was taken; of merged snapshots, the latest
  * @param wallNs time the profiler was switched on for, ns; of merged snapshots, the sum
- * @param threads platform threads that recorded bricks by the host's clock, set marks of bricks that a device timed, or
- *     recorded tiles, whichever are more; of merged snapshots, the largest number
+ * @param threads the largest of three numbers of platform threads: those that recorded bricks by the host's clock,
+ *     those that set marks of bricks that a device timed, and those that recorded tiles; of merged snapshots, the
+ *     largest number
  * @param virtualThreads whether virtual threads recorded too; they are not counted
  * @param overheadNs the estimated cost of recording, ns, over all threads: the number of bricks and tiles times the
  *     cost of one, measured in the same virtual machine. 0 if that cost is unknown
@@ -41,7 +42,8 @@ import org.jspecify.annotations.Nullable;
  *     taken; they are in no other count. Of merged snapshots, the sum; a measurement may be pending in several
  *     consecutive snapshots of a profiler
  * @param literalOverlaps deferred measurements whose spans overlapped: with {@link Attribution#LITERAL}, each of
- *     several measurements that are resolved together lasts until then, and the same time counts several times
+ *     several measurements that are resolved together lasts until they are resolved, so the same time counts several
+ *     times
  * @param l2CacheHitRate share of accesses that hit the L2 cache, 0 to 1, if the application stated it; of merged
  *     snapshots, the smallest
  * @param zeroCopy whether the application stated that transfers copy nothing; of merged snapshots, whether all did
@@ -144,7 +146,7 @@ public record ProfileSnapshot(
         return toBuilder(startedAt, endedAt, wallNs);
     }
 
-    /** Returns a builder with the values of this snapshot, of another time. */
+    /** Returns a builder with the values of this snapshot, for another period. */
     Builder toBuilder(Instant from, Instant to, long onNs) {
         return builder(from, to, onNs)
                 .threads(threads, virtualThreads)
@@ -188,8 +190,8 @@ public record ProfileSnapshot(
     }
 
     /**
-     * Returns this profile with the numbers of pending measurements and of live requests of another one, which may
-     * follow on this one; without any if the other one is null.
+     * Returns this profile with the numbers of pending measurements and of live requests of another one, which may be a
+     * later profile. If the other one is null, the numbers are 0.
      */
     ProfileSnapshot withUnfinishedOf(@Nullable ProfileSnapshot other) {
         RequestStats.Counts live = (other == null ? RequestStats.NONE : other.requests).counts();
@@ -290,8 +292,9 @@ public record ProfileSnapshot(
     }
 
     /**
-     * Returns the bricks in one phase: the samples that belong to steps of this phase. The bricks of all phases, and
-     * the samples without a phase, sum to {@link #bricks()}, and so do the samples whose time a device did not report.
+     * Returns the bricks in one phase: the samples that belong to steps of this phase. The bricks of all phases and the
+     * samples without a phase sum to {@link #bricks()}. The same holds for the numbers of samples whose time a device
+     * did not report.
      *
      * @param phase the phase of the steps
      * @return the bricks with samples in this phase, largest total first; cannot be changed
@@ -468,7 +471,7 @@ public record ProfileSnapshot(
         /**
          * Sets the share of accesses that hit the L2 cache.
          *
-         * @param rate 0 to 1; empty if the application did not say
+         * @param rate 0 to 1; empty if the application did not state it
          * @return this
          */
         public Builder l2CacheHitRate(OptionalDouble rate) {
@@ -479,7 +482,7 @@ public record ProfileSnapshot(
         /**
          * Sets whether transfers copy nothing.
          *
-         * @param copiesNothing whether the application said so
+         * @param copiesNothing whether the application stated it
          * @return this
          */
         public Builder zeroCopy(boolean copiesNothing) {
@@ -578,7 +581,7 @@ public record ProfileSnapshot(
         /**
          * Sets the latest requests over time.
          *
-         * @param latest the time line
+         * @param latest the timeline
          * @return this
          */
         public Builder requestTimeline(RequestTimeline latest) {

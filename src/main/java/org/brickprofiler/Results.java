@@ -28,7 +28,7 @@ import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.tile.TileStats;
 import org.jspecify.annotations.Nullable;
 
-/** Makes snapshots of rows of sums and of the facts that the application has given. Any thread. */
+/** Creates snapshots from the rows of sums and from the facts that the application has set. Thread-safe. */
 final class Results {
 
     private final NameTable names;
@@ -43,7 +43,7 @@ final class Results {
     private volatile @Nullable Calibration calibration;
 
     /** The facts of a snapshot apart from its samples. */
-    record Settings(
+    record SnapshotFacts(
             long droppedPending,
             long pending,
             long literalOverlaps,
@@ -130,7 +130,10 @@ final class Results {
             return row.count() == 0 ? Work.NONE : new Work(WorkSums.flops(row), WorkSums.bytes(row), row.maxNs());
         }
 
-        /** Threads that recorded. One that set marks may also have recorded otherwise, and is counted once. */
+        /**
+         * Returns the number of threads that recorded by the host's clock or of those that set marks, whichever is
+         * larger: a thread may have done both.
+         */
         int threads() {
             return figures == null ? sums.threads() : Math.max(sums.threads(), figures.threads());
         }
@@ -198,7 +201,7 @@ final class Results {
     }
 
     /** Returns these facts and the given numbers, with the nesting of bricks as far as a graph has recorded it. */
-    Settings settings(
+    SnapshotFacts settings(
             long droppedPending, long pending, long overlaps, boolean tilesOff, @Nullable GraphRecorder graph) {
         Calibration measured = calibration;
         RunFacts facts = new RunFacts(
@@ -209,7 +212,7 @@ final class Results {
                 RunFacts.VirtualMachine.current().stream().toList(),
                 measured == null ? List.of() : List.of(measured),
                 measured == null || graph == null ? Map.of() : graph.graph().nesting());
-        return new Settings(
+        return new SnapshotFacts(
                 droppedPending,
                 pending,
                 overlaps,
@@ -231,8 +234,9 @@ final class Results {
     }
 
     /**
-     * Returns the samples whose work is known: those of the phases that have work. Work that was recorded outside of
-     * steps alone, or without samples there, is of samples that nobody knows, and so of all.
+     * Returns the number of samples whose work is known: those of the phases that have work. If work was recorded only
+     * outside of steps, or outside of steps although no sample was, the samples of this work are unknown, and it counts
+     * as the work of all samples.
      */
     private static long workSamples(int key, Recorded reading) {
         long samples = 0;
@@ -300,7 +304,7 @@ final class Results {
             TileProfiler.Snapshot tiles,
             StepRecorder.Reading stepped,
             RunPeriod.Part part,
-            Settings settings) {
+            SnapshotFacts settings) {
         List<BrickStats> bricks = bricks(reading);
         long samples = bricks.stream().mapToLong(BrickStats::count).sum()
                 + tiles.levels().stream().mapToLong(TileStats::count).sum();
@@ -326,7 +330,7 @@ final class Results {
                 .build();
     }
 
-    /** Completes an identity with the recorded steps and devices. */
+    /** Completes an identity with the recorded steps, their phase and the device. */
     static RunIdentity identity(RunIdentity said, StepRecorder.Reading stepped, List<StreamTotals> streams) {
         RunIdentity.Builder identity = said.toBuilder();
         if (stepped.end() > stepped.first()) {

@@ -26,8 +26,8 @@ import java.util.function.BinaryOperator;
 import org.brickprofiler.graph.ExecutionGraph.Nesting;
 
 /**
- * Facts of a run apart from its bricks: its speed by its own measure, the activity of its virtual machine, and the
- * state of the machine. Immutable; equal facts are equal objects.
+ * Facts of a run apart from its bricks: its speed as the application measured it, the activity of its virtual machine,
+ * and the state of the machine. Immutable; equal facts are equal objects.
  *
  * @param tokensPerSec the rate that the application measured, tokens/s; of merged snapshots, the smallest
  * @param unprofiledTokensPerSec the rate of the same program with the profiler switched off, which {@code brick run}
@@ -57,8 +57,8 @@ public record RunFacts(
     /**
      * Sorts the lists, and merges readings of the same virtual machine.
      *
-     * @throws IllegalArgumentException when a rate is no finite number above 0, a figure of the machine is negative or
-     *     not finite, or a name or remark is empty
+     * @throws IllegalArgumentException when a rate is not a finite number above 0, a figure of the machine is negative
+     *     or not finite, or a name or remark is empty
      */
     public RunFacts {
         requireRate("tokensPerSec", tokensPerSec);
@@ -88,7 +88,8 @@ public record RunFacts(
     /**
      * Returns whether this virtual machine is one of those that recorded.
      *
-     * @return false also if this virtual machine lacks the module {@code java.management}, which has the necessary data
+     * @return false also if this virtual machine lacks the module {@code java.management}, which provides the necessary
+     *     data
      */
     public boolean isOfThisProcess() {
         Optional<VirtualMachine> here = VirtualMachine.current();
@@ -149,7 +150,7 @@ public record RunFacts(
             }
         }
 
-        /** The only user of the module {@code java.management}: images without it lack these figures alone. */
+        /** The only user of the module {@code java.management}: images without it lack only these figures. */
         private static final class Beans {
             static VirtualMachine read() {
                 RuntimeMXBean runtime = ManagementFactory.getRuntimeMXBean();
@@ -181,18 +182,18 @@ public record RunFacts(
         }
 
         /**
-         * Returns the share of its life in which garbage collectors worked.
+         * Returns the share of its uptime in which garbage collectors worked.
          *
-         * @return %, 0 if its life is unknown
+         * @return %, 0 if its uptime is unknown
          */
         public double gcPercent() {
             return percentOfLife(gcNs);
         }
 
         /**
-         * Returns the work of its compilers as a share of its life; above 100 if several compiler threads worked.
+         * Returns the work of its compilers as a share of its uptime; above 100 if several compiler threads worked.
          *
-         * @return %, 0 if its life is unknown
+         * @return %, 0 if its uptime is unknown
          */
         public double jitPercent() {
             return percentOfLife(jitNs);
@@ -208,7 +209,7 @@ public record RunFacts(
      *
      * @param rate the rate of the same program with the profiler switched off, tokens/s
      * @return the facts
-     * @throws IllegalArgumentException when it is no finite number above 0
+     * @throws IllegalArgumentException when the rate is not a finite number above 0
      */
     public RunFacts withUnprofiledTokensPerSec(double rate) {
         return new RunFacts(

@@ -55,7 +55,7 @@ import org.slf4j.LoggerFactory;
  * @param phase phase of the run or of this part, such as {@code decode}
  * @param firstStep {@link Step#index} of the first step that ended in the time of the profile
  * @param lastStep {@link Step#index} of the last one, not before the first
- * @param window number of the window, 0 or more; empty if the profile is no window of an export
+ * @param window number of the window, 0 or more; empty if the profile is not a window of an export
  */
 public record RunIdentity(
         Optional<String> runId,
@@ -78,8 +78,8 @@ public record RunIdentity(
     /**
      * Checks the values.
      *
-     * @throws IllegalArgumentException when a text is empty, a number negative, the rank not below the world size, or
-     *     the last step before the first or without it
+     * @throws IllegalArgumentException when a text is empty, a number is negative, a rank is not below the world size,
+     *     the last step is before the first, or only one of these two steps is known
      */
     public RunIdentity {
         requireText("runId", runId);
@@ -98,7 +98,8 @@ public record RunIdentity(
         requireBelow("rank", rank, worldSize);
         requireBelow("localRank", localRank, worldSize);
         if (firstStep.isPresent() != lastStep.isPresent() || lastStep.orElse(0) < firstStep.orElse(0)) {
-            throw new IllegalArgumentException("steps " + firstStep + " to " + lastStep + " are no range");
+            throw new IllegalArgumentException("steps " + firstStep + " to " + lastStep
+                    + " are not a range: expected both or neither, the first not above the last");
         }
     }
 
@@ -120,7 +121,7 @@ public record RunIdentity(
     /**
      * Returns a builder.
      *
-     * @return a builder that knows nothing
+     * @return a builder in which every value is unknown
      */
     public static Builder builder() {
         return new Builder();
@@ -150,7 +151,7 @@ public record RunIdentity(
     }
 
     /**
-     * Returns the values that are equal in both. Of the same run, it unites the step ranges.
+     * Returns the values that are equal in both. If both are of the same run, it also unites their step ranges.
      *
      * @param other the other identity
      * @return the identity of the merged profiles. Commutative and associative
@@ -250,9 +251,8 @@ public record RunIdentity(
         OptionalInt rank = given.rank().isPresent() ? given.rank() : found.rank();
         OptionalInt localRank = given.localRank().isPresent() ? given.localRank() : found.localRank();
         if (isBeyond(rank, worldSize) || isBeyond(localRank, worldSize)) {
-            faults.accept("of the rank " + text(rank) + ", the local rank " + text(localRank) + " and the world size "
-                    + text(worldSize)
-                    + " those that the application did not give are left out: a rank is below the size");
+            faults.accept("rank " + text(rank) + " and local rank " + text(localRank) + " must be below world size "
+                    + text(worldSize) + "; of these, values not set by the application are ignored");
             rank = given.rank();
             localRank = given.localRank();
             worldSize = given.worldSize();
@@ -420,7 +420,7 @@ public record RunIdentity(
             return this;
         }
 
-        /** Knows of no steps. */
+        /** Removes the range of steps. */
         Builder noSteps() {
             firstStep = OptionalLong.empty();
             lastStep = OptionalLong.empty();
@@ -442,8 +442,8 @@ public record RunIdentity(
          * Makes the identity.
          *
          * @return the identity
-         * @throws IllegalArgumentException when a text is empty, a number negative, the rank not below the world size,
-         *     or the last step before the first
+         * @throws IllegalArgumentException when a text is empty, a number is negative, a rank is not below the world
+         *     size, or the last step is before the first
          */
         public RunIdentity build() {
             return new RunIdentity(

@@ -12,18 +12,18 @@ import org.brickprofiler.internal.record.TableRegistry;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tables of a profiler's samples, and the way of a sample to its row. The fields are the profiler's own and not
- * behind another object: if nothing is in a cache, each object on the way costs as much as the sample, see
+ * The tables of a profiler's samples, and the path of a sample to its row. The fields belong to the profiler itself and
+ * do not live behind another object: if the caches are cold, each object on the path costs as much as the sample, see
  * {@link StatTable}.
  *
  * <h2>The lane</h2>
  *
  * The thread that recorded first, which drives the passes of most engines, needs no lookup: these fields hold its rows.
- * Only that thread writes them, without a fence. Any other thread finds that it is not the owner, and looks its table
- * up. The owner is the first of the live threads, so another one takes over only after it has ended.
+ * Only that thread writes them, without a fence. Any other thread finds that it is not the owner, and looks up its
+ * table. The owner is the first of the live threads, so another thread takes over only after the owner has ended.
  *
  * <p>The lane is open for one state of the profiler, and each change of the state closes it. A reset changes the state
- * when it has replaced the tables. A thread therefore reads the state before it looks its table up: a table that is
+ * after it has replaced the tables. A thread therefore reads the state before it looks up its table: a table that is
  * found after the state has changed is a new one, and a table that was replaced is never selected for a later state.
  * The table closes the lane when its rows or its phase change.
  */
@@ -89,7 +89,7 @@ abstract class SampleTables {
      * @param caller the calling thread
      * @param timer a timer that is not void
      * @param elements elements the brick processed
-     * @param nowNs the clock when it was stopped
+     * @param nowNs the time at which the timer was stopped, ns
      * @return false if the lane is not open for the thread, or the sample needs more than its row
      */
     final boolean addInLane(int now, Thread caller, long timer, long elements, long nowNs) {
@@ -112,7 +112,7 @@ abstract class SampleTables {
         return phase;
     }
 
-    /** Makes the calling thread look its phase up with its next timed sample. */
+    /** Makes the calling thread look up its phase with its next timed sample. */
     final void deselect() {
         StatTable own = table;
         if (own == null || !own.isOf(Thread.currentThread())) {
@@ -124,16 +124,16 @@ abstract class SampleTables {
     }
 
     /**
-     * Lets each thread look its phase up: there is another only phase of which steps are under way.
+     * Makes each thread look up its phase again, because the only phase of the steps under way has changed.
      *
-     * @param phase its number, or {@link org.brickprofiler.internal.record.PhaseRow#NO_PHASE} if there are none or
-     *     several
+     * @param phase its number, or {@link org.brickprofiler.internal.record.PhaseRow#NO_PHASE} if no steps are under
+     *     way, or steps of several phases
      */
     final void setOnlyPhase(int phase) {
         ProfilerState.setOnly(STATE, this, phase);
     }
 
-    /** Lets each thread look its table up: all were replaced. */
+    /** Makes each thread look up its table again, because all tables were replaced. */
     final void tablesReplaced() {
         ProfilerState.renew(STATE, this);
     }

@@ -16,7 +16,7 @@ import org.brickprofiler.Schedule.Phase;
  *         run.step();
  *     }
  * } finally {
- *     run.finish(); // also where it ended early
+ *     run.finish(); // also if the loop ended early
  * }
  * }</pre>
  *
@@ -46,7 +46,8 @@ public final class ScheduledRun {
      *
      * @param profiler the profiler
      * @param schedule the steps that count
-     * @param onCycle receives the snapshot of each finished cycle, on the thread that calls {@link #step}
+     * @param onCycle receives the snapshot of each finished cycle, and from {@link #finish} that of an unfinished one,
+     *     on the calling thread
      */
     public ScheduledRun(BrickProfiler profiler, Schedule schedule, Consumer<ProfileSnapshot> onCycle) {
         Objects.requireNonNull(profiler, "profiler");
@@ -62,8 +63,8 @@ public final class ScheduledRun {
 
     /**
      * Ends a step and begins the next. Resolves pending measurements, as {@link BrickProfiler#endPass} does. At the end
-     * of a cycle it passes the snapshot on, and begins the next step even if the receiver throws. Does nothing after
-     * {@link #finish}.
+     * of a cycle the call passes the snapshot to the receiver, and begins the next step even if the receiver throws.
+     * Does nothing after {@link #finish}.
      */
     public void step() {
         if (finished) {
@@ -89,10 +90,10 @@ public final class ScheduledRun {
 
     /**
      * Ends the run in any step. Resolves pending measurements, as {@link #step} does, and ends the passes of all
-     * threads, including those that an exception broke off. If a cycle with active steps is not finished, it passes on
-     * a snapshot that includes the step under way, unless no active step has ended and nothing was recorded. Samples of
-     * a warm-up are forgotten. The profiler is off afterwards, even if the receiver throws. Does nothing if all cycles
-     * are over, or if it was called before.
+     * threads, including those that an exception broke off. In an active step, the call passes a snapshot of the
+     * unfinished cycle to the receiver, including the step under way, unless no active step has ended and nothing was
+     * recorded. Samples of a warm-up are forgotten. The profiler is off afterwards, even if the receiver throws. Does
+     * nothing if all cycles are over, or if it was called before.
      */
     public void finish() {
         Phase before = phase();

@@ -21,11 +21,11 @@ import org.jspecify.annotations.Nullable;
  * The samples that a profiler recorded between two of its snapshots without a reset between them: the inverse of
  * {@link ProfileSnapshot#merge}. All sums are exact.
  *
- * <p>The profiler keeps extremes since its reset only. An extreme that changed between the snapshots is exact, as is
- * the extreme of a single sample. With percentiles, any other is exact within
- * {@link LatencyDistribution#RELATIVE_ERROR}. Without percentiles, the longest duration is at least the given value,
- * and the shortest at most: the latest sample, or the mean of the others. The extremes of all differences together are
- * those of the whole. Stateless; any thread.
+ * <p>The profiler keeps extremes only since its last reset. An extreme that changed between the snapshots is exact, as
+ * is the extreme of a single sample. With percentiles, any other is exact within
+ * {@link LatencyDistribution#RELATIVE_ERROR}. Without percentiles, the given longest duration is a lower bound and the
+ * given shortest one an upper bound: the larger or the smaller of the latest sample and the mean of the others. The
+ * extremes of all differences together are those of the whole. Stateless and thread-safe.
  */
 final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapshot> {
 
@@ -53,7 +53,7 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
         return window.withUnfinishedOf(other);
     }
 
-    /** A snapshot since a reset has a time line of requests, and a difference does not. */
+    /** Removes the timeline of requests, which a snapshot since a reset contains and a difference does not. */
     @Override
     public ProfileSnapshot window(ProfileSnapshot samples) {
         return samples.toBuilder().requestTimeline(RequestTimeline.NONE).build();
@@ -169,7 +169,7 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                     .build();
         }
         if (earlier.count() == 0) {
-            // Its device time and its work may be from before all of its samples.
+            // Its device time and its work may have been recorded before its first sample.
             return later.toBuilder().device(device).work(work, workSamples).build();
         }
         long totalNs = more(earlier.totalNs(), later.totalNs());
@@ -269,7 +269,7 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                                 more(earlier.samples(), later.samples()),
                                 more(earlier.busyNs(), later.busyNs()),
                                 more(earlier.idleNs(), later.idleNs()))
-                        // That of the whole is a lower bound for the later part.
+                        // The shortest gap of the whole is a lower bound for the later part.
                         .gaps(more(earlier.gaps(), later.gaps()), later.shortestGapNs())
                         .waits(more(earlier.waits(), later.waits()))
                         .clockErrorNs(later.clockErrorNs())
@@ -277,7 +277,10 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                         .build();
     }
 
-    /** Returns the kept steps from one step on: the steps of all differences together are those of the whole. */
+    /**
+     * Returns the steps that ended between both readings. Only kept steps from a given index on remain, so the steps of
+     * all differences together are those of the whole.
+     */
     private static Steps steps(Steps earlier, Steps later, long firstStep) {
         return new Steps(
                 later.phases().stream()

@@ -17,8 +17,8 @@ import java.util.Objects;
  * @param info its phase, batch and lengths
  * @param acceptedTokens drafted tokens that were accepted
  * @param categoryNs brick time by category, of all threads, ns; empty if it is unknown, because another step was under
- *     way at the same time or bricks were pending. It can exceed the duration, since bricks run on several threads or
- *     inside each other
+ *     way at the same time or bricks were pending. The sum can exceed the duration, since bricks run on several threads
+ *     or inside each other
  */
 public record Step(
         long index,

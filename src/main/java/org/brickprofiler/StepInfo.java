@@ -39,12 +39,12 @@ public record StepInfo(
 
         private static final List<Phase> ALL = List.of(values());
 
-        /** Returns the number of this phase, without a read of the constant itself, which may be in no cache. */
+        /** Returns the number of this phase without loading a field of the constant, which may be in no cache. */
         int index() {
             return this == PREFILL ? 0 : this == DECODE ? 1 : 2;
         }
 
-        /** Returns the number of this phase among rows of samples, of which 0 is that of samples without a phase. */
+        /** Returns the number of this phase among rows of samples; 0 is the number for samples without a phase. */
         int number() {
             return index() + 1;
         }
@@ -117,7 +117,7 @@ public record StepInfo(
     }
 
     /**
-     * Returns this step as a part of its prompts that gives no token yet; a later step will.
+     * Returns this step as one that processes only a part of its prompts and gives no token; a later step gives it.
      *
      * @return the step
      */

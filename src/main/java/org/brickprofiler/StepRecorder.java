@@ -19,8 +19,8 @@ import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.internal.record.PhaseRow;
 import org.brickprofiler.internal.record.RunPeriod;
 import org.brickprofiler.internal.record.SpanKind;
+import org.brickprofiler.internal.record.StepCpuTimes;
 import org.brickprofiler.internal.record.StepFollower;
-import org.brickprofiler.internal.record.StepTimes;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.internal.record.ThreadTimes;
 import org.brickprofiler.request.RequestRecorder;
@@ -31,21 +31,22 @@ import org.brickprofiler.stats.LatencyDistribution;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Follows the steps of all threads in fixed memory. Any thread: steps are rare, and one lock guards everything. A step
- * belongs to the thread that began it, which alone ends it.
+ * Follows the steps of all threads in fixed memory. Thread-safe: one lock guards everything, since steps are rare. A
+ * step belongs to the thread that began it, which alone ends it.
  *
  * <p>The brick time of a step is the sum of its phase that all threads had recorded at its end, less the sum at its
- * beginning: a sample costs nothing more. Between steps of a phase, samples of the phase come only from threads that
- * still work for an earlier step; they count in the next one, so the sum at the end of a step is that at the beginning
- * of the next step of the phase. The brick time is known only if no other step was under way meanwhile and no
- * measurement was pending at either end, since the difference would include them.
+ * beginning, so a step adds no cost to its samples. Between steps of a phase, samples of the phase come only from
+ * threads that still work for an earlier step; they count in the next one, so the sum at the end of a step is also the
+ * sum at the beginning of the next step of the phase. The brick time is known only if no other step was under way
+ * meanwhile and no measurement was pending at its beginning or its end, since the difference would include their
+ * samples.
  */
 final class StepRecorder {
 
     private static final StepInfo.Phase[] PHASES = StepInfo.Phase.values();
     private static final BrickCategory[] CATEGORIES = BrickCategory.values();
 
-    /** How many steps end before they are counted. */
+    /** The number of ended steps that are collected before all of them are counted. */
     private static final int UNCOUNTED = 64;
 
     // The columns of a step that has ended and is not counted yet; a row is three cache lines.
@@ -59,7 +60,7 @@ final class StepRecorder {
     private static final int DRAFTED_TOKENS = 7;
     private static final int ACCEPTED_TOKENS = 8;
 
-    /** The time to the tokens that the step gave: since the prompt, or since the tokens before. */
+    /** The time to the tokens that the step gave: since the prompt began, or since the thread's previous tokens. */
     private static final int TOKENS_NS = 9;
 
     /** The brick time of the phase at the end of the step, by category. */
@@ -81,36 +82,39 @@ final class StepRecorder {
     /** Chooses the steps whose spans a timeline keeps; null unless it chooses by step. */
     private final @Nullable StepFollower chooser;
 
-    /** Makes the reader of a thread's times; null if nobody wants the times of steps. */
+    /** Creates the reader of a thread's times; null if neither the sums nor a timeline need them. */
     private final @Nullable Supplier<ThreadTimes> threadTimes;
 
-    /** Whether the sums of steps have CPU times. */
+    /** Whether the sums of steps include CPU times. */
     private final boolean hasCpuTimes;
 
     private final PerThread<Place, @Nullable Void> places = new PerThread<>(new Places(), null, false);
 
-    /** The place of the thread that was here last: nearly always that of the next one. */
+    /** The place of the thread that called last, which is nearly always the next caller. */
     private @Nullable Place recent;
 
     /** The steps of each phase. */
     private final PhaseSteps[] phases =
             Arrays.stream(PHASES).map(PhaseSteps::new).toArray(PhaseSteps[]::new);
 
-    /** The sampled steps since the last reset; the one that goes when a better one comes is the first. */
+    /** The sampled steps since the last reset; the head of the queue is the step that a better one replaces. */
     private final PriorityQueue<Step> sampled = new PriorityQueue<>(Steps.BY_CHANCE.reversed());
 
-    // The steps that have ended and are not counted yet. To count a step touches many objects and takes much code,
-    // which costs most in cold memory. So steps are counted many at a time, and so rarely that the compiler keeps that
-    // code apart from the end of a step: it inlines what has run a hundred times by the time it compiles the caller.
-    // A row is 0 until a step ends there.
+    // The steps that have ended and are not counted yet. Counting a step touches many objects and executes much code,
+    // which costs most if the caches are cold. Steps are therefore counted many at a time. This happens so rarely that
+    // the compiler does not inline the code into the end of a step: it inlines methods that have run a hundred times by
+    // the time it compiles the caller. All columns of a row are 0 until a step ends there.
 
     private final long[] uncounted = new long[UNCOUNTED * COLUMNS];
     private int uncountedSteps;
 
-    /** A bit for each of them: whether its brick time is known. */
+    /** A bit for each uncounted step: whether its brick time is known. */
     private long attributed;
 
-    /** A bit for each phase: whether its next step begins with the brick time of its latest one's end. */
+    /**
+     * A bit for each phase: whether the brick time at the end of its latest step is also that at the beginning of its
+     * next step.
+     */
     private int summed;
 
     /** The number of the first step that ended since the last reset. */
@@ -118,21 +122,27 @@ final class StepRecorder {
 
     private long abandoned;
 
-    /** Follows the requests that the steps work on; null if nobody asked for it. */
+    /**
+     * Follows the requests that the steps work on; null before the first call of {@link #requests(LongSupplier,
+     * Listeners)}.
+     */
     private @Nullable RequestRecorder requests;
 
-    /** How many steps have begun: so a step knows whether another one has begun since. */
+    /** The number of steps that have begun. A step compares it to find whether another step has begun since. */
     private long begun;
 
-    /** How many steps have ended, also before resets. */
+    /** The number of steps that have ended, including those before resets. */
     private long ended;
 
     private int underWay;
 
-    /** The place of the step under way that began last, each of which knows the one before; out of date if none is. */
+    /**
+     * The place of the step under way that began last; places are linked from later to earlier steps. Stale if none is
+     * under way.
+     */
     private @Nullable Place latest;
 
-    /** The only phase of which steps are under way, as the tables know it. */
+    /** The only phase of the steps under way, as it was last announced to the tables. */
     private int only = PhaseRow.NO_PHASE;
 
     /** Incremented to forget the steps that are under way. */
@@ -143,7 +153,7 @@ final class StepRecorder {
      *
      * @param steps the sums
      * @param requests the requests of these steps
-     * @param timeline makes the time line of these requests
+     * @param timeline creates the timeline of these requests
      * @param first the number of the first step that ended since the reset
      * @param end the number after that of the last step
      */
@@ -151,7 +161,7 @@ final class StepRecorder {
         static final Reading NONE = new Reading(Steps.NONE, RequestStats.NONE, () -> RequestTimeline.NONE, 0, 0);
     }
 
-    /** The state of a thread. Guarded by the recorder. */
+    /** The state of a thread. The recorder's lock guards it. */
     private static final class Place extends PerThread.Owned {
         private int epoch;
 
@@ -166,22 +176,25 @@ final class StepRecorder {
         private long acceptedTokens;
         private long startNs;
 
-        /** The step as the recorder of requests knows it; 0 without one. */
+        /** The step's token in the recorder of requests; 0 without such a recorder. */
         private long requestStep;
 
-        /** The times of the thread during the open or latest step; null if nobody wants them, or before the first. */
-        private @Nullable StepTimes times;
+        /**
+         * The times of the thread during the open or latest step; null if they are not needed, or before the first
+         * step.
+         */
+        private @Nullable StepCpuTimes times;
 
-        /** The number of the step that ended last, until it is taken. */
+        /** The number of the step that ended last, until {@link #takeEnded} returns it. */
         private long lastIndex = StepFollower.NO_STEP;
 
-        /** The number of the step if its brick time may be known, 0 otherwise. */
+        /** The number of steps that had begun, this one included, if its brick time may be known; 0 otherwise. */
         private long alone;
 
         /** The steps of its phase; null before the first step. */
         private @Nullable PhaseSteps phase;
 
-        /** The place of the step under way that began before; null if there is none. */
+        /** The place of the step under way that began just before; null if there is none. */
         private @Nullable Place before;
 
         /** Whether a prompt is under way, and since when. */
@@ -189,7 +202,7 @@ final class StepRecorder {
 
         private long promptNs;
 
-        /** Whether the thread's latest step gave tokens, and when. */
+        /** Whether a step of the thread gave tokens, and when the latest such step ended. */
         private boolean hasGiven;
 
         private long gaveNs;
@@ -204,7 +217,7 @@ final class StepRecorder {
             super(thread);
         }
 
-        /** Nothing has been given, and no prompt is under way. */
+        /** Forgets the tokens that were given, and the prompt that is under way. */
         void forgetSteps() {
             inPrompt = false;
             hasGiven = false;
@@ -227,7 +240,7 @@ final class StepRecorder {
         }
     }
 
-    /** The steps of a phase: what each step needs, in one cache line. Guarded by the recorder. */
+    /** The fields of a phase that every step needs, in one cache line. The recorder's lock guards them. */
     private static final class PhaseSteps {
         private final StepInfo.Phase phase;
 
@@ -236,7 +249,7 @@ final class StepRecorder {
 
         private final int bit;
 
-        /** How many are under way, and up to when their time is counted. */
+        /** The number of steps under way, and the time up to which {@link #wallNs} includes them. */
         private int underWay;
 
         private long countedToNs;
@@ -254,11 +267,11 @@ final class StepRecorder {
         }
     }
 
-    /** The sums of the steps of a phase that were counted since the last reset. Guarded by the recorder. */
+    /** The sums of the steps of a phase that were counted since the last reset. The recorder's lock guards them. */
     private static final class PhaseSums {
         private final StepInfo.Phase phase;
 
-        /** The brick time of the phase, by category, from which that of the next step that is counted is known. */
+        /** The brick time of the phase, by category, at the beginning of the next step that is counted. */
         private final long[] sumNs = new long[CATEGORIES.length];
 
         /** The brick time of the step that was counted last, by category. */
@@ -269,7 +282,7 @@ final class StepRecorder {
         private final long[] categoryNs = new long[CATEGORIES.length];
         private final long[] durations = new long[LatencyBuckets.COUNT];
 
-        /** The times to first token of prompts; of decoding the times per output token. */
+        /** The times to first token in the phase PREFILL, the times per output token in the phase DECODE. */
         private final long[] tokenTimes = new long[LatencyBuckets.COUNT];
 
         private long tokenTimesNs;
@@ -290,7 +303,7 @@ final class StepRecorder {
         private long ranNs;
         private long waitedNs;
 
-        /** The steps of which it is known how long their threads waited for a processor. */
+        /** The number of steps for which the system reported how long their thread waited for a processor. */
         private long waitTimed;
 
         private long attributed;
@@ -366,7 +379,7 @@ final class StepRecorder {
         }
 
         /** Adds the CPU time of a step. */
-        void addCpu(StepTimes of) {
+        void addCpu(StepCpuTimes of) {
             long stepRanNs = of.ranNs();
             if (stepRanNs == ThreadTimes.UNKNOWN) {
                 return;
@@ -401,10 +414,10 @@ final class StepRecorder {
     }
 
     /**
-     * No steps.
+     * Creates a recorder without steps.
      *
-     * @param profiler the profiler, whose tables get the only phase of which steps are under way
-     * @param cpuTimes makes the reader of the calling thread's CPU time; null if steps have none
+     * @param profiler the profiler; the recorder announces the only phase of the steps under way to its tables
+     * @param cpuTimes creates the reader of the calling thread's CPU time; null if steps record no CPU time
      */
     StepRecorder(BrickProfiler profiler, RunPeriod period, NanoClock clock, @Nullable Supplier<ThreadTimes> cpuTimes) {
         this.profiler = profiler;
@@ -419,9 +432,9 @@ final class StepRecorder {
     }
 
     /**
-     * Returns the recorder of requests. The first call makes it, and announces the steps that are under way.
+     * Returns the recorder of requests. The first call creates it, and announces the steps that are under way to it.
      *
-     * @param epochNs the clock at 0 of the scale of arrivals, ns
+     * @param epochNs returns the time of the clock at 0 of the scale of arrivals, ns
      * @param listeners receive the requests that finish
      */
     synchronized RequestRecorder requests(LongSupplier epochNs, Listeners<ProfilerListener> listeners) {
@@ -446,10 +459,11 @@ final class StepRecorder {
     }
 
     /**
-     * The profiler was switched on or off. Its state is asked under the lock: of two switches at once, the later one to
-     * ask sees the state that remains.
+     * Follows a switch of the profiler. The call reads the profiler's state under the lock, so that after two
+     * concurrent switches the last reader sees the final state.
      *
-     * @param off whether it was off meanwhile: the steps that are under way then lack samples, and are abandoned
+     * @param off whether the profiler was off meanwhile; if so, the steps that are under way lack samples and are
+     *     abandoned
      */
     synchronized void switched(boolean off) {
         if (off) {
@@ -516,8 +530,8 @@ final class StepRecorder {
     }
 
     /**
-     * Begins a step of the calling thread. The switch is asked under the lock: if the profiler is switched off after
-     * that, the step is abandoned.
+     * Begins a step of the calling thread. The call reads the switch under the lock, so if the profiler is switched off
+     * later, the step is abandoned.
      *
      * @return its place; null if the profiler was switched off meanwhile
      */
@@ -558,15 +572,15 @@ final class StepRecorder {
         return mine;
     }
 
-    /** Returns the steps of a phase: most often, that of the thread's latest step. */
+    /** Returns the steps of a phase, which is most often the phase of the thread's latest step. */
     private PhaseSteps phase(Place mine, StepInfo.Phase phase) {
         PhaseSteps before = mine.phase;
         return before != null && before.phase == phase ? before : phases[phase.index()];
     }
 
     /**
-     * Opens a step. Its numbers are copied, and a reference is only stored if it is another one: to store one, a
-     * garbage collector executes code of its own, and reads its own memory.
+     * Opens a step. Copies the numbers, and stores a reference only if it differs from the present one: the write
+     * barrier of a garbage collector executes further code, and reads the collector's own memory.
      */
     private void open(Place mine, PhaseSteps phase, StepInfo info) {
         mine.isOpen = true;
@@ -627,7 +641,7 @@ final class StepRecorder {
     /**
      * Ends the step of the calling thread, if one is under way.
      *
-     * @param endNs the clock
+     * @param endNs the time of the clock at the end, ns
      * @param resolved whether the deferred measurements until then were resolved
      * @param pending whether a measurement is pending
      * @param followed whether any listener wants the step
@@ -636,7 +650,7 @@ final class StepRecorder {
     @Nullable
     Step end(long endNs, boolean resolved, boolean pending, boolean followed) {
         Place mine = threadTimes == null ? null : places.mineOrNull();
-        StepTimes times = mine == null ? null : mine.times;
+        StepCpuTimes times = mine == null ? null : mine.times;
         if (times != null) {
             times.end();
         }
@@ -652,11 +666,14 @@ final class StepRecorder {
         return step;
     }
 
-    /** Returns the times of the calling thread, which are read outside of the lock, and of the step. */
-    private StepTimes times(Place mine, Supplier<ThreadTimes> reader) {
-        StepTimes times = mine.times;
+    /**
+     * Returns the times of the calling thread. They are read without holding the lock, and outside of the step's
+     * duration.
+     */
+    private StepCpuTimes times(Place mine, Supplier<ThreadTimes> reader) {
+        StepCpuTimes times = mine.times;
         if (times == null) {
-            times = new StepTimes(reader.get(), clock());
+            times = new StepCpuTimes(reader.get(), clock());
             mine.times = times;
         }
         return times;
@@ -711,7 +728,7 @@ final class StepRecorder {
         return followed ? step : null;
     }
 
-    /** Reads the time of all samples of a phase so far, by category, to places that are 0. */
+    /** Adds the time of all samples of a phase so far, by category, to elements that are 0. */
     private void sum(PhaseSteps phase, long[] totalsNs, int from) {
         registry.addTotalsNs(phase.number, tags, totalsNs, from, CATEGORIES.length);
     }
@@ -736,7 +753,7 @@ final class StepRecorder {
      * Counts the steps that have ended since the last call.
      *
      * @param wantsLatest whether to return the latest step
-     * @return that step
+     * @return the latest step if {@code wantsLatest} is true; otherwise without meaning
      */
     private @Nullable Step countEnded(boolean wantsLatest) {
         Step latestStep = null;
@@ -793,7 +810,7 @@ final class StepRecorder {
         }
     }
 
-    /** Announces the only phase of which steps are under way, if it has changed. */
+    /** Announces the only phase of the steps under way, if it has changed. */
     private void announceOnly(PhaseSteps changed) {
         int now = PhaseRow.NO_PHASE;
         if (underWay > 0) {
@@ -814,7 +831,7 @@ final class StepRecorder {
         return PhaseRow.NO_PHASE;
     }
 
-    /** Returns whether a step may be kept: asked before the step is made, since few are kept. */
+    /** Returns whether a step may be kept. Called before the {@link Step} is created, since few steps are kept. */
     private boolean isKept(long index, long durationNs, PhaseSums sums) {
         return sampled.size() < Steps.SAMPLED
                 || sums.slowest.size() < Steps.SLOWEST
@@ -822,14 +839,14 @@ final class StepRecorder {
                 || durationNs >= sums.slowest.element().durationNs();
     }
 
-    /** Returns the number of the step that a thread has ended since the last call, or no step. */
+    /** Returns the number of the step that a thread has ended since the last call, or {@link StepFollower#NO_STEP}. */
     private synchronized long takeEnded(Place mine) {
         long index = mine.lastIndex;
         mine.lastIndex = StepFollower.NO_STEP;
         return index;
     }
 
-    /** Makes the next step of the calling thread follow no other: the time before it was not recorded. */
+    /** Makes the next step of the calling thread follow no other step, since the time before it was not recorded. */
     void interrupt() {
         forgetThread();
         if (chooser != null) {
@@ -893,7 +910,9 @@ final class StepRecorder {
         }
     }
 
-    /** Keeps an element among the first ones in an order; the last of these is the first of the queue. */
+    /**
+     * Adds a step to a queue that keeps the first steps in an order. The head of the queue is the last of these steps.
+     */
     private static void offer(PriorityQueue<Step> queue, Step step, int capacity, Comparator<Step> order) {
         if (queue.size() < capacity) {
             queue.add(step);
@@ -920,7 +939,7 @@ final class StepRecorder {
         return reading(requests == null ? RequestStats.NONE : requests.stats(), timeline);
     }
 
-    /** Abandons the steps of ended threads, and expects none of these threads next. */
+    /** Abandons the steps of ended threads, and drops the references to the places of these threads. */
     private void letGo() {
         abandonEnded();
         latest = latest();
@@ -972,7 +991,9 @@ final class StepRecorder {
         return ended - reading.end();
     }
 
-    /** Returns the same, and begins anew; steps that are under way count once they end. */
+    /**
+     * Returns the steps that have ended since the last reset, and resets. Steps that are under way count once they end.
+     */
     synchronized Reading readAndReset() {
         letGo();
         Supplier<RequestTimeline> timeline = timeline();
@@ -981,7 +1002,7 @@ final class StepRecorder {
         return reading;
     }
 
-    /** Forgets everything, the steps that are under way too. */
+    /** Forgets everything, including the steps that are under way. */
     synchronized void reset() {
         epoch++;
         clear();

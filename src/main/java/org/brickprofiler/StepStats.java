@@ -26,8 +26,9 @@ import org.brickprofiler.stats.LatencyDistribution;
  * @param draftedTokens drafted tokens that were checked
  * @param acceptedTokens drafted tokens that were accepted
  * @param kvLength sum of the steps' {@link StepInfo#kvLength()}
- * @param cpu the CPU time of the threads of the steps; {@link CpuTime#NONE} unless the profiler was asked for it
- * @param attributed the number of steps whose brick time by category is known; {@code categoryNs} has the time of these
+ * @param cpu the CPU time of the threads of the steps; {@link CpuTime#NONE} unless
+ *     {@link BrickProfilerBuilder#stepCpuTimes} is set
+ * @param attributed the number of steps whose brick time by category is known; {@code categoryNs} is the time of these
  *     steps
  * @param categoryNs brick time by category of the attributed steps, over all threads, ns
  */
@@ -55,10 +56,11 @@ public record StepStats(
      * Immutable.
      *
      * @param steps the steps whose time is known
-     * @param wallNs the sum of the times between both readings of each of these steps, which lie just outside of it, ns
+     * @param wallNs the time between the two readings of a step, just before its beginning and just after its end,
+     *     summed over these steps, ns
      * @param ranNs how long their threads ran on a processor, ns
      * @param waitedNs how long their threads were ready to run and waited for a processor, ns; empty if the system does
-     *     not say so, as only Linux does
+     *     not report it; only Linux does
      */
     public record CpuTime(long steps, long wallNs, long ranNs, OptionalLong waitedNs) {
 
@@ -87,8 +89,8 @@ public record StepStats(
         }
 
         /**
-         * Returns the share of the steps' time in which their threads waited for a processor: other threads and
-         * processes had it.
+         * Returns the share of the steps' time in which their threads waited for a processor, because other threads and
+         * processes occupied it.
          *
          * @return 0 to 1; 0 without steps, and if the time is unknown
          */
@@ -215,8 +217,8 @@ public record StepStats(
     }
 
     /**
-     * Returns a duration that the given share of steps does not exceed, by nearest rank within
-     * {@link LatencyDistribution#RELATIVE_ERROR}.
+     * Returns a percentile of the durations, by nearest rank, within {@link LatencyDistribution#RELATIVE_ERROR}: a
+     * duration that the given share of steps does not exceed.
      *
      * @param percent the share, 0 to 100
      * @return ns, between the shortest and the longest; 0 without steps

@@ -25,22 +25,23 @@ import org.brickprofiler.stats.LatencyDistribution;
  * first token, on the thread that drives both; one value for each such step of phase PREFILL. The time that a request
  * waits before its first step is not included.
  *
- * <p><b>Time per output token:</b> from the end of the step before that gave tokens, on the same thread, to the end of
- * this one, divided by the mean number of tokens that each of its sequences got; one value for each step of phase
- * DECODE. It includes the work of the engine between passes, such as sampling. If no step before gave tokens, it counts
- * from the beginning of the step.
+ * <p><b>Time per output token:</b> from the end of the thread's previous step that gave tokens to the end of this step,
+ * divided by the mean number of tokens per sequence; one value for each step of phase DECODE. It includes the work of
+ * the engine between passes, such as sampling. If no previous step gave tokens, the time counts from the beginning of
+ * the step.
  *
  * <p><b>The kept steps</b> are a uniform sample of {@value #SAMPLED} steps of the run, or all steps if there are fewer,
- * and the {@value #SLOWEST} slowest steps of each phase. The sample has the steps with the smallest hashes of their
- * number, a bottom-<i>k</i> sample (Cohen and Kaplan, "Summarizing data using bottom-k sketches", PODC 2007); it does
- * not depend on the order in which profiles are merged.
+ * and the {@value #SLOWEST} slowest steps of each phase. The sample consists of the steps with the smallest hashes of
+ * their number, a bottom-<i>k</i> sample (Cohen and Kaplan, "Summarizing data using bottom-k sketches", PODC 2007). It
+ * does not depend on the order in which profiles are merged.
  *
  * @param phases the sums of each phase that had a step, in the order of the phases
  * @param timeToFirstToken times to first token
  * @param timeToFirstTokenNs their sum, ns; 0 if it is unknown, as in a file of an older version
  * @param timePerOutputToken times per output token
- * @param abandoned steps that began and did not end: their thread began another one, or the profiler was switched off
- * @param kept some steps, by their beginning
+ * @param abandoned steps that began and did not end: their thread abandoned its pass, began another step or has ended,
+ *     or the profiler was switched off
+ * @param kept the kept steps, sorted by their beginning
  */
 public record Steps(
         List<StepStats> phases,

@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The timers of a {@link BrickProfiler} for the loop of one thread. The calls are the same, but this object keeps the
- * thread's table, which the profiler looks up in each call. Either of the two may stop a timer that the other started.
+ * thread and its table. The profiler looks up the thread in each call, and the table unless the thread was the first to
+ * record. Either of the two may stop a timer that the other started.
  *
  * <p>Only the thread that called {@link BrickProfiler#forThisThread} may use it. If assertions are enabled, calls by
  * another thread throw an {@link AssertionError}; otherwise they corrupt the samples of the owner. On a virtual thread
@@ -110,7 +111,7 @@ public final class ThreadProfiler {
         if (!profiler.addInLane(state, owner, timer, elements, nowNs)) {
             StatTable table = own;
             if (table == null || !table.isSelectedFor(state)) {
-                // It may have been replaced: a reset changes the state after it has replaced the tables.
+                // The table may have been replaced: a reset changes the state after it has replaced the tables.
                 table = profiler.tables.own();
                 own = table;
             }

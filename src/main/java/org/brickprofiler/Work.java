@@ -55,7 +55,7 @@ public record Work(long flops, long bytes, long workingSetBytes) {
     /**
      * Returns whether a sum has reached its limit of 2<sup>63</sup> - 1, so that nothing can be derived from it.
      *
-     * @return true if a component has that value
+     * @return true if the operations or the bytes have that value
      */
     public boolean isBeyondCount() {
         return flops == Long.MAX_VALUE || bytes == Long.MAX_VALUE;

@@ -129,7 +129,7 @@ final class BrickProfilerDeviceTest extends ProfiledDevice {
     void aNumberOfBricksWithLaunchTimesIsPositive() {
         assertThatThrownBy(() -> BrickProfiler.builder().launchTimes(0))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("in 0");
+                .hasMessage("launchTimes 0: expected 1 or more");
     }
 
     @Test

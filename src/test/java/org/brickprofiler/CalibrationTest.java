@@ -214,7 +214,7 @@ class CalibrationTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(
                         () -> new Calibration(Samples.MACHINE, NO_SPREAD, NO_SPREAD, 0, Map.of(Mode.PLAIN, cost(1))))
-                .withMessage("costs of [PLAIN] without OWN");
+                .withMessage("costs lack OWN: found [PLAIN]");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new Nesting(1, 2, 0, 0))
                 .withMessage("lapped 2 of 1 samples, and 0 of 0 within them");

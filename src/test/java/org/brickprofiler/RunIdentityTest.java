@@ -148,8 +148,8 @@ final class RunIdentityTest {
         assertThat(identity.worldSize()).isEmpty();
         assertThat(faults)
                 .containsExactly(
-                        "environment variable RANK=eight is no whole number of 0 or more: left out",
-                        "environment variable WORLD_SIZE=-8 is no whole number of 0 or more: left out");
+                        "environment variable RANK=eight is not a whole number of 0 or more: left out",
+                        "environment variable WORLD_SIZE=-8 is not a whole number of 0 or more: left out");
 
         faults.clear();
         RunIdentity beyond = launched(Map.of("RANK", "8", "WORLD_SIZE", "8", "BRICK_PROFILER_LOCAL_RANK", "3"));

@@ -1,7 +1,7 @@
 /*
- * As much of Apple's Metal as the shim uses, declared anew for a simulated device: names, types and numbers are those
- * of the real interface, so that one source compiles against both. The continuous integration on macOS shows when they
- * part. Behind it is fake_metal.m.
+ * The part of Apple's Metal that the shim uses, declared for a simulated device. Names, types and numbers are those of
+ * the real interface, so that one source compiles against both. The continuous integration on macOS detects
+ * differences. fake_metal.m implements it.
  */
 #ifndef FAKE_METAL_METAL_H
 #define FAKE_METAL_METAL_H
@@ -13,7 +13,7 @@
 typedef double CFTimeInterval;
 typedef uint64_t MTLTimestamp;
 
-/* Of macOS's <time.h>. */
+/* From macOS's <time.h>. */
 #define CLOCK_UPTIME_RAW 8
 uint64_t clock_gettime_nsec_np(int clock);
 

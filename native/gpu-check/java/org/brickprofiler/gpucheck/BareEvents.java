@@ -70,7 +70,7 @@ final class BareEvents implements AutoCloseable {
         }
     }
 
-    /** Returns the number of times that the driver refused to read; a floor with any is none. */
+    /** Returns the number of times that the driver refused to read. If it is above 0, the floor is invalid. */
     long refused() {
         return refused;
     }

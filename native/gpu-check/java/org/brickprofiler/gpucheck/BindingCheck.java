@@ -16,8 +16,8 @@ import org.brickprofiler.spi.NanoClock;
 
 /**
  * Compares the two bindings on one stream of the device: JCuda, and JNA, which processors without JCuda use. The passes
- * take turns, and each round compares its two passes. The times of a brick without a kernel, the host's and the
- * device's, are shown beside.
+ * alternate, and each round compares its two passes. The check also shows the host's and the device's times of a brick
+ * without a kernel.
  */
 final class BindingCheck extends Check.OnDevice {
 

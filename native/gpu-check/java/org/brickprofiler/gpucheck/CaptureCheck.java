@@ -14,8 +14,9 @@ import org.brickprofiler.demo.DevicePass.Work;
 import org.brickprofiler.demo.Gpu;
 
 /**
- * Bricks in a capture have no time, and do not invalidate it; bricks around runs of the graph have their times, and so
- * have the bricks before and after. The pool of marks has been used in all of these, so a stale time would show.
+ * Checks that bricks in a capture have no time and do not invalidate the capture, and that bricks around launches of
+ * the graph, before the capture and after it have their times. All of them reuse marks of one pool, so that a stale
+ * time would be noticed.
  */
 final class CaptureCheck extends Check.OnDevice {
 

@@ -16,9 +16,9 @@ import org.brickprofiler.device.cuda.CudaCapture;
 import org.brickprofiler.spi.NanoClock;
 
 /**
- * Bricks of a captured graph, such as the decode step of an engine, have in each launch the times that they have
- * without a graph. A launch whose events another one has recorded again, or that never ran, has no times. The wall time
- * of a launch with the events, beside one without, is shown.
+ * Checks that the bricks of a captured graph, such as the decode step of an engine, have the same times in each launch
+ * as without a graph. A launch has no times if a later launch recorded its events again, or if it never ran. The check
+ * also shows the wall times of a launch with events and of one without.
  */
 final class GraphCheck extends Check.OnDevice {
 
@@ -70,7 +70,7 @@ final class GraphCheck extends Check.OnDevice {
             spin = spin(kernelNs);
         }
 
-        /** Returns the mean of the samples of one step that was resolved since, ns. */
+        /** Returns the mean of the samples of the one step that was resolved since the last call, ns. */
         double nextNs(String way) {
             BrickStats stats = profiler.stats(name).orElse(null);
             long added = stats == null ? 0 : stats.device().samples() - samples;
@@ -124,7 +124,7 @@ final class GraphCheck extends Check.OnDevice {
         });
         Outcome cost;
         try {
-            // The first one of each way loads what is loaded when it is needed.
+            // The first round of each way includes lazy loading and does not count.
             for (int round = -1; round < ROUNDS; round++) {
                 eager(Math.max(0, round));
                 launched(Math.max(0, round), exec, capture);
@@ -180,7 +180,7 @@ final class GraphCheck extends Check.OnDevice {
         capture.launched(exec);
     }
 
-    /** Measures the wall time of a launch with and without events; the two take turns. */
+    /** Measures the wall time of a launch with and without events, alternately. */
     private Outcome cost(CUgraphExec bare, CUgraphExec exec, CudaCapture capture) {
         double[] bareNs = new double[ROUNDS];
         double[] marksNs = new double[ROUNDS];
@@ -212,7 +212,7 @@ final class GraphCheck extends Check.OnDevice {
                         "with_ns", Spread.of(marksNs).figures()));
     }
 
-    /** Two launches are announced before one is resolved: the later one has its times. */
+    /** Checks that if two launches are announced before one is resolved, only the later one has times. */
     private void unresolvedIfFollowed(CUgraphExec exec, CudaCapture capture) {
         long before = profiler.snapshot().unresolved();
         launch(exec, capture);
@@ -222,7 +222,7 @@ final class GraphCheck extends Check.OnDevice {
         requireUnresolved("the first of two launches", before);
     }
 
-    /** A launch is announced that never was: the times of the one before are not taken. */
+    /** Checks that a launch that was announced but never ran does not get the times of the launch before. */
     private void unresolvedIfNotLaunched(CUgraphExec exec, CudaCapture capture) {
         long before = profiler.snapshot().unresolved();
         capture.launched(exec);

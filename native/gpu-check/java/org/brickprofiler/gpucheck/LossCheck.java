@@ -12,8 +12,8 @@ import org.brickprofiler.demo.SpinKernels;
 import org.brickprofiler.device.DeviceStream;
 
 /**
- * A kernel that fails destroys the device's context: marking ends with one reason, nothing is thrown, and no brick has
- * an impossible time. This check is the last one, since nothing works in this process afterwards.
+ * Checks the loss of the device's context after a kernel that fails: marking ends with one reason, nothing is thrown,
+ * and no brick has an impossible time. This check is the last one, since nothing works in this process afterwards.
  */
 final class LossCheck extends Check.OnDevice {
 

@@ -65,23 +65,23 @@ public final class Agent {
 
     private static @Nullable Agent running;
 
-    /** The slowest steps of each phase that {@code slow=} keeps. */
+    /** The number of slowest steps of each phase that {@code slow=} keeps. */
     private static final int SLOW_STEPS = 8;
 
     private final AgentOptions options;
     private final RuleFile.Rules rules;
     private final BrickProfiler profiler;
     private final @Nullable TraceRecorder trace;
-    private final Recorder.Steps steps;
-    private final Losses losses = new Losses(this::say);
+    private final Recorder.StepCounts steps;
+    private final AgentLosses losses = new AgentLosses(this::say);
     private final WovenRequests requests;
     private final WovenWork work;
     private final @Nullable Alternation alternation;
 
-    /** Bricks whose samples are shorter on average are dropped; 0 for none. */
+    /** Bricks whose samples are shorter than this on average are dropped; 0 to drop none. */
     private final long shortestNs;
 
-    /** Watches these; null without a bound. */
+    /** Finds the bricks that are too short; null if no bound is set. */
     private volatile @Nullable ShortBricks shortBricks;
 
     private volatile Weaver weaver;
@@ -90,7 +90,7 @@ public final class Agent {
     /** The messages that have been printed; each is printed only once. */
     private final Set<String> said = ConcurrentHashMap.newKeySet();
 
-    /** The rules that apply, and those of annotations. */
+    /** The rules that were applied, including those from annotations. */
     private final Set<WeaveRule> applied = ConcurrentHashMap.newKeySet();
 
     /** The last message about the number of rules that apply; empty before. Guarded by this. */
@@ -141,13 +141,13 @@ public final class Agent {
         requests = new WovenRequests(hasRequests && alternation == null ? profiler.requests() : null, losses);
         runFile = beginRunFile();
         prepareReports();
-        steps = new Recorder.Steps(rules.warmupSteps(), this::discard, alternation);
+        steps = new Recorder.StepCounts(rules.warmupSteps(), this::discard, alternation);
         shortestNs = ShortBricks.bound(ShortBricks.setting());
         weaver = new Weaver(rules, rule -> rule.kind() == WeaveRule.Kind.BRICK ? keyOf(rule) : 0);
         work = new WovenWork(rules.rules(), this::keyOf, profiler, losses);
     }
 
-    /** A rule for a known brick has no category. */
+    /** Returns the key of a rule's brick. A rule for a known brick has no category. */
     private int keyOf(WeaveRule rule) {
         return rule.category()
                 .map(category -> profiler.brickKey(rule.brick(), category))
@@ -157,8 +157,8 @@ public final class Agent {
     /**
      * Starts the agent, or makes the running agent write a snapshot.
      *
-     * @param text the options, as of {@link AgentOptions}
-     * @param instrumentation the virtual machine's
+     * @param text the options, in the format of {@link AgentOptions}
+     * @param instrumentation the instrumentation of the virtual machine
      * @throws IOException when the rules cannot be read, or the snapshot cannot be written
      * @throws IllegalArgumentException when options or rules are malformed; when a snapshot is requested and no agent
      *     is running, or an agent is running and no snapshot is requested
@@ -263,7 +263,7 @@ public final class Agent {
         }
     }
 
-    /** Prints the number of rules that apply, at the start and whenever it has changed. */
+    /** Prints the number of rules that apply: at the start, and later only if it has changed. */
     private synchronized void sayApplied(boolean atStart) {
         int all = rules.count();
         long now = appliedRules();
@@ -303,7 +303,7 @@ public final class Agent {
 
     /**
      * Registers the profiler for {@code brick top}. The delay lets the application set up the platform's MBean server,
-     * and its logging, before anybody uses them.
+     * and its logging, before the profiler uses them.
      */
     private void registerLater() {
         Thread registering = new Thread(this::register, "brick-agent-bean");
@@ -322,9 +322,7 @@ public final class Agent {
         }
     }
 
-    /**
-     * Starts a recording of the stops of the virtual machine beside the application, as it takes some time to start.
-     */
+    /** Starts recording the stops of the virtual machine on a thread of its own, because the start takes some time. */
     private void reportStops(TraceRecorder recorder) {
         Thread starting = new Thread(
                 () -> {
@@ -361,7 +359,10 @@ public final class Agent {
         watching.start();
     }
 
-    /** Weaves the classes of some bricks again without them, and begins anew: their timers lay in other bricks. */
+    /**
+     * Weaves classes again without some bricks, and discards everything recorded: enclosing bricks contain the time of
+     * the dropped bricks' timers.
+     */
     private void drop(Set<String> names, Instrumentation instrumentation) {
         weaver = weaver.without(names);
         List<WeaveRule> rulesOf = applied.stream()
@@ -570,7 +571,10 @@ public final class Agent {
                 .orElseGet(() -> withRates(snapshot, steps.tokensPerSec(), OptionalDouble.empty()));
     }
 
-    /** The rates are those of this snapshot alone: after a reset, the profiler would still have an earlier one. */
+    /**
+     * Replaces the rates of a snapshot by those of its own steps: after a reset, the profiler would still report
+     * earlier rates.
+     */
     private static ProfileSnapshot withRates(ProfileSnapshot snapshot, OptionalDouble on, OptionalDouble off) {
         RunFacts facts = snapshot.facts();
         return snapshot.withFacts(new RunFacts(
@@ -600,7 +604,10 @@ public final class Agent {
                         snapshot.facts().withMachine(snapshot.facts().machine(), remarks));
     }
 
-    /** Returns a remark for each brick of a profile that was dropped, and has samples of calls that began before. */
+    /**
+     * Returns a remark for each dropped brick of a profile; its samples are from calls that began before it was
+     * dropped.
+     */
     private List<String> dropped(ProfileSnapshot snapshot) {
         ShortBricks watch = shortBricks;
         return watch == null
@@ -700,7 +707,7 @@ public final class Agent {
         void write(Path file) throws IOException;
     }
 
-    /** Returns the file of the option {@code out}; null if only the variable names one. */
+    /** Returns the file of the option {@code out}; null if it is not given or is the file of {@code brick run}. */
     private @Nullable Path ownOut() {
         Path out = options.out();
         return out == null || out.equals(runPath) ? null : out;

@@ -10,8 +10,8 @@ import org.brickprofiler.jfr.BrickEvents;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Emits the steps of a profiler to the flight recorder while a recording runs: without one, a step costs nothing more.
- * Any thread.
+ * Emits the steps of a profiler to the flight recorder while a recording runs. Without a recording, a step has no extra
+ * cost. Any thread.
  */
 final class AgentEvents implements FlightRecorderListener {
 
@@ -41,7 +41,10 @@ final class AgentEvents implements FlightRecorderListener {
         update();
     }
 
-    /** Returns whether a recording runs and did not switch steps off, as the one of the stops of slow steps did. */
+    /**
+     * Returns whether a recording is running and has not disabled the step event. The recording that explains slow
+     * steps by stops of the virtual machine disables this event.
+     */
     private static boolean wantsSteps(Recording recording) {
         return recording.getState() == RecordingState.RUNNING
                 && !"false".equals(recording.getSettings().get("brick.Step#enabled"));

@@ -68,7 +68,7 @@ final class Alternation {
      * @param tokensPerSecOn decoded tokens per second of a thread with recording on, the geometric mean of the blocks
      * @param tokensPerSecOff the same with recording off
      * @param cost the change of the time per token due to recording
-     * @param pairs how many pairs of blocks were compared
+     * @param pairs the number of pairs of blocks that were compared
      * @param seed the seed of the random order
      */
     record Result(double tokensPerSecOn, double tokensPerSecOff, Change cost, int pairs, long seed) {
@@ -90,7 +90,7 @@ final class Alternation {
     }
 
     /**
-     * An alternation that begins with the first step.
+     * Creates an alternation that begins with the first step.
      *
      * @param profiler the profiler that is switched on and off
      * @param seed the seed of the random order

@@ -33,7 +33,7 @@ final class ClassFiles {
      *
      * @param loader the loader that would load the class; null for that of the JDK
      * @param name the internal name, with slashes
-     * @return null if that loader knows none
+     * @return the class file; null if that loader finds none
      */
     static byte @Nullable [] find(@Nullable ClassLoader loader, String name) {
         try (InputStream file = loader == null
@@ -50,7 +50,7 @@ final class ClassFiles {
      *
      * @param loader the loader that would load the class; null for that of the JDK
      * @param name the internal name, with slashes
-     * @return null if that loader knows none
+     * @return the class; null if that loader finds none
      */
     static @Nullable ClassNode outline(@Nullable ClassLoader loader, String name) {
         byte[] file = find(loader, name);
@@ -84,7 +84,7 @@ final class ClassFiles {
                 try (ModuleReader reader = module.reference().open()) {
                     reader.list().forEach(entry -> add(entry, names));
                 } catch (IOException unreadable) {
-                    // The JVM ignores this one, too.
+                    // The JVM ignores an unreadable module, too.
                 }
             }
         }
@@ -157,8 +157,8 @@ final class ClassFiles {
     }
 
     /**
-     * Returns the bytes of bytecode of each method, by name and descriptor; HotSpot's limits refer to them. The layout
-     * of the Code attribute is that of JVMS 4.7.3.
+     * Returns the size of each method's bytecode in bytes, by name and descriptor; HotSpot's limits refer to these
+     * sizes. The layout of the Code attribute is that of JVMS 4.7.3.
      */
     static Map<String, Integer> codeSizes(ClassReader file) {
         Map<String, Integer> sizes = new HashMap<>();

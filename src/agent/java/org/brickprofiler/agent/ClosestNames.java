@@ -15,8 +15,8 @@ final class ClosestNames {
     /**
      * Returns the part of a message that suggests names.
      *
-     * @param name what was written
-     * @param existing what exists
+     * @param name the unknown name
+     * @param existing the existing names
      * @return the closest existing names, after a semicolon; empty if there are no names at all
      */
     static String hint(String name, Stream<String> existing) {

@@ -76,7 +76,7 @@ final class ElementsCode {
 
     private int[] argumentSlots = {};
 
-    /** The type of the object whose method that call calls; null until a rule reads it. */
+    /** The type of the receiver of that call; null until a rule reads the receiver. */
     private @Nullable Type receiver;
 
     private int receiverSlot;
@@ -163,7 +163,7 @@ final class ElementsCode {
 
     /**
      * Returns the code that copies the arguments of the call, and its receiver, into variables, if the code that was
-     * returned so far reads them; else empty.
+     * returned so far reads them; otherwise no code.
      */
     InsnList spill() {
         InsnList code = new InsnList();
@@ -196,7 +196,7 @@ final class ElementsCode {
         addNumber(elements, orBoolean ? Type.BOOLEAN : Type.CHAR, READER, code);
     }
 
-    /** Adds the code for a number of some work, which is {@link WovenWork#UNREAD} if it cannot be read. */
+    /** Adds the code for a number of a brick's work; the number is {@link WovenWork#UNREAD} if it cannot be read. */
     private void addAmount(Elements amount, InsnList code) {
         if (amount.isConstant()) {
             code.add(constant(amount.constant()));
@@ -208,7 +208,7 @@ final class ElementsCode {
     /**
      * Adds the code for a number behind a path.
      *
-     * @param smallest the first of the accepted sorts of types
+     * @param smallest the lowest accepted sort, a constant of {@link Type}; accepted are the sorts up to int, and long
      * @param reader links the code that follows the path
      */
     private void addNumber(Elements number, int smallest, Handle reader, InsnList code) {
@@ -285,8 +285,9 @@ final class ElementsCode {
     }
 
     /**
-     * Returns the code that pushes the number of the outcome with which the rule's span ends; for the value that the
-     * method or the call returns, it expects a copy of the value on the stack.
+     * Returns the code that pushes the number of the outcome with which the rule's span ends. If the outcome depends on
+     * the value that the method or the call returns, the code expects this value on top of the stack and leaves it
+     * there, below the number.
      *
      * @throws IllegalArgumentException when the value that decides does not exist at the end of the span
      */
@@ -337,7 +338,7 @@ final class ElementsCode {
         return types.get(0);
     }
 
-    /** Loads an argument of the call before which the span begins. */
+    /** Loads an argument of the call before which the span begins, and returns its type. */
     private Type argument(int number, InsnList code) {
         Type[] types = arguments("call.arg" + number);
         if (number >= types.length) {
@@ -348,7 +349,7 @@ final class ElementsCode {
         return types[number];
     }
 
-    /** Loads the object whose method the call before which the span begins calls. */
+    /** Loads the receiver of the call before which the span begins, and returns its type. */
     private Type receiver(InsnList code) {
         arguments("call.this");
         Type type = receiver;
@@ -383,7 +384,8 @@ final class ElementsCode {
     }
 
     /**
-     * Returns the types of the arguments of the call before which the span begins, which have variables from now on.
+     * Returns the types of the arguments of the call before which the span begins. The first call of this method
+     * allocates local variables for the arguments.
      */
     private Type[] arguments(String value) {
         Type[] types = arguments;
@@ -466,7 +468,10 @@ final class ElementsCode {
         return null;
     }
 
-    /** Refuses a parameter of a reference type that the method assigns to: the new value may have another type. */
+    /**
+     * Refuses a parameter whose variable the method overwrites with a value that may have another type: with a
+     * reference, or with a value of another kind.
+     */
     private void requireUnchanged(String name, int slot, Type type) {
         for (AbstractInsnNode each : method.instructions) {
             if (each instanceof VarInsnNode store
@@ -559,7 +564,7 @@ final class ElementsCode {
         return type;
     }
 
-    /** Refuses what the JDK keeps to itself. Members of other classes can be read, public or not. */
+    /** Refuses members of the JDK that are not public. Members of other classes can be read, public or not. */
     private static void requireAccess(ClassNode declaring, int access, String member) {
         boolean isPublic = (access & Opcodes.ACC_PUBLIC) != 0 && (declaring.access & Opcodes.ACC_PUBLIC) != 0;
         if (!isPublic && JDK.stream().anyMatch(declaring.name::startsWith)) {

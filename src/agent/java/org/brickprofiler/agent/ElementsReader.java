@@ -5,33 +5,38 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
 /**
- * Makes the code that reads a number or an object from an object by a path of fields, calls and array lengths. A null
- * in the path, an exception that a call throws, or a path that does not exist, for instance if another version of a
- * class is loaded than the rule was checked against, is counted at each reading and gives 0 or null; it never reaches
- * the application. Stateless; any thread.
+ * Makes the code that reads a number or an object from an object by a path of fields, calls and array lengths. A
+ * reading fails if the path contains a null, if a call throws, or if the path does not exist, for instance because
+ * another version of a class is loaded than the rule was checked against. Each failed reading is counted and gives 0,
+ * null or {@link WovenWork#UNREAD}; no exception reaches the application. Stateless; any thread.
  */
 final class ElementsReader {
 
-    /** Counts a number that counts as 0. */
+    /** The method of {@link AgentLosses} that counts an unreadable number, in whose place it returns 0. */
     static final String UNREAD = "unread";
 
-    /** Counts a number without which work is unknown. */
+    /** The method of {@link AgentLosses} that counts an unreadable number without which work is unknown. */
     static final String UNREAD_AMOUNT = "unreadAmount";
 
     private ElementsReader() {}
 
     /**
-     * Returns the code.
+     * Returns the code that reads a number or an object.
      *
      * @param caller the woven class
-     * @param type from the object to a {@code long}
+     * @param type from the object to a {@code long} or an {@code Object}
      * @param place the rule, for messages
-     * @param path the steps, as the bridge takes them
+     * @param path the steps, in the format of the bridge
      * @param losses counts failures
-     * @param counter the method of these that counts one, and returns the number that stands for it
+     * @param counter the method of {@code losses} that counts a failure and returns the number in place of the value
      */
     static MethodHandle of(
-            MethodHandles.Lookup caller, MethodType type, String place, String[] path, Losses losses, String counter) {
+            MethodHandles.Lookup caller,
+            MethodType type,
+            String place,
+            String[] path,
+            AgentLosses losses,
+            String counter) {
         MethodHandle failed = failed(type, place, losses, counter);
         try {
             MethodHandle read = MethodHandles.identity(type.parameterType(0));
@@ -47,10 +52,10 @@ final class ElementsReader {
         }
     }
 
-    /** Returns the code that counts a failure, and returns the value that stands for it. */
-    private static MethodHandle failed(MethodType type, String place, Losses losses, String counter) {
+    /** Returns the code that counts a failed reading, and returns the value in place of the one that was not read. */
+    private static MethodHandle failed(MethodType type, String place, AgentLosses losses, String counter) {
         MethodHandle failed = own(
-                        Losses.class, counter, MethodType.methodType(long.class, String.class, Throwable.class))
+                        AgentLosses.class, counter, MethodType.methodType(long.class, String.class, Throwable.class))
                 .bindTo(losses)
                 .bindTo(place);
         if (!type.returnType().isPrimitive()) {
@@ -81,7 +86,7 @@ final class ElementsReader {
             String place,
             String[] path,
             Outcomes outcomes,
-            Losses losses) {
+            AgentLosses losses) {
         MethodHandle value = of(caller, type.changeReturnType(Object.class), place, path, losses, UNREAD);
         return lookedUp(value, outcomes, int.class);
     }
@@ -98,7 +103,7 @@ final class ElementsReader {
             String place,
             String[] path,
             WeightTypes types,
-            Losses losses) {
+            AgentLosses losses) {
         MethodHandle value = of(caller, type.changeReturnType(Object.class), place, path, losses, UNREAD_AMOUNT);
         return lookedUp(value, types, long.class);
     }
@@ -124,7 +129,8 @@ final class ElementsReader {
         try {
             return find(caller, at, name, type, descriptor);
         } catch (IllegalAccessException inaccessible) {
-            // It is not public. Its own class may read it; within a module nobody else decides.
+            // The member is not public. Look it up from its own class; within a module, such a lookup is always
+            // permitted.
             for (Class<?> each = at; each != null; each = each.getSuperclass()) {
                 try {
                     MethodHandles.Lookup within = MethodHandles.privateLookupIn(each, caller);

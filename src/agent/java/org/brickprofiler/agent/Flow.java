@@ -19,7 +19,7 @@ final class Flow {
 
     private Flow() {}
 
-    /** Returns the instructions that may come next if nothing is thrown. */
+    /** Returns the indices of the instructions that may follow if nothing is thrown. */
     static int[] successors(AbstractInsnNode node, int i, Map<AbstractInsnNode, Integer> index) {
         List<LabelNode> labels = new ArrayList<>();
         boolean goesOn = true;
@@ -59,7 +59,7 @@ final class Flow {
      * Merges the facts of one path to an instruction with those of the other paths.
      *
      * @param any true for the union of the facts, false for their intersection
-     * @return whether that changed anything
+     * @return whether the merge changed the state of the instruction
      */
     static boolean meet(@Nullable BitSet[] states, int at, BitSet further, boolean any) {
         BitSet state = states[at];

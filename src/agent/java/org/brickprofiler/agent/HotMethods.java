@@ -15,7 +15,7 @@ import jdk.jfr.consumer.RecordingFile;
  * The methods in which a recording of the flight recorder has samples, their callers included. Immutable.
  *
  * @param samples the samples of each method, by class, name and descriptor
- * @param total all samples of Java code
+ * @param total the number of all samples of Java code
  * @param classPath the class path of the recorded virtual machine, with its module path
  */
 record HotMethods(Map<String, Integer> samples, int total, String classPath) {

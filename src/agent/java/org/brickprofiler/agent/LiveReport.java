@@ -137,7 +137,7 @@ final class LiveReport {
     }
 
     /**
-     * Opens it.
+     * Opens the server.
      *
      * @param port the port, 0 for any that is free
      * @param snapshots supplies the snapshot to show
@@ -160,8 +160,8 @@ final class LiveReport {
         ExecutorService pool = Executors.newFixedThreadPool(THREADS, daemons);
         server.setExecutor(task -> pool.execute(() -> timeLimit.run(task)));
         server.createContext("/", new LiveReport(snapshots, timeLimit)::answer);
-        // The server's own thread is a daemon if the one is that starts it, and must not keep the application from
-        // ending.
+        // The server's own thread inherits its daemon status from the thread that starts it. It must be a daemon, so
+        // that it does not keep the application from ending.
         daemons.newThread(server::start).start();
         return "http://localhost:" + server.getAddress().getPort() + "/";
     }

@@ -12,19 +12,20 @@ import org.objectweb.asm.tree.MethodNode;
 import org.objectweb.asm.tree.VarInsnNode;
 
 /**
- * Finds the argument of a call that counts with the loop around it, as a position does. It reads the instructions just
- * before the call; a value that a branch decides is not followed. Stateless.
+ * Finds the argument of a call that changes with the counter of a loop around the call, as a position does. It reads
+ * the code backwards from the call; a value that depends on a branch is not followed. Stateless.
  */
 final class LoopArguments {
 
     private LoopArguments() {}
 
     /**
-     * Returns the index of the first argument of type int, from 0, that depends on a variable which its loop counts.
+     * Returns the index of the first argument of type int, from 0, that depends on a variable which a loop around the
+     * call increments.
      *
      * @param method the method
      * @param call a call in it
-     * @return -1 if the call is in no loop, or no argument changes so
+     * @return the index; -1 if the call is in no loop, or no argument depends on a loop's counter
      */
     static int changing(MethodNode method, MethodInsnNode call) {
         Set<Integer> counted = counted(method, call);

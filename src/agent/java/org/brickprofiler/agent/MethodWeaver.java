@@ -28,7 +28,7 @@ import org.objectweb.asm.tree.TryCatchBlockNode;
 import org.objectweb.asm.tree.VarInsnNode;
 
 /**
- * Weaves the spans of one method. One use; one thread.
+ * Weaves the spans of one method. Used once, by one thread.
  *
  * <p>A span is open from its begin to its end. A data-flow analysis over the method's instructions, including
  * exceptional paths, finds the instructions at which a span is open and those from which it can still reach its end. A
@@ -45,7 +45,7 @@ final class MethodWeaver {
 
     private static final String JDK_BRIDGE = "org/brickprofiler/agent/bridge/JdkBridge";
 
-    /** The stack slots that woven code needs at most: an int and four longs. */
+    /** The maximum number of stack slots that woven code needs: an int and four longs. */
     private static final int STACK = 9;
 
     /** The stack depth in a handler: the exception. */
@@ -56,11 +56,11 @@ final class MethodWeaver {
     /** The class that our code calls. */
     private final String bridge;
 
-    private final List<Span> spans = new ArrayList<>();
+    private final List<WovenSpan> spans = new ArrayList<>();
     private final Map<AbstractInsnNode, List<Marker>> before = new HashMap<>();
     private final Map<AbstractInsnNode, List<Marker>> after = new HashMap<>();
 
-    private Track[] tracks = {};
+    private SpanVariables[] tracks = {};
     private AbstractInsnNode[] nodes = {};
     private int[][] successors = {};
 
@@ -72,7 +72,7 @@ final class MethodWeaver {
     private BitSet[] canEnd = {};
 
     /** The span of one rule in this method. */
-    private static final class Span {
+    private static final class WovenSpan {
         final int index;
         final WeaveRule rule;
         final int key;
@@ -95,9 +95,9 @@ final class MethodWeaver {
 
         final Map<AbstractInsnNode, Boolean> ends;
 
-        Track track = new Track(Kind.BRICK);
+        SpanVariables track = new SpanVariables(Kind.BRICK);
 
-        Span(
+        WovenSpan(
                 int index,
                 WeaveRule rule,
                 int key,
@@ -125,7 +125,7 @@ final class MethodWeaver {
          * Returns whether both rules would count the same execution: the spans are equal, or they are of the same brick
          * and share a begin and an end.
          */
-        boolean isCountedBy(Span other) {
+        boolean isCountedBy(WovenSpan other) {
             if (rule.kind() != other.rule.kind()) {
                 return false;
             }
@@ -139,19 +139,19 @@ final class MethodWeaver {
 
     /** The place at which a span begins or ends. A label, so that it adds nothing to the class file. */
     private static final class Marker extends LabelNode {
-        final Span span;
+        final WovenSpan span;
         final boolean begins;
 
-        Marker(Span span, boolean begins) {
+        Marker(WovenSpan span, boolean begins) {
             this.span = span;
             this.begins = begins;
         }
     }
 
     /** The local variables that one or more spans use. */
-    private static final class Track {
+    private static final class SpanVariables {
         final Kind kind;
-        final List<Span> spans = new ArrayList<>();
+        final List<WovenSpan> spans = new ArrayList<>();
 
         /** Whether at every instruction all paths agree on whether the span is open. */
         boolean exact = true;
@@ -161,7 +161,7 @@ final class MethodWeaver {
         /** The local variable of the elements; -1 if all spans have the same constant. */
         int elements = -1;
 
-        Track(Kind kind) {
+        SpanVariables(Kind kind) {
             this.kind = kind;
         }
 
@@ -177,10 +177,10 @@ final class MethodWeaver {
     }
 
     /**
-     * A weaver.
+     * Creates a weaver.
      *
      * @param method the method
-     * @param isOfJdk whether it is of a class of the JDK, which the profiler may use itself
+     * @param isOfJdk whether its class belongs to the JDK, so that the profiler itself may call it
      */
     MethodWeaver(MethodNode method, boolean isOfJdk) {
         this.method = method;
@@ -193,7 +193,7 @@ final class MethodWeaver {
      * @param rule a rule of any kind but a task
      * @param key the brick's key; ignored for the other kinds
      * @param code generates the code for the rule's numbers
-     * @return why the work that the rule states cannot be known; empty if it can
+     * @return the reason why the work that the rule states cannot be computed; empty if it can
      * @throws IllegalArgumentException when the method lacks the place that the rule names, or another rule has the
      *     same span
      */
@@ -206,7 +206,7 @@ final class MethodWeaver {
             product = ElementsCode.unknownProduct();
             problem = Optional.of("work: " + wrong.getMessage());
         }
-        Span span = new Span(
+        WovenSpan span = new WovenSpan(
                 spans.size(),
                 rule,
                 key,
@@ -214,7 +214,7 @@ final class MethodWeaver {
                 product,
                 places(rule.from()),
                 rule.kind().isPlace() ? Map.of() : places(rule.to()));
-        for (Span other : spans) {
+        for (WovenSpan other : spans) {
             if (span.isCountedBy(other)) {
                 throw new IllegalArgumentException(
                         "the span from " + rule.from() + " to " + rule.to() + " of " + method.name
@@ -264,7 +264,8 @@ final class MethodWeaver {
     }
 
     /**
-     * Returns the call of another constructor in a constructor: the first call that initialises no object made here.
+     * Returns the {@code this(...)} or {@code super(...)} call of a constructor: the first call that initialises no
+     * object created in the constructor.
      */
     private static AbstractInsnNode initialising(MethodNode constructor) {
         int made = 0;
@@ -309,7 +310,7 @@ final class MethodWeaver {
     }
 
     /**
-     * Weaves.
+     * Weaves the spans into the method.
      *
      * @return the rules whose spans cannot reach their end from their begin; if there are any, nothing is woven
      */
@@ -331,7 +332,7 @@ final class MethodWeaver {
         extendFrames();
         coverOpenSpans(code);
         InsnList start = new InsnList();
-        for (Track track : tracks) {
+        for (SpanVariables track : tracks) {
             if (!track.exact) {
                 zero(start, track.timer);
                 if (track.elements >= 0) {
@@ -478,7 +479,7 @@ final class MethodWeaver {
             open.and(canEnd[i]);
         }
         if (nodes[i] instanceof Marker marker && !marker.span.isPlace()) {
-            // A span that begins here is open afterwards in any case; canEnd at its begin says nothing about it.
+            // A span that begins here is open afterwards in any case, whatever canEnd contains for it here.
             open = (BitSet) openBefore.clone();
             BitSet kept = (BitSet) canEnd[i].clone();
             kept.set(marker.span.index);
@@ -488,7 +489,10 @@ final class MethodWeaver {
         return open;
     }
 
-    /** Returns whether a node is an instruction rather than a marker, so that generated code may precede it. */
+    /**
+     * Returns whether code can be generated at a node: at an instruction or a marker, not at a label, frame or line
+     * number.
+     */
     private boolean isCode(int i) {
         return nodes[i].getOpcode() >= 0 || nodes[i] instanceof Marker;
     }
@@ -512,24 +516,24 @@ final class MethodWeaver {
     // ---- local variables ----
 
     private void assignTracks() {
-        List<Track> all = new ArrayList<>();
-        for (Span span : spans) {
+        List<SpanVariables> all = new ArrayList<>();
+        for (WovenSpan span : spans) {
             if (span.isPlace()) {
                 continue;
             }
-            Track track = all.stream()
+            SpanVariables track = all.stream()
                     .filter(each -> each.kind == span.rule.kind() && !isOpenBesides(each, span))
                     .findFirst()
                     .orElseGet(() -> {
-                        Track added = new Track(span.rule.kind());
+                        SpanVariables added = new SpanVariables(span.rule.kind());
                         all.add(added);
                         return added;
                     });
             track.spans.add(span);
             span.track = track;
         }
-        tracks = all.toArray(Track[]::new);
-        for (Track track : tracks) {
+        tracks = all.toArray(SpanVariables[]::new);
+        for (SpanVariables track : tracks) {
             track.timer = method.maxLocals;
             method.maxLocals += 2;
             if (track.hasElements() && !track.sameConstant()) {
@@ -540,7 +544,7 @@ final class MethodWeaver {
         }
     }
 
-    private boolean isOpenBesides(Track track, Span span) {
+    private boolean isOpenBesides(SpanVariables track, WovenSpan span) {
         for (int i = 0; i < nodes.length; i++) {
             BitSet open = (BitSet) mayBeOpen[i].clone();
             open.or(openAfter(i, mayBeOpen[i]));
@@ -551,7 +555,7 @@ final class MethodWeaver {
         return false;
     }
 
-    private boolean isExact(Track track) {
+    private boolean isExact(SpanVariables track) {
         for (int i = 0; i < nodes.length; i++) {
             if (isOpen(track, mayBeOpen[i]) != isOpen(track, mustBeOpen[i])) {
                 return false;
@@ -560,7 +564,7 @@ final class MethodWeaver {
         return true;
     }
 
-    private static boolean isOpen(Track track, BitSet open) {
+    private static boolean isOpen(SpanVariables track, BitSet open) {
         return track.spans.stream().anyMatch(span -> open.get(span.index));
     }
 
@@ -579,7 +583,7 @@ final class MethodWeaver {
                 // The span reaches its end, or begins again while it is open.
                 left.set(marker.span.index, mayBeOpen[i].get(marker.span.index));
             }
-            for (Track track : innermostFirst()) {
+            for (SpanVariables track : innermostFirst()) {
                 if (isOpen(track, left)) {
                     boolean atEnd = marker != null && !marker.begins && marker.span.track == track;
                     stop(here, track, marker != null && atEnd ? marker.span.outcome : outcome(isCaught(i)));
@@ -622,14 +626,14 @@ final class MethodWeaver {
         return false;
     }
 
-    private List<Track> innermostFirst() {
-        List<Track> all = new ArrayList<>(List.of(tracks));
+    private List<SpanVariables> innermostFirst() {
+        List<SpanVariables> all = new ArrayList<>(List.of(tracks));
         Collections.reverse(all);
-        all.sort(Comparator.comparing((Track track) -> track.kind).reversed());
+        all.sort(Comparator.comparing((SpanVariables track) -> track.kind).reversed());
         return all;
     }
 
-    private void start(InsnList code, Span span) {
+    private void start(InsnList code, WovenSpan span) {
         code.add(Flow.copy(span.spill));
         if (span.rule.kind() == Kind.MODEL) {
             for (int i = 0; i < span.model.size(); i++) {
@@ -644,9 +648,9 @@ final class MethodWeaver {
             code.add(call("inStep", "(Ljava/lang/Object;JJ)V"));
             return;
         }
-        Track track = span.track;
+        SpanVariables track = span.track;
         if (span.product.size() > 0) {
-            // Before the timer starts, so that the brick does not contain it.
+            // The work is recorded before the timer starts, so that the brick's time does not include this call.
             code.add(key(span.rule.product().orElseThrow().number()));
             code.add(Flow.copy(span.product));
             code.add(call("product", "(IJJJJ)V"));
@@ -701,12 +705,13 @@ final class MethodWeaver {
     /**
      * Adds the code that ends a span.
      *
-     * @param outcome the code for the outcome, if the span is one of a request; that of a failure where an exception
-     *     leaves a span of another kind
+     * @param outcome the code for the outcome of a request's span; for a span of another kind, the code of a failure if
+     *     an exception leaves the span
      */
-    private void stop(InsnList code, Track track, InsnList outcome) {
+    private void stop(InsnList code, SpanVariables track, InsnList outcome) {
         if (track.kind == Kind.ARRIVAL && !isFailure(outcome)) {
-            // The request goes on. Only an exception ends it, as where a full queue rejects it.
+            // The request continues after its arrival. Only an exception ends it, for example if a full queue rejects
+            // the request.
             return;
         }
         if (track.kind == Kind.ARRIVAL || track.kind.hasOutcome()) {
@@ -765,7 +770,7 @@ final class MethodWeaver {
     /** Adds the types of the generated variables after the method's own. */
     private void addTracks(List<Object> locals, int size, BitSet open) {
         int at = size;
-        for (Track track : tracks) {
+        for (SpanVariables track : tracks) {
             if (!track.exact || isOpen(track, open)) {
                 for (int variable : new int[] {track.timer, track.elements}) {
                     if (variable >= 0) {
@@ -821,7 +826,7 @@ final class MethodWeaver {
     private void addHandler(BitSet open, LabelNode label) {
         InsnList handler = new InsnList();
         BitSet spansOpen = new BitSet();
-        for (Span span : spans) {
+        for (WovenSpan span : spans) {
             spansOpen.set(
                     span.index, !span.isPlace() && open.get(List.of(tracks).indexOf(span.track)));
         }
@@ -830,7 +835,7 @@ final class MethodWeaver {
         handler.add(label);
         handler.add(
                 new FrameNode(Opcodes.F_NEW, locals.size(), locals.toArray(), 1, new Object[] {"java/lang/Throwable"}));
-        for (Track track : innermostFirst()) {
+        for (SpanVariables track : innermostFirst()) {
             if (isOpen(track, spansOpen)) {
                 stop(handler, track, outcome(true));
             }

@@ -16,8 +16,8 @@ import org.objectweb.asm.tree.MultiANewArrayInsnNode;
 import org.objectweb.asm.tree.VarInsnNode;
 
 /**
- * Finds the instructions that push the operands of another one. It reads the instructions just before it; a value that
- * a branch decides is not followed. Stateless.
+ * Finds the instructions that push the operands of another instruction. It reads the code backwards from that
+ * instruction; a value that depends on a branch is not followed. Stateless.
  */
 final class Operands {
 
@@ -30,7 +30,7 @@ final class Operands {
      *
      * @param before the instruction
      * @param depth the value's place on the stack, from 0 at the top
-     * @return null if the value is not followed
+     * @return the instruction; null if the value is not followed
      */
     static @Nullable AbstractInsnNode producer(AbstractInsnNode before, int depth) {
         int wanted = depth;
@@ -116,7 +116,10 @@ final class Operands {
         return null;
     }
 
-    /** Returns the instruction that gave a variable its value: the last one on the only path, or else the only one. */
+    /**
+     * Returns the instruction that stored the value of a variable: the last store on the straight path to the load,
+     * otherwise the method's only store; null if there is none.
+     */
     static @Nullable AbstractInsnNode store(MethodNode method, VarInsnNode load) {
         for (AbstractInsnNode node = load.getPrevious();
                 node != null && !(node instanceof FrameNode);

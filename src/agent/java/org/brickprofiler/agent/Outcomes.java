@@ -11,9 +11,9 @@ import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.InsnNode;
 
 /**
- * Gives the outcome of a request for a value of the engine, such as a constant of an enum: by the table of a rule, and
- * else by the name of the outcome. A value that neither has counts as {@link Outcome#COMPLETED}, and as a loss.
- * Immutable; any thread. Woven code has an outcome as a number, its index in {@link #ALL}.
+ * Maps a value of the engine, such as an enum constant, to the outcome of a request: by the table of a rule, otherwise
+ * by the name of the outcome. A value that matches neither counts as {@link Outcome#COMPLETED}, and as a loss. Woven
+ * code represents an outcome by a number, its index in {@link #ALL}. Immutable; any thread.
  */
 final class Outcomes {
 
@@ -24,9 +24,9 @@ final class Outcomes {
 
     private final String place;
     private final Map<String, Integer> numbers;
-    private final Losses losses;
+    private final AgentLosses losses;
 
-    private Outcomes(String place, Map<String, Integer> numbers, Losses losses) {
+    private Outcomes(String place, Map<String, Integer> numbers, AgentLosses losses) {
         this.place = place;
         this.numbers = Map.copyOf(numbers);
         this.losses = losses;
@@ -36,10 +36,10 @@ final class Outcomes {
      * Reads the table of a rule.
      *
      * @param place the rule, for messages
-     * @param text what {@link #text} returned
+     * @param text the table, in the format of {@link #text}
      * @param losses counts values without an outcome
      */
-    static Outcomes parse(String place, String text, Losses losses) {
+    static Outcomes parse(String place, String text, AgentLosses losses) {
         Map<String, Integer> numbers = new HashMap<>();
         for (int i = 0; i < ALL.length; i++) {
             numbers.put(ALL[i].name(), i);
@@ -66,7 +66,10 @@ final class Outcomes {
         return number != null ? number : losses.unknownOutcome(place, name);
     }
 
-    /** Returns the text of a value of the application, which may throw anything: then the name of what it throws. */
+    /**
+     * Returns the text of a value of the application; if the value's code throws, the class name of the exception or
+     * error.
+     */
     static String nameOf(@Nullable Object value) {
         try {
             return value instanceof Enum<?> constant ? constant.name() : String.valueOf(value);

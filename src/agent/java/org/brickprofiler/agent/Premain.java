@@ -33,7 +33,7 @@ public final class Premain {
      * Starts the agent before the application.
      *
      * @param options the text after {@code -javaagent:JAR=}, or null
-     * @param instrumentation the virtual machine's
+     * @param instrumentation the instrumentation of the virtual machine
      */
     public static void premain(@Nullable String options, Instrumentation instrumentation) {
         run(options, instrumentation);
@@ -43,7 +43,7 @@ public final class Premain {
      * Attaches the agent to a running application; if the agent is already running there, requests a snapshot.
      *
      * @param options the text after the jar, or null
-     * @param instrumentation the virtual machine's
+     * @param instrumentation the instrumentation of the virtual machine
      */
     public static void agentmain(@Nullable String options, Instrumentation instrumentation) {
         run(options, instrumentation);

@@ -16,22 +16,22 @@ import org.jspecify.annotations.Nullable;
  * Records the calls of woven code. It is a record because JIT compilers treat the fields of records as constants. Any
  * thread; allocates only a few bytes per step.
  *
- * <p>{@link #endStep} has at most 35 bytes: HotSpot's first compiler inlines it into the bridge's method, so that the
- * second one does not compile the end of a step once for each of them.
+ * <p>{@link #endStep} has at most 35 bytes: HotSpot's C1 compiler inlines it into the bridge's method, so that C2 does
+ * not compile the end of a step twice, once for each of the two methods.
  *
  * @param profiler the profiler that records the calls
  * @param steps counts the steps
  * @param requests records the requests
  * @param work records the work of bricks
  * @param losses counts calls that could not be recorded
- * @param say takes messages
+ * @param say prints a message
  */
 record Recorder(
         BrickProfiler profiler,
-        Steps steps,
+        StepCounts steps,
         WovenRequests requests,
         WovenWork work,
-        Losses losses,
+        AgentLosses losses,
         Consumer<String> say)
         implements Bridge.Sink {
 
@@ -41,7 +41,7 @@ record Recorder(
      * Counts the steps that output a token, calls an action at the end of the warm-up, and measures the rate of the
      * steps after it. Any thread.
      */
-    static final class Steps {
+    static final class StepCounts {
         private static final long ENDED = -1;
 
         /** The epoch of steps that begin in the warm-up. They do not count, even if they end after it. */
@@ -49,10 +49,10 @@ record Recorder(
 
         private final AtomicLong ended = new AtomicLong();
 
-        /** How often everything recorded was discarded. Guarded by this. */
+        /** The number of times that everything recorded was discarded. Guarded by this. */
         private long epoch;
 
-        /** Tokens that the steps have output which began since then, after the warm-up. Guarded by this. */
+        /** Output tokens of the steps that began after the latest discard and after the warm-up. Guarded by this. */
         private long tokens;
 
         private final long warmup;
@@ -62,7 +62,7 @@ record Recorder(
         /** The time at which the first of these steps began; 0 before that. Guarded by this. */
         private long firstNs;
 
-        /** The end of the latest one. Guarded by this. */
+        /** The time at which the latest of these steps ended. Guarded by this. */
         private long lastNs;
 
         private final ThreadLocal<OfThread> threads = ThreadLocal.withInitial(OfThread::new);
@@ -76,7 +76,7 @@ record Recorder(
         /** Sequences whose first two positions were decoded, so that no step was their prompt. */
         private final AtomicLong withoutPrompt = new AtomicLong();
 
-        /** The steps of a thread. That thread alone. */
+        /** The steps of a thread. Used by that thread only. */
         private static final class OfThread {
             /** The number of its latest step, from 1. */
             private long step;
@@ -95,7 +95,9 @@ record Recorder(
             /** Whether it decoded at position 0. */
             private boolean decodedFirst;
 
-            /** The number of next steps that process a prompt and output nothing, by a rule of the kind prompt. */
+            /**
+             * The number of the thread's next steps that, by a rule for prompts, process a prompt and output nothing.
+             */
             private long promptSteps;
 
             /** Returns whether a step that outputs the given tokens continues a prompt. */
@@ -105,20 +107,20 @@ record Recorder(
                 return continues;
             }
 
-            /** Returns whether the step that begins is one of those that output nothing. */
+            /** Returns whether the beginning step is one of {@link #promptSteps}; if so, decrements their number. */
             private boolean takesPromptStep() {
                 return promptSteps > 0 && promptSteps-- > 0;
             }
         }
 
         /**
-         * A counter.
+         * Creates a counter.
          *
          * @param warmup the number of steps with an output token that are discarded
          * @param afterWarmup the action that runs after the warm-up
          * @param alternation switches recording on and off after the warm-up; null to keep it on
          */
-        Steps(long warmup, Runnable afterWarmup, @Nullable Alternation alternation) {
+        StepCounts(long warmup, Runnable afterWarmup, @Nullable Alternation alternation) {
             this.warmup = warmup;
             this.afterWarmup = afterWarmup;
             this.alternation = alternation;
@@ -148,9 +150,7 @@ record Recorder(
             }
         }
 
-        /**
-         * Everything recorded is discarded: the steps under way do not count, and the counts and the rate begin anew.
-         */
+        /** Discards the counts and the rate, which begin anew; the steps under way do not count. */
         synchronized void discard() {
             epoch++;
             firstNs = 0;
@@ -177,8 +177,8 @@ record Recorder(
         }
 
         /**
-         * Opens a step of the calling thread. If another one is open, it is given up, as the profiler gives it up: of
-         * nested steps, the inner one counts.
+         * Opens a step of the calling thread. If another step is open, the earlier step is abandoned, as in the
+         * profiler: of nested steps, only the inner one counts.
          *
          * @return its number among the thread's steps, from 1
          */
@@ -190,7 +190,7 @@ record Recorder(
             return ++mine.step;
         }
 
-        /** Closes a step and its open layer; it has output its tokens unless it was given up. */
+        /** Closes a step and its open layer, and counts its output tokens unless the step was abandoned. */
         private void close(long step) {
             layers.passEnds();
             OfThread mine = threads.get();
@@ -270,7 +270,10 @@ record Recorder(
             return layers.nestedText();
         }
 
-        /** Output tokens per second of wall time, also if the profiler is off; empty if no step has output any. */
+        /**
+         * Returns the output tokens per second of wall time, also if the profiler is off; empty if no step has output
+         * any.
+         */
         synchronized OptionalDouble tokensPerSec() {
             long wallNs = lastNs - firstNs;
             return tokens == 0 || wallNs <= 0 ? OptionalDouble.empty() : OptionalDouble.of(tokens * 1e9 / wallNs);
@@ -350,7 +353,7 @@ record Recorder(
         long processed = losses.notNegative("tokens: of a step", tokens);
         long position = losses.notNegative("kv: of a step", kvLength);
         long given = losses.notNegative("output: of a step", outputTokens);
-        Steps.OfThread mine = steps.threads.get();
+        StepCounts.OfThread mine = steps.threads.get();
         long output = mine.takesPromptStep() ? 0 : given;
         boolean decodes = !mine.continuesPrompt(output) && !isPrompt && processed <= 1 && output > 0;
         steps.at(mine, kvLength, decodes);

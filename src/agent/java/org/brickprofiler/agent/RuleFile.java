@@ -293,7 +293,7 @@ final class RuleFile {
         });
     }
 
-    /** Leaves out the rules of requests, with the reason, if these rules together cannot give right numbers. */
+    /** Drops the rules for requests, and reports the reason, if these rules together cannot give correct numbers. */
     private void refuseRequestsThatCannotWork() {
         List<WeaveRule> ofRequests =
                 rules.stream().filter(rule -> rule.kind().isOfRequests()).toList();
@@ -356,7 +356,10 @@ final class RuleFile {
         }
     }
 
-    /** Leaves out the models, with the reason, if the other rules do not state what they need. */
+    /**
+     * Drops the models, and reports the reason, if the other rules do not state what models need. Then sets the
+     * positions that no rule states to 0.
+     */
     private void refuseModelsThatCannotWork() {
         List<WeaveRule> models =
                 rules.stream().filter(rule -> rule.kind() == Kind.MODEL).toList();
@@ -485,7 +488,10 @@ final class RuleFile {
                         kind == Kind.MODEL ? model(node, entries) : List.of()));
     }
 
-    /** Returns the product of a rule; one without a shape if it is malformed, so that the brick is timed without it. */
+    /**
+     * Returns the product of a rule. If it is malformed, returns a product without a shape, so that the brick is timed
+     * without its work.
+     */
     private Optional<Product> product(@Nullable Node node) {
         if (node == null) {
             return Optional.empty();

@@ -26,21 +26,24 @@ import org.objectweb.asm.tree.FieldInsnNode;
 import org.objectweb.asm.tree.MethodInsnNode;
 
 /**
- * Proposes rules for an engine from two runs of it. The samples of the first run say which methods are hot. The second
- * run times the calls of these, and of their callers, exactly. Of calls within each other, the deepest are proposed as
- * bricks that still take {@link #SHORTEST_NS} on average, unless one method is called at several places of another:
- * then these calls are, since they distinguish the matrices. The step is the call in a loop that gets an argument which
- * changes with the loop, as a position does, and leads to the bricks. One use; one thread.
+ * Proposes rules for an engine from two runs of it. The samples of the first run show which methods are hot. The second
+ * run times exactly each call that leads to a hot method. Of nested calls, the deepest ones that still take
+ * {@link #SHORTEST_NS} on average are proposed as bricks. If one method is called at several places of another one,
+ * these calls are proposed instead, since they distinguish the matrices. The step is a call in a loop that leads to the
+ * bricks and has an argument that changes with the loop, as a position does. Used once, by one thread.
  */
 final class RunSuggestions {
 
-    /** A brick takes this on average at least: timing it then costs little. */
+    /** The shortest average time of a proposed brick, ns. Timing a longer brick costs little in comparison. */
     static final double SHORTEST_NS = 1_000;
 
-    /** A shorter run says little. */
+    /** The shortest second run from which rules are proposed, ns; a shorter run is not representative. */
     private static final long SHORTEST_RUN_NS = 200_000_000;
 
-    /** What a brick and a step of the agent cost an engine whose data fills the caches (docs/AGENT.md). */
+    /**
+     * The cost of timing a brick and, below, a step with the agent, ns, in an engine whose data fills the caches
+     * (docs/AGENT.md).
+     */
     private static final double COST_NS = 2_000;
 
     private static final double STEP_COST_NS = 15_000;
@@ -61,16 +64,19 @@ final class RunSuggestions {
     /** A method is replaced by the calls in it only if they cover this share of its time. */
     private static final double COVERED = 0.5;
 
-    /** A step leads to the bricks with this share of the time. */
+    /** A step takes at least half of this share of the time of the longest call. */
     private static final double OF_STEP = 0.5;
 
-    /** Calls of which there are fewer belong to the start and the end of a run. */
+    /** The fewest calls of a brick or a step; rarer calls belong to the start or the end of a run. */
     private static final int FEWEST_STEPS = 4;
 
-    /** Callers of callers are followed this far: workers' samples do not show who handed out the work. */
+    /**
+     * The number of levels of callers that are followed: samples of worker threads do not show the thread that
+     * submitted the work.
+     */
     private static final int MOST_LEVELS = 12;
 
-    /** So far without a sample of their own. */
+    /** The number of levels up to which callers are followed even if they have no sample of their own. */
     private static final int NEAR_LEVELS = 2;
 
     private static final int MOST_CANDIDATES = 400;
@@ -95,7 +101,7 @@ final class RunSuggestions {
         /** The methods that it may run, without lambdas. */
         private final List<Code> targets;
 
-        /** The bodies of the lambdas that it takes. */
+        /** The bodies of the lambdas that are passed to it. */
         private final List<Code> bodies;
 
         /** The known brick that the field read before it is named after. */
@@ -154,10 +160,10 @@ final class RunSuggestions {
     /**
      * A step.
      *
-     * @param loop the call in a loop; null for a call beside it
+     * @param loop the call in a loop; null for a call beside the loop
      * @param position the index of the argument that changes with the loop; -1 if unknown
      */
-    private record Step(Code code, @Nullable Site loop, int position) {}
+    private record StepMethod(Code code, @Nullable Site loop, int position) {}
 
     private RunSuggestions(CallGraph graph) {
         this.graph = graph;
@@ -274,7 +280,7 @@ final class RunSuggestions {
         return "candidate " + candidate;
     }
 
-    // ---- what is proposed ----
+    // ---- the proposal ----
 
     /**
      * Returns the proposed rules.
@@ -297,7 +303,7 @@ final class RunSuggestions {
                 .filter(site -> site.meanNs() >= SHORTEST_NS && site.totalNs() >= LEAST_SHARE * longestNs)
                 .toList());
         double mostNs = MOST_COST * measured.wallNs();
-        List<Step> steps = steps();
+        List<StepMethod> steps = steps();
         String remark = "";
         if (costNs(steps) >= mostNs) {
             remark = tooShort(steps);
@@ -321,17 +327,17 @@ final class RunSuggestions {
         return text.toString();
     }
 
-    private static double costNs(List<Step> steps) {
+    private static double costNs(List<StepMethod> steps) {
         return STEP_COST_NS
                 * steps.stream()
-                        .map(Step::loop)
+                        .map(StepMethod::loop)
                         .filter(Objects::nonNull)
                         .mapToLong(Site::count)
                         .sum();
     }
 
-    private static String tooShort(List<Step> steps) {
-        Step first = steps.get(0);
+    private static String tooShort(List<StepMethod> steps) {
+        StepMethod first = steps.get(0);
         return String.format(
                 Locale.ROOT,
                 "# No step is proposed: %s takes %.1f us on average, so steps would cost more than %d %% of the run.%n",
@@ -361,11 +367,11 @@ final class RunSuggestions {
         return bricks.stream().filter(kept::contains).toList();
     }
 
-    private List<Site> bricks(List<Step> steps) {
+    private List<Site> bricks(List<StepMethod> steps) {
         Set<Site> chosen = new LinkedHashSet<>();
         Set<Code> within = new HashSet<>();
         Set<Code> roots = new LinkedHashSet<>();
-        for (Step step : steps) {
+        for (StepMethod step : steps) {
             if (step.loop() != null) {
                 roots.add(step.loop().in());
             }
@@ -383,7 +389,10 @@ final class RunSuggestions {
         return withoutOuter(chosen);
     }
 
-    /** Leaves out calls whose time is mostly that of other ones, which a call over an interface or a thread hides. */
+    /**
+     * Leaves out calls whose time is mostly that of other chosen calls. {@link #deepest} does not see such nesting if
+     * it leads through an interface or another thread.
+     */
     private List<Site> withoutOuter(Set<Site> chosen) {
         List<Site> kept = new ArrayList<>();
         List<Site> shortestFirst = new ArrayList<>(chosen);
@@ -403,7 +412,9 @@ final class RunSuggestions {
         return chosen.stream().filter(kept::contains).toList();
     }
 
-    /** Returns a call, or the calls in the methods that it runs if these cover most of its time. */
+    /**
+     * Returns the call itself, or instead the calls in the methods that it runs if these calls cover most of its time.
+     */
     private Set<Site> deepest(Site site, Set<Code> within) {
         Set<Site> itself = Set.of(site);
         boolean isOneOfSeveral = inMethod.getOrDefault(site.in(), List.of()).stream()
@@ -471,7 +482,7 @@ final class RunSuggestions {
         return body.calls.stream().anyMatch(call -> isProduct(call.substring(0, call.indexOf('('))));
     }
 
-    /** Returns the index of the only parameter that is an array of ints; -1 if there is none. */
+    /** Returns the index of the only parameter that is an array of ints; -1 if there are none or several. */
     private static int tokens(Code code) {
         Type[] types = Type.getArgumentTypes(code.method.desc);
         int found = -1;
@@ -488,14 +499,14 @@ final class RunSuggestions {
 
     // ---- the step ----
 
-    /** Returns the method that works on a token, and the ones beside it that work on a prompt. */
-    private List<Step> steps() {
+    /** Returns the method that processes a token, and the methods beside it that process a prompt. */
+    private List<StepMethod> steps() {
         long allNs = inMethod.values().stream()
                 .flatMap(List::stream)
                 .mapToLong(Site::totalNs)
                 .max()
                 .orElse(0);
-        List<Step> found = new ArrayList<>();
+        List<StepMethod> found = new ArrayList<>();
         inMethod.forEach((code, its) -> its.forEach(site -> {
             int position = site.count() >= FEWEST_STEPS && site.bodies().isEmpty()
                     ? LoopArguments.changing(code.method, site.node())
@@ -503,11 +514,11 @@ final class RunSuggestions {
             if (position >= 0 && site.totalNs() >= OF_STEP * allNs / 2) {
                 site.targets().stream()
                         .filter(inMethod::containsKey)
-                        .forEach(target -> found.add(new Step(target, site, position)));
+                        .forEach(target -> found.add(new StepMethod(target, site, position)));
             }
         }));
-        // The outermost one: what it reaches are layers, and rows.
-        List<Step> outer = found.stream()
+        // Keep the outermost calls: the calls that these reach are layers or rows.
+        List<StepMethod> outer = found.stream()
                 .filter(step -> found.stream()
                         .noneMatch(other -> other.code() != step.code()
                                 && graph.reached(other.code()).contains(step.code())))
@@ -515,9 +526,9 @@ final class RunSuggestions {
         return outer.isEmpty() ? List.of() : withPrompts(outer.get(0), outer);
     }
 
-    private List<Step> withPrompts(Step first, List<Step> outer) {
+    private List<StepMethod> withPrompts(StepMethod first, List<StepMethod> outer) {
         Site loop = first.loop();
-        Map<Code, Step> all = new LinkedHashMap<>();
+        Map<Code, StepMethod> all = new LinkedHashMap<>();
         outer.stream()
                 .filter(step ->
                         loop != null && step.loop() != null && step.loop().in() == loop.in())
@@ -529,7 +540,7 @@ final class RunSuggestions {
                     boolean sharesCode = graph.reached(target).stream()
                             .anyMatch(each -> inMethod.containsKey(each) && inner.contains(each) && each != target);
                     if (tokens(target) >= 0 && sharesCode) {
-                        all.putIfAbsent(target, new Step(target, null, -1));
+                        all.putIfAbsent(target, new StepMethod(target, null, -1));
                     }
                 }
             }
@@ -537,7 +548,7 @@ final class RunSuggestions {
         return List.copyOf(all.values());
     }
 
-    private String rule(Step step) {
+    private String rule(StepMethod step) {
         Code code = step.code();
         Site loop = step.loop();
         StringBuilder rule = new StringBuilder();

@@ -13,14 +13,14 @@ import org.brickprofiler.internal.io.Settings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the bricks with many samples that last less than a bound on average, since timing them would cost too much. It
- * looks at the samples since its last look, because the first ones of a method run before it is compiled. Each brick is
- * dropped once: a method that began before goes on recording it until it returns. One thread looks; any thread may read
- * the names.
+ * Finds the bricks with many samples that last less than a bound on average, since timing them would cost too much.
+ * Each look considers only the samples since the previous look, because a method's first calls run before it is
+ * compiled. Each brick is dropped once: a method that began before goes on recording it until it returns. One thread
+ * looks; any thread may read the names.
  */
 final class ShortBricks {
 
-    /** The samples between two looks from which on timing them costs something. */
+    /** The number of samples between two looks below which the cost of timing them is ignored. */
     private static final long FEWEST = 1_000;
 
     private static final String SETTING = "shortest_ns";
@@ -33,12 +33,12 @@ final class ShortBricks {
     private final Map<String, BrickStats> before = new HashMap<>();
 
     /**
-     * Watches bricks.
+     * Creates a watch over bricks.
      *
      * @param shortestNs the bound, ns
      * @param bricks returns the stats of all bricks
-     * @param drop takes the names of bricks that are too short; it has to discard the samples so far
-     * @param goesOn takes the name of a brick each time that it is still too short after it was dropped
+     * @param drop drops the bricks with the given names, which are too short; must also discard the samples so far
+     * @param goesOn receives the name of a dropped brick at each look at which it still has short samples
      */
     ShortBricks(
             long shortestNs, Supplier<List<BrickStats>> bricks, Consumer<Set<String>> drop, Consumer<String> goesOn) {
@@ -51,7 +51,7 @@ final class ShortBricks {
     /**
      * Returns the bound that {@code brick.profiler.shortest_ns} sets.
      *
-     * @param text the setting; null without one
+     * @param text the setting; null if it is not set
      * @return ns; 0 for none
      * @throws IllegalArgumentException when it is not a number
      */
@@ -66,7 +66,7 @@ final class ShortBricks {
         return Long.parseLong(text.strip());
     }
 
-    /** Returns the setting; null without one. */
+    /** Returns the setting; null if it is not set. */
     static @Nullable String setting() {
         return Settings.ofProfiler(SETTING);
     }

@@ -40,7 +40,7 @@ final class Suggestions {
     /** The number of bricks that a method must reach to be proposed as the step. */
     private static final int FEWEST_OF_STEP = 2;
 
-    /** Generic method names; the class's name says which brick such a method is. */
+    /** Generic method names; the class's name identifies the brick of such a method. */
     private static final Set<String> DOING = Set.of("forward", "apply", "run", "compute", "execute", "call", "accept");
 
     /** Method names of a forward pass. */
@@ -72,7 +72,7 @@ final class Suggestions {
     }
 
     /**
-     * Looks at class files.
+     * Finds proposals in class files.
      *
      * @param files the class files
      */
@@ -154,7 +154,7 @@ final class Suggestions {
         return sites.stream().anyMatch(site -> site.brick().isPresent());
     }
 
-    /** Returns whether the lambda that a call takes calls one of some methods. */
+    /** Returns whether the lambda that is passed to a call calls one of the given methods. */
     private boolean runs(Site site, Set<String> methods) {
         return site.body() != null
                 && graph.codes(site.body()).stream()
@@ -190,7 +190,7 @@ final class Suggestions {
                 long bricks = proposals.stream()
                         .filter(each -> reached.contains(each.of()))
                         .count();
-                // Of methods that call each other take the innermost: every forward pass goes through it.
+                // If passes call each other, the innermost is the step: every forward pass runs it.
                 if (bricks > most || (bricks == most && reachedByBest.contains(code))) {
                     most = bricks;
                     step = code;
@@ -224,7 +224,10 @@ final class Suggestions {
         return rule.toString();
     }
 
-    /** Returns the index of the parameter that says whether a pass computes logits, by its name; empty without one. */
+    /**
+     * Returns the index of the boolean parameter whose name contains {@code logits}: it tells whether a pass computes
+     * logits. Empty if there is none.
+     */
     static Optional<Integer> logits(Code code) {
         Type[] types = Type.getArgumentTypes(code.method.desc);
         int slot = (code.method.access & Opcodes.ACC_STATIC) != 0 ? 0 : 1;
@@ -247,7 +250,7 @@ final class Suggestions {
         }
     }
 
-    // ---- what is proposed ----
+    // ---- the proposal ----
 
     boolean isEmpty() {
         return proposals.isEmpty();
@@ -303,13 +306,13 @@ final class Suggestions {
      *
      * @param brick the brick that it is named after
      * @param key the name and descriptor of the method that is called
-     * @param body the name and descriptor of the body of the lambda that it takes; null if it takes none
+     * @param body the name and descriptor of the body of the lambda that is passed to it; null if there is none
      * @param timed the method that is called, as the flight recorder names it
      */
     private record Site(
             Optional<BrickId> brick, String key, @Nullable String body, String timed) {}
 
-    /** For each method that is called, its calls in the order of the code. */
+    /** Returns by method name the calls of methods outside the JDK with several arguments, in the order of the code. */
     private static Map<String, List<Site>> sites(MethodNode method) {
         Map<String, List<Site>> sites = new LinkedHashMap<>();
         String body = null;
@@ -337,7 +340,10 @@ final class Suggestions {
         return sites;
     }
 
-    /** Returns the brick after which the last field that is read for a call is named, also through a variable. */
+    /**
+     * Returns the known brick that is named like the last field that is read for a call, directly or through a
+     * variable.
+     */
     private static Optional<BrickId> named(MethodNode method, MethodInsnNode call) {
         for (AbstractInsnNode node : Operands.computing(call, Operands.pops(call))) {
             Optional<BrickId> brick = read(node);
@@ -357,7 +363,10 @@ final class Suggestions {
         return Optional.empty();
     }
 
-    /** Returns the brick after which a field, or its getter by an index at most, is named. */
+    /**
+     * Returns the known brick that is named like a field that is read, or like a getter whose parameters, if any, are
+     * ints.
+     */
     private static Optional<BrickId> read(AbstractInsnNode node) {
         if (node instanceof FieldInsnNode field) {
             return BrickId.parse(field.name);
@@ -369,7 +378,7 @@ final class Suggestions {
     }
 
     /**
-     * Returns whether all calls with this name in the method are among these calls, so that a rule counts them in the
+     * Returns whether all calls with this name in the method are among these calls, so that a rule numbers them in the
      * same way.
      */
     private static boolean countsAll(MethodNode method, String name, int sites) {

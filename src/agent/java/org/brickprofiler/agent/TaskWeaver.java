@@ -64,7 +64,7 @@ final class TaskWeaver {
     private final @Nullable ClassLoader loader;
 
     /**
-     * A weaver.
+     * Creates a weaver.
      *
      * @param loader the loader of the woven class, used to look up other classes; null for the bootstrap loader
      */
@@ -177,10 +177,10 @@ final class TaskWeaver {
         return new InvokeDynamicInsnNode("carry", Type.getMethodDescriptor(task, task), CARRIER);
     }
 
-    // ---- the classes that are made ----
+    // ---- the wrapper classes ----
 
     /**
-     * Makes the class for an interface.
+     * Makes the wrapper class for an interface.
      *
      * @param caller the woven class, to whose package and loader the new one belongs
      * @param task the interface
@@ -238,7 +238,10 @@ final class TaskWeaver {
         end(code, Opcodes.RETURN);
     }
 
-    /** Returns the task itself if the thread is in no layer, and null for null. */
+    /**
+     * Adds the method {@code carry}, which returns a task's wrapper: the task itself if the thread is in no layer, and
+     * null for null.
+     */
     private static void addCarry(ClassWriter type, String name, String carried) {
         MethodVisitor code = type.visitMethod(Opcodes.ACC_STATIC, "carry", "(" + carried + ")" + carried, null, null);
         Label itself = new Label();
@@ -263,8 +266,8 @@ final class TaskWeaver {
     }
 
     /**
-     * Calls the task's method while the thread works for the layer. If the method returns such a task, as
-     * {@code andThen} does, the result is wrapped too.
+     * Adds a method that calls the task's method while the thread works for the layer. If the task's method returns a
+     * task of the same interface, as {@code andThen} does, the result is wrapped, too.
      */
     private static void addMethod(ClassWriter type, String name, Class<?> task, Method method) {
         String descriptor = Type.getMethodDescriptor(method);

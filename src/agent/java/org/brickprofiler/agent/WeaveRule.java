@@ -12,13 +12,13 @@ import org.brickprofiler.request.Outcome;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One rule: a span of a method, and what it is. Immutable.
+ * A rule: a span of a method, and the meaning of the span. Immutable.
  *
  * @param line its line in the file of rules, from 1
  * @param kind the kind of the span
  * @param target the method that is woven
- * @param from where the span begins
- * @param to where it ends
+ * @param from the place at which the span begins
+ * @param to the place at which it ends
  * @param brick the brick's name; empty for the other kinds
  * @param category the category of a dynamic brick
  * @param amounts the numbers that each execution reports
@@ -37,8 +37,8 @@ record WeaveRule(
     static final String NAME = "(?![\\d-])[^\\s.,;:<>()\\[\\]/]+";
 
     /**
-     * The kinds of spans, from the outermost to the innermost; steps of a request and models, which are places within a
-     * step; and tasks, which are no spans.
+     * The kinds of rules. The order is that of spans, from the outermost to the innermost. {@link #IN_STEP} and
+     * {@link #MODEL} are places within a step; a {@link #TASK} is neither a span nor a place.
      */
     enum Kind {
         ARRIVAL,
@@ -57,7 +57,7 @@ record WeaveRule(
             return this == ARRIVAL || this == FINISH || this == REQUEST || this == IN_STEP;
         }
 
-        /** Returns whether it is a place rather than a span: it has no end, and no variable. */
+        /** Returns whether the kind is a place rather than a span: a place has no end and needs no variable. */
         boolean isPlace() {
             return this == IN_STEP || this == MODEL;
         }
@@ -117,8 +117,8 @@ record WeaveRule(
     /**
      * A place in the code of a method.
      *
-     * @param place which
-     * @param call the call before or after which it is; null at the ends of the method
+     * @param place the kind of place
+     * @param call the call before or after the place; null at the entry and the exit of the method
      */
     record Anchor(Place place, @Nullable Call call) {
 
@@ -152,7 +152,7 @@ record WeaveRule(
 
         static final Elements COUNTED = new Elements(-1, List.of());
 
-        /** No number: what else the profiler knows tells it. */
+        /** Stands for a number that the rule does not state and that the profiler derives from other data. */
         static final Elements UNKNOWN = new Elements(Long.MIN_VALUE, List.of());
 
         static final Elements ZERO = new Elements(0, List.of());
@@ -192,7 +192,7 @@ record WeaveRule(
             return path.size() > 1 && path.get(0).equals("call") && path.get(1).equals("this");
         }
 
-        /** Returns how many of the names say where the path begins. */
+        /** Returns the number of names that denote the beginning of the path. */
         int rootNames() {
             return argument() >= 0 || isOfReceiver() ? 2 : 1;
         }
@@ -208,7 +208,7 @@ record WeaveRule(
      *
      * @param elements the elements or tokens that it processes; for a layer its number, negative if layers are counted;
      *     for a prompt the number of steps that process it; for a request the tokens of its prompt, or unknown if its
-     *     steps tell; for a step of a request the tokens of its prompt in that step
+     *     steps report them; for a step of a request the tokens of its prompt in that step
      * @param kvLength the number of positions that the key-value cache holds at the step; 0 for the other kinds
      * @param output the number of tokens that a step, or the last step of a prompt, outputs; the number that a step
      *     gives a request, or unknown; 0 for the other kinds
@@ -257,7 +257,7 @@ record WeaveRule(
      */
     record Product(int number, List<Elements> shape, Weight weight, long activation, long times) {
 
-        /** Returns work that is not known, with the samples of which that of the whole brick is unknown. */
+        /** Returns a product of unknown work; its samples make the work of the whole brick unknown. */
         static Product unknown(int number) {
             return new Product(number, List.of(), Weight.number(Elements.ZERO), 0, 1);
         }
@@ -279,7 +279,7 @@ record WeaveRule(
         }
     }
 
-    /** The numbers of a model, of which those without a default have to be given. */
+    /** The numbers of a model. Those without a default are required. */
     enum ModelNumber {
         LAYERS("layers"),
         DIM("dim"),
@@ -288,20 +288,20 @@ record WeaveRule(
         FFN_DIM("ffnDim"),
         VOCAB("vocab"),
         WEIGHT("weight"),
-        /** 0 for the width divided by the heads. */
+        /** 0 stands for the width divided by the number of heads. */
         HEAD_DIM("headDim", 0),
         CACHE("cache", WeightTypes.F32),
         ACTIVATION("activation", WeightTypes.F32),
         EXPERTS("experts", 0),
         EXPERTS_PER_TOKEN("expertsPerToken", 0),
-        /** Less than 0 for those of the step. */
+        /** A negative number of tokens, or of positions below, stands for that of the step. */
         TOKENS("tokens", -1),
         KV("kv", -1);
 
         /** The key in a rule. */
         final String key;
 
-        /** The number unless given. */
+        /** The default; {@link WovenWork#UNREAD} if the number is required. */
         final long unlessGiven;
 
         ModelNumber(String key) {
@@ -313,12 +313,12 @@ record WeaveRule(
             this.unlessGiven = unlessGiven;
         }
 
-        /** Returns whether it has to be given. */
+        /** Returns whether a rule has to state the number. */
         boolean isRequired() {
             return unlessGiven == WovenWork.UNREAD;
         }
 
-        /** Returns its place among the numbers of a model, from 0. */
+        /** Returns the index among the numbers of a model, from 0. */
         @SuppressWarnings("EnumOrdinal") // the only place that reads it
         int index() {
             return ordinal();
@@ -334,7 +334,7 @@ record WeaveRule(
      * The outcome of requests that end with a span.
      *
      * @param constant the outcome if there is no path
-     * @param path the value that decides; a constant for none
+     * @param path the path to the value that decides; a constant if there is none
      * @param outcomes the outcome of each value, by the value's text
      */
     record Ending(Outcome constant, Elements path, Map<String, Outcome> outcomes) {
@@ -396,7 +396,7 @@ record WeaveRule(
                 line, kind, target, from, to, brick, category, amounts.with(amounts.kvLength, Optional.of(other)));
     }
 
-    /** Returns the same rule with the amounts of a brick of such elements. */
+    /** Returns the same rule with the amounts of a brick that reports these elements. */
     WeaveRule withElements(Elements other) {
         return new WeaveRule(line, kind, target, from, to, brick, category, Amounts.of(other));
     }

@@ -47,7 +47,7 @@ final class Weaver {
 
     private final Map<String, List<WeaveRule>> rules;
 
-    /** The line of each package with annotations, by its name with slashes. */
+    /** By package name with slashes, the line in the rule file of each package whose annotations are read. */
     private final Map<String, Integer> annotated;
 
     private final String[] packages;
@@ -96,7 +96,7 @@ final class Weaver {
     record Problem(WeaveRule rule, String message, boolean isError) {}
 
     /**
-     * A weaver.
+     * Creates a weaver.
      *
      * @param file the rules
      * @param keys returns the key of a rule's brick
@@ -121,7 +121,10 @@ final class Weaver {
         this.dropped = Set.copyOf(dropped);
     }
 
-    /** Returns the same weaver, which leaves out further bricks by their names in the profile, also annotated ones. */
+    /**
+     * Returns a copy of this weaver that also leaves out the bricks with these names in the profile, annotated ones
+     * included.
+     */
     Weaver without(Set<String> bricks) {
         Set<String> all = new HashSet<>(dropped);
         all.addAll(bricks);
@@ -276,13 +279,13 @@ final class Weaver {
 
         private final TaskWeaver tasks;
 
-        /** The methods that take tasks, each with the indices of the parameters that are tasks. */
+        /** The methods with parameters that are tasks, each with the indices of these parameters. */
         private final Map<MethodNode, List<Integer>> taking = new LinkedHashMap<>();
 
-        /** The calls that take tasks, each with its method. */
+        /** The calls whose last argument is a task, each with the method that contains the call. */
         private final Map<MethodInsnNode, MethodNode> handOvers = new LinkedHashMap<>();
 
-        /** By name and descriptor of the method. */
+        /** The applied rules, by name and descriptor of the method. */
         final Map<String, List<WeaveRule>> applied = new LinkedHashMap<>();
 
         final List<Problem> problems = new ArrayList<>();

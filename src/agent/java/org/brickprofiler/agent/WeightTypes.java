@@ -10,20 +10,20 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives the size of a number in memory for the name of its type, such as {@code Q8_0} of GGUF, scales included. Sizes
- * are bytes of {@value #BLOCK} numbers, so that those of all types, and of bits with four decimals, are whole. An
- * instance reads the type from a value of the engine, by the table of a rule and else by {@link #SIZES}. Any thread;
- * allocates nothing for constants of enums and for strings.
+ * Maps the name of a type of numbers, such as {@code Q8_0} of GGUF, to the size of its numbers in memory, scales
+ * included. Sizes are bytes per {@value #BLOCK} numbers, so that the sizes of all types, and of bits with four
+ * decimals, are whole numbers. An instance looks up the type that a value of the engine names: first in the table of a
+ * rule, then in {@link #SIZES}. Any thread; allocates nothing for constants of enums and for strings.
  */
 final class WeightTypes {
 
-    /** The numbers in the largest block of the types. */
+    /** The number of numbers in the largest block of the types. */
     private static final int LARGEST_BLOCK = 256;
 
-    /** The numbers whose bytes a size counts. */
+    /** The number of numbers to which a size refers. */
     static final int BLOCK = 625 * LARGEST_BLOCK;
 
-    /** The size of a float. */
+    /** The size of floats. */
     static final long F32 = 4L * BLOCK;
 
     /**
@@ -81,14 +81,14 @@ final class WeightTypes {
 
     private final String place;
     private final Map<String, Long> sizes;
-    private final Losses losses;
+    private final AgentLosses losses;
 
-    /** The latest constant of an enum and its size; replaced as a whole. */
+    /** The latest enum constant and its size; both are replaced together. */
     private volatile Found latest = new Found(null, WovenWork.UNREAD);
 
     private record Found(@Nullable Enum<?> type, long size) {}
 
-    private WeightTypes(String place, Map<String, Long> sizes, Losses losses) {
+    private WeightTypes(String place, Map<String, Long> sizes, AgentLosses losses) {
         this.place = place;
         this.sizes = sizes;
         this.losses = losses;
@@ -98,10 +98,10 @@ final class WeightTypes {
      * Reads the table of a rule.
      *
      * @param place the rule, for messages
-     * @param text what {@link #text} returned
+     * @param text the table, in the format of {@link #text}
      * @param losses counts values that name no type
      */
-    static WeightTypes parse(String place, String text, Losses losses) {
+    static WeightTypes parse(String place, String text, AgentLosses losses) {
         Map<String, Long> sizes = new HashMap<>(SIZES);
         String[] words = text.isEmpty() ? new String[0] : text.split(SEPARATOR, -1);
         for (int i = 0; i + 1 < words.length; i += 2) {
@@ -145,8 +145,8 @@ final class WeightTypes {
     }
 
     /**
-     * Returns the bytes of {@link #BLOCK} numbers of the type that a value names; unread if it names none. Throws
-     * nothing.
+     * Returns the bytes of {@link #BLOCK} numbers of the type that a value names; {@link WovenWork#UNREAD} if it names
+     * none. Throws nothing.
      */
     long of(@Nullable Object value) {
         Found known = latest;

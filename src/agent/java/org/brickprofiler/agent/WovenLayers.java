@@ -4,8 +4,8 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The layers that threads have begun and not ended. Layers do not nest: where a layer or a step begins within a layer
- * of the same thread, that layer ends. Any thread; allocates for a thread's first layer.
+ * The layers that threads have begun and not ended. Layers do not nest: if a layer or a step begins within a layer of
+ * the same thread, the outer layer ends. Any thread; allocates for a thread's first layer.
  */
 final class WovenLayers {
 
@@ -17,7 +17,10 @@ final class WovenLayers {
 
     private final AtomicLong nested = new AtomicLong();
 
-    /** Closes the open layer of the calling thread, if there is one, since another layer or a step begins within it. */
+    /**
+     * Closes the calling thread's open layer, because another layer or a step begins within it; returns whether one was
+     * open.
+     */
     boolean cut() {
         long[] mine = latest.get();
         if (mine[OPEN] == 0) {
@@ -45,7 +48,7 @@ final class WovenLayers {
         return isOpen;
     }
 
-    /** The pass of the calling thread ends, and its open layer with it. */
+    /** Closes the calling thread's open layer, if any, because its pass ends. */
     void passEnds() {
         latest.get()[OPEN] = 0;
     }
@@ -56,7 +59,7 @@ final class WovenLayers {
     }
 
     /**
-     * Returns how often layers were nested.
+     * Returns how often a layer or a step began within a layer.
      *
      * @return a remark in words; empty if nothing began within a layer
      */

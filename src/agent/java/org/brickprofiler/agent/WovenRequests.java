@@ -19,19 +19,20 @@ import org.jspecify.annotations.Nullable;
  * that objects of the engine identify. Counts the calls that could not be recorded. Any thread.
  *
  * <p>Strings, numbers and UUIDs identify a request by {@code equals}. Any other object does so by its identity, and is
- * not kept in memory. At most {@value #MOST} objects are remembered, as many as the recorder follows live requests.
+ * not kept in memory. At most {@value #MOST} objects are remembered, which is also the number of live requests that the
+ * recorder can follow.
  */
 final class WovenRequests {
 
     private static final int MOST = 1 << 16;
 
-    /** The number of tokens that the engine's steps tell. */
+    /** Stands for a number of tokens that only the engine's steps report. */
     static final long UNKNOWN = WeaveRule.Elements.UNKNOWN.constant();
 
     private static final long NONE = 0;
 
     private final @Nullable RequestRecorder recorder;
-    private final Losses losses;
+    private final AgentLosses losses;
     private final ThreadLocal<Served> served = ThreadLocal.withInitial(Served::new);
     private final Live live = new Live();
     private final AtomicLong nested = new AtomicLong();
@@ -40,7 +41,7 @@ final class WovenRequests {
     private final AtomicLong forgotten = new AtomicLong();
     private final AtomicLong cut = new AtomicLong();
 
-    /** How often everything recorded was discarded, as after the warm-up. */
+    /** The number of times that everything recorded was discarded, for example after the warm-up. */
     private final AtomicLong epoch = new AtomicLong();
 
     /** A request that has not finished. Guarded by itself. */
@@ -55,7 +56,7 @@ final class WovenRequests {
             return handle;
         }
 
-        /** Makes it void, and returns whether it was not. */
+        /** Voids the request; returns whether it was valid before. */
         synchronized boolean discard() {
             boolean was = handle != NONE;
             handle = NONE;
@@ -63,14 +64,14 @@ final class WovenRequests {
         }
     }
 
-    /** The request that a thread serves. That thread alone. */
+    /** The request that a thread serves. Used by that thread only. */
     private static final class Served {
         private int depth;
         private long epoch;
         private @Nullable Request request;
         private RequestRecorder.@Nullable Scope scope;
 
-        /** Whether the step that begins is one of the request. */
+        /** Whether the step that is beginning belongs to the request. */
         private boolean inStep;
 
         private void stop() {
@@ -83,7 +84,7 @@ final class WovenRequests {
         }
     }
 
-    /** An object by its identity; the garbage collector may take it. */
+    /** Identifies an object by its identity, through a weak reference that does not keep the object in memory. */
     private static final class Identity extends WeakReference<Object> {
         private final int hash;
 
@@ -116,14 +117,17 @@ final class WovenRequests {
                     : new Identity(object, queue);
         }
 
-        /** Adds a request, and returns the earlier one of the same object. */
+        /** Adds a request; returns the earlier request of the same object, or null. */
         synchronized @Nullable Request put(Object object, Request request) {
             Request earlier = requests.remove(key(object, null));
             requests.put(key(object, collected), request);
             return earlier;
         }
 
-        /** Removes the requests whose objects are gone, and the oldest if there is no room for one more. */
+        /**
+         * Removes and returns the requests whose objects were garbage-collected, and the oldest if there is no room for
+         * another.
+         */
         synchronized List<Request> removeForgotten() {
             List<Request> gone = new ArrayList<>();
             for (Reference<?> each = collected.poll(); each != null; each = collected.poll()) {
@@ -152,19 +156,19 @@ final class WovenRequests {
             requests.values().removeIf(each -> each.handle() == handle);
         }
 
-        /** Makes all requests void, and returns how many were not. */
+        /** Voids all requests; returns how many were valid before. */
         synchronized long discard() {
             return requests.values().stream().filter(Request::discard).count();
         }
     }
 
     /**
-     * Creates it.
+     * Creates a recorder of the agent's requests.
      *
      * @param recorder the recorder of the requests; null to record none
      * @param losses counts numbers that are negative
      */
-    WovenRequests(@Nullable RequestRecorder recorder, Losses losses) {
+    WovenRequests(@Nullable RequestRecorder recorder, AgentLosses losses) {
         this.recorder = recorder;
         this.losses = losses;
     }
@@ -174,8 +178,8 @@ final class WovenRequests {
     }
 
     /**
-     * Everything recorded is discarded, and the losses with it: the requests under way are void, and what happens to
-     * them is no loss.
+     * Discards the losses, since everything recorded is discarded. The requests under way become void; later calls for
+     * them are no losses.
      */
     void discard() {
         epoch.incrementAndGet();
@@ -186,11 +190,11 @@ final class WovenRequests {
     // ---- a thread serves a request ----
 
     /**
-     * A request arrives, and the calling thread begins to serve it. Within another request, it goes on serving that
-     * one.
+     * Records that a request arrives and that the calling thread begins to serve it. If the thread already serves a
+     * request, it continues to serve the earlier one.
      *
-     * @param promptTokens tokens of its prompt; {@link #UNKNOWN} if its steps tell
-     * @return the value that ends it; 0 if requests are not recorded
+     * @param promptTokens tokens of its prompt; {@link #UNKNOWN} if only its steps report them
+     * @return a token for {@link #endRequest}; 0 if requests are not recorded
      */
     long startRequest(long promptTokens) {
         RequestRecorder requests = recorder;
@@ -215,12 +219,12 @@ final class WovenRequests {
     }
 
     /**
-     * The calling thread begins to serve a request that has arrived. Within another request, it goes on serving that
-     * one.
+     * Records that the calling thread begins to serve a request that has arrived. If the thread already serves a
+     * request, it continues to serve the earlier one.
      *
      * @param key the object that identifies it
-     * @param promptTokens tokens of its prompt; {@link #UNKNOWN} if its arrival or its steps tell
-     * @return the value that ends it; 0 if requests are not recorded
+     * @param promptTokens tokens of its prompt; {@link #UNKNOWN} if its arrival or its steps report them
+     * @return a token for {@link #endRequest}; 0 if requests are not recorded
      */
     long serveArrived(@Nullable Object key, long promptTokens) {
         RequestRecorder requests = recorder;
@@ -254,10 +258,10 @@ final class WovenRequests {
     }
 
     /**
-     * The calling thread ends to serve a request, which finishes.
+     * Records that the calling thread has finished serving a request.
      *
      * @param outcome its outcome
-     * @param depth the value that {@link #startRequest} returned; nothing happens for 0
+     * @param depth the token from {@link #startRequest} or {@link #serveArrived}; 0 does nothing
      */
     void endRequest(Outcome outcome, long depth) {
         RequestRecorder requests = recorder;
@@ -276,7 +280,10 @@ final class WovenRequests {
         }
     }
 
-    /** Returns whether everything recorded was discarded since the thread's request began, and counts the request. */
+    /**
+     * Returns whether everything recorded was discarded since the thread began to serve its request; if so, counts the
+     * request.
+     */
     private boolean isCut(Served mine) {
         boolean isCut = mine.epoch != epoch.get();
         if (isCut) {
@@ -285,7 +292,7 @@ final class WovenRequests {
         return isCut;
     }
 
-    /** A step of the calling thread is about to begin. */
+    /** Notes that a step of the calling thread is about to begin. */
     void stepBegins() {
         if (recorder == null) {
             return;
@@ -298,7 +305,7 @@ final class WovenRequests {
     }
 
     /**
-     * A step of the calling thread has begun.
+     * Notes that a step of the calling thread has begun.
      *
      * @param outputTokens tokens that it outputs
      */
@@ -315,10 +322,10 @@ final class WovenRequests {
     // ---- objects of the engine are requests ----
 
     /**
-     * A request arrives.
+     * Records that a request arrives.
      *
      * @param key the object that identifies it
-     * @param promptTokens tokens of its prompt; {@link #UNKNOWN} if its steps tell
+     * @param promptTokens tokens of its prompt; {@link #UNKNOWN} if only its steps report them
      * @return the request; 0 if it is not recorded
      */
     long arrived(@Nullable Object key, long promptTokens) {
@@ -348,7 +355,7 @@ final class WovenRequests {
     }
 
     /**
-     * Takes the request of an object that is about to finish.
+     * Removes and returns the request of an object; the request is about to finish.
      *
      * @param key the object
      * @return the request; 0 if it is not recorded
@@ -366,16 +373,16 @@ final class WovenRequests {
     }
 
     /**
-     * A request finishes.
+     * Records that a request has finished.
      *
      * @param outcome its outcome
-     * @param handle the request; nothing happens for 0
+     * @param handle the request; 0 does nothing
      */
     void finished(Outcome outcome, long handle) {
         RequestRecorder requests = recorder;
         if (requests != null && handle != NONE) {
             if (outcome == Outcome.FAILED) {
-                // The arrival may have failed, so that the object is still known.
+                // If the arrival failed, the object is still registered.
                 live.remove(handle);
             }
             requests.finished(handle, outcome);
@@ -383,7 +390,7 @@ final class WovenRequests {
     }
 
     /**
-     * The step of the calling thread works on a request.
+     * Records that the step of the calling thread works on a request.
      *
      * @param key the object that identifies it
      * @param promptTokens tokens of its prompt in this step

@@ -30,16 +30,16 @@ import org.brickprofiler.roofline.WorkModel.LlamaConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records the work of woven bricks: of a product with each sample, and of the known bricks of a model at the end of
- * each pass, which is a step or a part of one. If the work of one sample of a brick is not known, the brick's work is
- * unknown as a whole, because a rate over all samples would be too low.
+ * Records the work of woven bricks. The work of a product is recorded with each sample; the work of the known bricks of
+ * a model at the end of each pass. A pass is a step or a part of one. If the work of one sample of a brick is not
+ * known, the brick's work is unknown as a whole, because a rate over all samples would be too low.
  *
- * <p><b>A model</b> gives the work of a whole pass. A brick in a layer counts for the layers in which it had a sample,
- * a norm and a residual for its elements, and other bricks once. Samples on other threads count for the step that is
- * under way, if it is the only one.
+ * <p><b>A model</b> gives the work of a whole pass. A norm or a residual is credited with the share of its elements,
+ * another brick of a layer with the share of the layers in which it had a sample, and any other brick with its whole
+ * work, once. Samples on other threads count for the step that is under way, if it is the only one.
  *
- * <p><b>Working sets.</b> A step uses the weights of each of its products once, so the working set of a product is all
- * of them.
+ * <p><b>Working sets.</b> A step uses the weights of each of its products once, so the working set of each product is
+ * the weights of all products of the step.
  *
  * <p>Any thread. A product allocates nothing; a pass of a model allocates some kilobytes.
  */
@@ -61,16 +61,16 @@ final class WovenWork {
 
     private static final ModelNumber[] NUMBERS = ModelNumber.values();
 
-    /** Bricks of which the model has one in a pass. */
+    /** The bricks that occur once in a pass of the model. */
     private static final Set<BrickId> ONCE = EnumSet.of(BrickId.EMBEDDING, BrickId.LM_HEAD, BrickId.SAMPLING);
 
-    /** Those of them whose work the model states for one token of a pass. */
+    /** The bricks of {@link #ONCE} whose work the model states for one token of a pass. */
     private static final Set<BrickId> OF_ONE_TOKEN = EnumSet.of(BrickId.LM_HEAD, BrickId.SAMPLING);
 
-    /** Bricks of which a layer has several; their samples say by their elements how many. */
+    /** The bricks that occur several times in a layer; they are counted by the elements of their samples. */
     private static final List<BrickId> REPEATED = List.of(BrickId.RMS_NORM, BrickId.RESIDUAL_ADD);
 
-    /** Bricks of which a layer has one. */
+    /** The bricks that occur once in a layer. */
     private static final Set<BrickId> PER_LAYER = EnumSet.of(
             BrickId.QKV_PROJECTION,
             BrickId.ROPE_EMBEDDING,
@@ -88,53 +88,55 @@ final class WovenWork {
             BrickId.MOE_EXPERT);
 
     private final BrickProfiler profiler;
-    private final Losses losses;
+    private final AgentLosses losses;
 
-    /** The products of the rules by number, and the brick of each. */
+    /** The rules with a product, by the number of the product; below, their products and the keys of their bricks. */
     private final WeaveRule[] rules;
 
     private final Product[] products;
     private final int[] keys;
 
-    /** The keys of bricks of which rules state products. */
+    /** The keys of the bricks for which rules state products. */
     private final Set<Integer> stated;
 
     private final boolean hasModel;
 
-    /** The bricks that a model knows, by key, and as bits by key. */
+    /** The bricks that a model knows, by key; below, groups of them as bits by key. */
     private final @Nullable BrickId[] known = new BrickId[Long.SIZE];
 
     private final long once;
     private final long ofOneToken;
     private final long repeated;
 
-    /** The bricks with an annotation, which states no work although rules do, by key. */
+    /** By key, the names of bricks with an annotation, which states no work, although rules for the brick do. */
     private final Map<Integer, String> missing = new ConcurrentHashMap<>();
 
-    /** The bricks whose work was not known for a sample, by key. */
+    /** By key, the names of bricks whose work was not known for a sample. */
     private final Map<Integer, String> unknown = new ConcurrentHashMap<>();
 
     /** The bricks of woven rules whose work the model gives, as bits by key. Guarded by this. */
     private long ofModel;
 
-    /** The same without bricks of unknown work. */
+    /**
+     * The bricks of {@link #ofModel} that have not become unknown since the latest {@link #woven} or {@link #discard}.
+     */
     private volatile long modelled;
 
     /** The steps under way. Guarded by this. */
-    private final List<Pass> underWay = new ArrayList<>();
+    private final List<PassWork> underWay = new ArrayList<>();
 
     /** The only step under way; null if there is none, or several. */
-    private volatile @Nullable Pass only;
+    private volatile @Nullable PassWork only;
 
     private final ThreadLocal<Place> places;
 
-    /** The current work of a thread. That thread alone. */
+    /** The current work of a thread. Used by that thread only. */
     private static final class Place {
-        final Pass pass;
+        final PassWork pass;
         final BitSet products = new BitSet();
         boolean inStep;
 
-        /** Bytes of the weights that the step has used. */
+        /** The bytes of the weights that the step has used. */
         long streamedBytes;
 
         /** The latest model and its numbers. */
@@ -145,22 +147,25 @@ final class WovenWork {
         @Nullable
         WorkModel model;
 
-        /** The share of the pass that ends in the work of a whole one, by key. */
+        /** By key, the share of a brick's work in a whole pass that the ending pass has done. */
         final double[] shares = new double[Long.SIZE];
 
         Place(long once) {
-            pass = new Pass(once);
+            pass = new PassWork(once);
         }
     }
 
-    /** The bricks of one pass, of which other threads may record some. */
-    private static final class Pass {
+    /** The bricks of one pass; other threads may record some of them. */
+    private static final class PassWork {
         final long[] numbers = new long[NUMBERS.length];
         boolean hasNumbers;
         long tokens;
         long kvLength;
 
-        /** The bricks of the current layer, or outside of layers, that had a sample, by key. Written by the guard. */
+        /**
+         * As bits by key, the bricks that had a sample in the current layer or outside of layers. Written under the
+         * lock of this.
+         */
         volatile long seen;
 
         // Guarded by this.
@@ -172,7 +177,7 @@ final class WovenWork {
 
         final AtomicLongArray elements = new AtomicLongArray(REPEATED.size());
 
-        Pass(long once) {
+        PassWork(long once) {
             this.once = once;
         }
 
@@ -199,7 +204,10 @@ final class WovenWork {
             seen &= once;
         }
 
-        /** Counts the first sample of a brick in a layer, or in the pass; returns false for one in no layer. */
+        /**
+         * Counts the first sample of a brick in a layer or in the pass; returns false if a brick of a layer ran outside
+         * of layers.
+         */
         synchronized boolean see(int key, long bit) {
             if ((seen & bit) == 0) {
                 seen |= bit;
@@ -208,7 +216,7 @@ final class WovenWork {
             return inLayer || (bit & once) != 0;
         }
 
-        /** A brick of which the model has one in a pass had another sample. */
+        /** Notes that a brick that occurs once in a pass had another sample. */
         synchronized void seeAgain(long bit) {
             again |= bit;
         }
@@ -227,14 +235,14 @@ final class WovenWork {
     }
 
     /**
-     * Records the work that some rules state.
+     * Creates a recorder of the work that rules state.
      *
      * @param rules the rules
      * @param keys returns the key of a rule's brick
      * @param profiler the profiler
      * @param losses counts work that is not known
      */
-    WovenWork(List<WeaveRule> rules, ToIntFunction<WeaveRule> keys, BrickProfiler profiler, Losses losses) {
+    WovenWork(List<WeaveRule> rules, ToIntFunction<WeaveRule> keys, BrickProfiler profiler, AgentLosses losses) {
         this.profiler = profiler;
         this.losses = losses;
         this.rules = new WeaveRule[1 + lastNumber(rules)];
@@ -278,7 +286,7 @@ final class WovenWork {
     }
 
     /**
-     * A rule for a brick was woven.
+     * Notes that a rule for a brick was woven.
      *
      * @param key the key of the brick
      */
@@ -295,7 +303,7 @@ final class WovenWork {
         }
     }
 
-    /** The work of some bricks of the model is unknown from now on. */
+    /** Marks the work of some bricks of the model as unknown from now on. */
     private void setUnknown(long ofBricks, String reason) {
         List<String> names = new ArrayList<>();
         synchronized (this) {
@@ -322,12 +330,12 @@ final class WovenWork {
     // ---- products ----
 
     /**
-     * A sample of a brick begins that multiplies a matrix by vectors.
+     * Records the work of a sample that begins, of a brick that multiplies a matrix by vectors.
      *
-     * @param number the product's
+     * @param number the product's number
      * @param rows rows of the matrix
      * @param columns columns of the matrix
-     * @param vectors the vectors
+     * @param vectors the number of vectors
      * @param weight bytes of a block of weights
      */
     void product(int number, long rows, long columns, long vectors, long weight) {
@@ -370,10 +378,10 @@ final class WovenWork {
     // ---- steps and layers ----
 
     /**
-     * A step of the calling thread begins.
+     * Notes that a step of the calling thread begins.
      *
-     * @param tokens tokens that it processes; if negative, its work by a model is unknown
-     * @param kvLength positions that its key-value cache holds; if negative, its work by a model is unknown
+     * @param tokens tokens that it processes; if negative, the work that a model gives is unknown
+     * @param kvLength positions that its key-value cache holds; if negative, the work that a model gives is unknown
      */
     void stepBegins(long tokens, long kvLength) {
         Place place = places.get();
@@ -390,7 +398,7 @@ final class WovenWork {
         }
     }
 
-    /** The step of the calling thread ends; it must still be under way for the profiler. */
+    /** Ends the step of the calling thread; the profiler's step must still be under way. */
     void stepEnds() {
         Place place = places.get();
         if (!place.inStep) {
@@ -433,11 +441,11 @@ final class WovenWork {
     }
 
     /**
-     * The warm-up has ended: its samples are discarded, and those of steps under way count from now on. Call it after
-     * {@link Losses#discard}: an annotation without work is still a loss.
+     * Discards the samples so far, for example those of the warm-up; samples of steps under way count from now on. Call
+     * this method after {@link AgentLosses#discard}, because it counts annotations without work as losses again.
      */
     synchronized void discard() {
-        underWay.forEach(Pass::clear);
+        underWay.forEach(PassWork::clear);
         unknown.clear();
         modelled = ofModel;
         missing.values().forEach(this::sayMissing);
@@ -449,13 +457,16 @@ final class WovenWork {
 
     // ---- models ----
 
-    /** A number of the model of the calling thread's pass; the first one begins a pass unless the step just began. */
+    /**
+     * Sets a number of the model of the calling thread's pass. The first number begins a new pass, except in a step
+     * that has no numbers yet.
+     */
     void model(int number, long value) {
         Place place = places.get();
         if (!place.inStep) {
             return;
         }
-        Pass pass = place.pass;
+        PassWork pass = place.pass;
         if (number == 0 && pass.hasNumbers) {
             record(place);
             pass.clear();
@@ -471,7 +482,7 @@ final class WovenWork {
     }
 
     /**
-     * A brick has stopped.
+     * Counts a sample of a brick that has stopped.
      *
      * @param timer its timer, which may be void
      * @param elements its elements
@@ -491,7 +502,7 @@ final class WovenWork {
             return;
         }
         Place place = places.get();
-        Pass pass = place.inStep ? place.pass : only;
+        PassWork pass = place.inStep ? place.pass : only;
         if (pass == null) {
             setUnknown(bit, "it ran outside of steps, or on another thread while several steps were under way");
         } else if ((bit & repeated) != 0) {
@@ -505,7 +516,7 @@ final class WovenWork {
         }
     }
 
-    /** A sample of a brick was not recorded, since recording was switched off meanwhile. */
+    /** Marks a brick's work as unknown: a sample was not recorded, since recording was switched off meanwhile. */
     private void lost(int key) {
         if (stated.contains(key)) {
             for (int i = 0; i < products.length; i++) {
@@ -557,7 +568,8 @@ final class WovenWork {
     }
 
     /**
-     * Sets the share of each brick of a pass in the work that a whole pass has, and returns the bricks that have one.
+     * Computes for each brick the share of a whole pass's work that the pass has done; returns the bricks with a share
+     * above 0, as bits by key.
      */
     private long shares(Place place) {
         double layers = Math.max(1, place.pass.numbers[ModelNumber.LAYERS.index()]);
@@ -572,7 +584,7 @@ final class WovenWork {
         return bricks;
     }
 
-    private double share(Pass pass, int key, double layers, double tokens) {
+    private double share(PassWork pass, int key, double layers, double tokens) {
         long bit = 1L << key;
         if ((bit & repeated) != 0) {
             // Two in each layer, and a norm at the end.
@@ -589,7 +601,7 @@ final class WovenWork {
      * @throws IllegalArgumentException when the numbers of the model are not known, or impossible
      */
     private Map<BrickId, Work> works(Place place) {
-        Pass pass = place.pass;
+        PassWork pass = place.pass;
         if (!pass.hasNumbers) {
             throw new IllegalArgumentException("no rule under model: was read in a step");
         }
@@ -654,7 +666,7 @@ final class WovenWork {
 
     // ---- the profile ----
 
-    /** Returns a profile without the work of bricks of which it is not known for all samples, and with the reasons. */
+    /** Returns a profile without the work of the bricks whose work is not known for all samples. */
     ProfileSnapshot withoutUnknown(ProfileSnapshot snapshot) {
         Set<String> names = new HashSet<>(unknown.values());
         names.addAll(missing.values());

@@ -20,23 +20,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The lines of advice at the end of a report: the brick with the most time above its roof, the largest time between
- * bricks, and the phase whose steps differ most. Each has a number and a command that shows more. A line for which the
- * profile has no sound number is left out. Stateless; any thread.
+ * bricks, and the phase whose steps differ most. Each has a number and a command that shows more. A line is left out if
+ * the profile has no reliable number for it. Stateless; any thread.
  */
 final class Advice {
 
-    /** A part of the time below which no advice is given. */
+    /** The share of the time below which no advice is given. */
     private static final double LEAST_SHARE = 0.05;
 
-    /** By how much a brick may be below its roof without advice. */
+    /** The distance from its roof, as a share, below which no advice on a brick is given. */
     private static final double LEAST_DISTANCE = 0.1;
 
-    /** The fewest steps of which the 99th percentile is more than the slowest one. */
+    /** The fewest steps whose 99th percentile is not just the slowest step. */
     private static final long LEAST_STEPS = 100;
 
     private static final double LEAST_SPREAD = 1.5;
 
-    /** By how much the contexts of slow steps may be longer than those of all. */
+    /** The largest ratio of the median context length of slow steps to that of all kept steps. */
     private static final double MOST_LONGER = 1.25;
 
     private Advice() {}
@@ -50,7 +50,7 @@ final class Advice {
      */
     static String of(ProfileInput input, @Nullable BrickRoofline roofline) {
         if (input.slowSteps().isPresent()) {
-            // The sums of chosen steps are not those of the run; their own explanation stands above.
+            // The sums of chosen steps are not those of the run; the report explains the chosen steps above.
             return "";
         }
         List<String> lines = new ArrayList<>();
@@ -66,7 +66,10 @@ final class Advice {
                 .collect(Collectors.joining("", title, ""));
     }
 
-    /** The roof of another machine, or of one that is perhaps another, says nothing about the profile. */
+    /**
+     * Returns the advice on the brick with the most time above its roof; empty if the roof may be that of another
+     * machine.
+     */
     private static Optional<String> belowItsRoof(ProfileSnapshot snapshot, BrickRoofline roofline) {
         Environment measured = roofline.machine().environment();
         boolean isSameMachine = !snapshot.environments().isEmpty()
@@ -94,7 +97,10 @@ final class Advice {
         return brick.roof() == Bound.MEMORY ? "the memory's bandwidth" : "the rate of operations";
     }
 
-    /** For a trace the time in which nothing that counts ran; otherwise the time of steps outside of their bricks. */
+    /**
+     * Returns the advice on the time between bricks: for a trace, the time in which nothing that counts ran; otherwise,
+     * the time of steps outside of their bricks.
+     */
     private static Optional<String> betweenBricks(ProfileInput input) {
         if (input.trace().isPresent()) {
             return input.trace()
@@ -106,7 +112,7 @@ final class Advice {
         }
         ProfileSnapshot snapshot = input.snapshot();
         // Bricks of several threads run at the same time, so their sum shows no gaps; lost samples would look like
-        // some.
+        // gaps.
         boolean isComplete = snapshot.pending() == 0 && snapshot.unresolved() == 0 && snapshot.droppedPending() == 0;
         boolean isNested = snapshot.facts().nesting().values().stream().anyMatch(nesting -> nesting.within() > 0);
         if (snapshot.threads() != 1 || snapshot.virtualThreads() || !isComplete || isNested) {
@@ -130,8 +136,8 @@ final class Advice {
     }
 
     /**
-     * Only of phases whose steps do the same work: prompts of different lengths take different times, and so do
-     * contexts if the slow steps have the long ones.
+     * Returns the advice on the phase with the largest spread. Only phases whose steps do the same work are considered:
+     * steps also differ if their prompts differ in length, or if the slow steps have the longer contexts.
      */
     private static Optional<String> spread(ProfileSnapshot snapshot) {
         return snapshot.steps().phases().stream()

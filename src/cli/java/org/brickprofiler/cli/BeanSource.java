@@ -26,9 +26,9 @@ import org.brickprofiler.stats.LatencyDistribution;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A profiler of a process on this machine, by the MXBean that the agent registers, and an application with
+ * Reads a profiler of a process on this machine through an MXBean, which the agent registers, or an application by
  * {@code BrickProfileBean}. The process is reached as JConsole reaches it: through the management agent of its virtual
- * machine, which prints nothing and goes on listening on this machine. No agent of this project is attached.
+ * machine, which prints nothing and keeps listening on this machine. No agent of this project is attached.
  */
 final class BeanSource implements TopSource {
 
@@ -42,7 +42,7 @@ final class BeanSource implements TopSource {
     /** The time for which a profiler that was off stays on after a reading, ms. */
     private static final long WATCHED_MS = 10_000;
 
-    /** The snapshot behind the bean is up to a second old. */
+    /** The number of attempts to read a newer snapshot; the snapshot behind the bean is up to a second old. */
     private static final int TRIES = 60;
 
     private static final long PAUSE_NS = 50_000_000;
@@ -52,7 +52,7 @@ final class BeanSource implements TopSource {
     private final MBeanServerConnection server;
     private final ObjectName bean;
 
-    /** Whether the profiler was off, and is on for the time of the readings. */
+    /** Whether the profiler was off, and is on only while it is read. */
     private final AtomicBoolean switchedOn = new AtomicBoolean();
 
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -66,7 +66,7 @@ final class BeanSource implements TopSource {
     }
 
     /**
-     * Connects with a process, and switches its profiler on if it is off.
+     * Connects to a process, and switches its profiler on if it is off.
      *
      * @param pid the id of the process
      * @param wanted the name of the profiler; null for the only one
@@ -114,7 +114,9 @@ final class BeanSource implements TopSource {
         }
     }
 
-    /** Refuses other processes: the signal by which a virtual machine is reached would end them. */
+    /**
+     * Refuses a process that is no Java virtual machine: the signal for attaching to a virtual machine would end it.
+     */
     private static void requireJava(String pid) throws Refused {
         ProcessHandle process =
                 ProcessHandle.of(Long.parseLong(pid)).orElseThrow(() -> new Refused("there is no process " + pid));
@@ -161,7 +163,7 @@ final class BeanSource implements TopSource {
         return name.startsWith("\"") ? ObjectName.unquote(name) : name;
     }
 
-    /** Keeps a profiler on that was off; it switches itself off if this process ends without a word. */
+    /** Switches the profiler on if it is off; it switches itself off again if this process ends without closing. */
     private void switchOn() throws IOException, JMException {
         boolean wasOn = (boolean) server.getAttribute(bean, ENABLED);
         if (!wasOn && !watch(WATCHED_MS)) {

@@ -162,7 +162,7 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
      * this method uses no lambda: linking the first one takes longer still.
      *
      * @param args a command line, which may be invalid
-     * @return a new one each time; one thread
+     * @return a new instance at each call; not thread-safe
      */
     static CommandLine commandLine(String... args) {
         Brick brick = new Brick();

@@ -14,15 +14,15 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.brickprofiler.cli.ProgramRunner.Outcome;
+import org.brickprofiler.cli.ProgramRunner.RunOutcome;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.report.JsonReport;
 
 /**
  * The folder of {@code brick run} with the runs of an earlier call. The folder names the commands of its runs, so that
- * runs of other commands are never added to them. One thread.
+ * runs of other commands are never added to them. Used by one thread.
  *
- * @param folder where the runs are
+ * @param folder the folder with the runs
  * @param commands the commands of this call, by the name of their side
  */
 record CollectedRuns(Path folder, Map<String, String> commands) {
@@ -71,19 +71,19 @@ record CollectedRuns(Path folder, Map<String, String> commands) {
      *
      * @throws IOException when a profile cannot be read
      */
-    List<Outcome> of(String side) throws IOException {
-        List<Outcome> found = new ArrayList<>();
+    List<RunOutcome> of(String side) throws IOException {
+        List<RunOutcome> found = new ArrayList<>();
         for (Path file : files(side).values()) {
             if (String.valueOf(file.getFileName()).endsWith(".json")) {
                 Path log =
                         file.resolveSibling(String.valueOf(file.getFileName()).replace(".json", ".log"));
-                found.add(new Outcome("", file, Optional.of(JsonReport.read(file)), 0, log));
+                found.add(new RunOutcome("", file, Optional.of(JsonReport.read(file)), 0, log));
             }
         }
         return found;
     }
 
-    /** Returns the highest number of a run of any side, failed ones included; 0 without one. */
+    /** Returns the highest number of a run of any side, failed ones included; 0 if there is none. */
     int lastNumber() throws IOException {
         int last = 0;
         try (Stream<Path> sides = Files.list(folder)) {

@@ -30,7 +30,7 @@ final class ComparisonOptions {
     /** The exit code if nothing could be compared, so that regressions are unknown. */
     static final int NO_VERDICT = 4;
 
-    /** Bricks below this share of the time, %, are not listed when the runs could show only a large change of them. */
+    /** Bricks below this share of the time, %, are not listed if the runs could show only large changes of them. */
     private static final double LEAST_SHARE_PERCENT = 1;
 
     /** The number of lines that are listed by name if many cannot be compared. */
@@ -75,7 +75,7 @@ final class ComparisonOptions {
         @Option(names = "--json", description = "Print the comparison as JSON.")
         private boolean json;
 
-        @SuppressWarnings("unused") // what is not the one is the other
+        @SuppressWarnings("unused") // picocli reads it; it applies if neither of the others is set
         @Option(names = "--markdown", description = "Print the comparison as a comment for a pull request.")
         private boolean markdown;
 
@@ -86,10 +86,7 @@ final class ComparisonOptions {
         private @Nullable Path html;
     }
 
-    /**
-     * Returns a command line in which {@code --} separates the two sides. It does not end the options as it usually
-     * does.
-     */
+    /** Returns a command line in which {@code --} separates the two sides, instead of ending the options as usual. */
     static CommandLine commandLine(Callable<Integer> command) {
         return new CommandLine(command).setEndOfOptionsDelimiter("\0").setPosixClusteredShortOptionsAllowed(false);
     }
@@ -136,7 +133,7 @@ final class ComparisonOptions {
         }
     }
 
-    /** Returns whether any of them was given. */
+    /** Returns whether any option was given. */
     boolean isAnySet() {
         return form != null || floor != null || step != null || across || !baseline.isEmpty() || failOn != null;
     }

@@ -18,7 +18,7 @@ public interface ExtraCommand {
     /**
      * Returns the command.
      *
-     * @return a new one each time; one thread
+     * @return a new instance at each call; not thread-safe
      */
     CommandLine commandLine();
 }

@@ -50,9 +50,10 @@ import picocli.CommandLine.Spec;
             FleetCommand.SqlCommand.class,
             FleetCommand.PluginCommand.class
         },
-        description = "Packs the profiles of many ranks and runs into tables, and asks them. Needs the JDBC driver of "
-                + "DuckDB, beside the jar of this program or where the variable BRICK_DUCKDB says; the command plugin gets "
-                + "it.",
+        description =
+                "Packs the profiles of many ranks and runs into tables, and queries them. Needs the JDBC driver of "
+                        + "DuckDB, beside the jar of this program or where the variable BRICK_DUCKDB says; the command plugin gets "
+                        + "it.",
         commandListHeading = "%nCommands (brick fleet COMMAND --help explains one):%n",
         footerHeading = "%nExamples:%n",
         footer = {
@@ -83,7 +84,7 @@ final class FleetCommand implements Callable<Integer> {
         throw new ParameterException(spec.commandLine(), "no command of fleet is given");
     }
 
-    /** Returns the command, whose subcommand {@code compare} takes {@code --} between the packs of the two sides. */
+    /** Returns the command; its subcommand {@code compare} accepts {@code --} between the packs of the two sides. */
     static CommandLine commandLine() {
         return new CommandLine(new FleetCommand())
                 .addSubcommand(ComparisonOptions.commandLine(new FleetCompareCommand()));
@@ -133,7 +134,7 @@ final class FleetCommand implements Callable<Integer> {
      * A pack and the engine in which its tables are open.
      *
      * @param pack the pack
-     * @param engine the engine, which is closed with it
+     * @param engine the engine; {@link #close} closes it
      */
     record OpenPack(FleetPack pack, FleetEngine engine) implements AutoCloseable {
 
@@ -194,7 +195,7 @@ final class FleetCommand implements Callable<Integer> {
             Brick.report(
                     err,
                     pack + ": problems: " + problems.size() + "; files or windows left out for them: " + leftOut
-                            + "; the table " + FleetPack.PROBLEMS + " has them all");
+                            + "; the table " + FleetPack.PROBLEMS + " lists them all");
         }
     }
 
@@ -212,7 +213,7 @@ final class FleetCommand implements Callable<Integer> {
         private static final List<String> ENDINGS = List.of(".json", ".json.gz");
         private static final String ANY = "*?[{";
 
-        /** The memory of both workers together, bytes. The JVM needs about as much again. */
+        /** The memory limit of both workers together, bytes. The JVM needs about as much again. */
         private static final long MEMORY_BYTES = 1L << 30;
 
         @Spec
@@ -289,7 +290,10 @@ final class FleetCommand implements Callable<Integer> {
             return CommandLine.ExitCode.OK;
         }
 
-        /** Returns the files of an argument, and adds those that are passed over, with the reasons. */
+        /**
+         * Returns the files of an argument, and adds the files that are passed over to {@code passedOver}, with the
+         * reasons.
+         */
         private List<Path> files(String argument, Map<Path, String> passedOver) throws IOException {
             int pattern = firstOf(argument);
             List<Path> found = new ArrayList<>();
@@ -318,7 +322,7 @@ final class FleetCommand implements Callable<Integer> {
             return found;
         }
 
-        /** Takes a file of a folder or passes it over, by its name and kind. */
+        /** Adds a file of a folder to the found files, or passes it over, depending on its name and kind. */
         private void take(Path file, BasicFileAttributes attributes, List<Path> found, Map<Path, String> passedOver) {
             String name = file.getFileName().toString();
             if (attributes.isDirectory()) {
@@ -357,7 +361,10 @@ final class FleetCommand implements Callable<Integer> {
             }
         }
 
-        /** Walks through the files below a folder, and the folders that are packs, whose files are no profiles. */
+        /**
+         * Visits the files below a folder. Of a folder that is a pack, only the folder itself is visited: its files are
+         * no profiles.
+         */
         private static void collect(Path folder, BiConsumer<Path, BasicFileAttributes> each) throws IOException {
             if (!Files.isDirectory(folder)) {
                 return;
@@ -381,7 +388,7 @@ final class FleetCommand implements Callable<Integer> {
         }
     }
 
-    /** Answers a question in SQL. */
+    /** Answers a query in SQL. */
     @Command(
             name = "sql",
             sortOptions = false,
@@ -409,12 +416,12 @@ final class FleetCommand implements Callable<Integer> {
         @Mixin
         private Brick.HelpOption help;
 
-        /** One of these, or text for a terminal. */
+        /** Output formats that exclude each other; the default is text for a terminal. */
         private static final class Form {
             @Option(names = "--json", description = "Print a list of objects as JSON.")
             private boolean json;
 
-            @SuppressWarnings("unused") // picocli reads it; it is what neither of the others is
+            @SuppressWarnings("unused") // picocli reads it; it applies if neither of the others is set
             @Option(names = "--markdown", description = "Print a table for a page or a comment.")
             private boolean markdown;
 
@@ -459,8 +466,9 @@ final class FleetCommand implements Callable<Integer> {
         @Option(
                 names = "--to",
                 paramLabel = "DIR",
-                description = "The folder, which the variable BRICK_DUCKDB names then; without, the one that it names "
-                        + "already, else that of the jar of this program.")
+                description =
+                        "The folder; set the variable BRICK_DUCKDB to it afterwards. By default the folder that the "
+                                + "variable names, or else that of this program's jar.")
         private @Nullable Path folder;
 
         @SuppressWarnings("unused") // picocli reads it

@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
         usageHelpWidth = 100,
         customSynopsis = "brick fleet compare [OPTIONS] BEFORE... -- AFTER... [OPTIONS]",
         description =
-                "Says which bricks changed between the runs of two fleets, as brick compare does: each run is one "
+                "Prints which bricks changed between the runs of two fleets, as brick compare does: each run is one "
                         + "observation, however many ranks and windows it has.",
         parameterListHeading = "%nPacks:%n",
         optionListHeading = "%nOptions:%n")
@@ -74,7 +74,7 @@ final class FleetCompareCommand implements Callable<Integer> {
         return runs;
     }
 
-    /** Refuses a run that two packs of a side have, whole or in parts: it would count as two observations. */
+    /** Refuses a run that two packs of a side contain, whole or in part: the run would count as two observations. */
     private static void requireOther(Run run, Run known) {
         ProfileSnapshot one = run.snapshot();
         ProfileSnapshot two = known.snapshot();

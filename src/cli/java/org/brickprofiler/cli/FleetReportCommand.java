@@ -40,12 +40,12 @@ final class FleetReportCommand implements Callable<Integer> {
     @Mixin
     private Brick.HelpOption help;
 
-    /** One of these, or text for a terminal. */
+    /** Output formats that exclude each other; the default is text for a terminal. */
     private static final class Form {
         @Option(names = "--json", description = "Print the report as JSON.")
         private boolean json;
 
-        @SuppressWarnings("unused") // what is not the one is the other
+        @SuppressWarnings("unused") // picocli reads it; it applies if neither of the others is set
         @Option(names = "--markdown", description = "Print the report as a comment for a pull request.")
         private boolean markdown;
 

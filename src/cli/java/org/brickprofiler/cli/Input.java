@@ -121,7 +121,7 @@ final class Input {
         }
     }
 
-    /** The opened input, which is read once because it may be a pipe. One thread. */
+    /** The opened input, which is read once because it may be a pipe. Used by one thread. */
     static final class Opened implements Closeable {
 
         /** The argument that stands for the standard input. */
@@ -138,7 +138,7 @@ final class Input {
         private final boolean isOneFile;
         private final Kind kind;
 
-        /** The content from its beginning; that of reports and logs of checksums is unpacked. */
+        /** The content from its beginning; reports and logs of checksums are unpacked. */
         private final BufferedInputStream bytes;
 
         Opened(Path file) throws IOException {

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MachineWatch {
 
-    /** The folder that has {@code proc} and {@code sys}. */
+    /** The folder that contains {@code proc} and {@code sys}. */
     static final Path ROOT = Path.of("/");
 
     /** The highest steal time of a quiet host, % of the processors' time. */
@@ -37,7 +37,7 @@ final class MachineWatch {
     /** The temperature at which processors begin to throttle. */
     private static final double HOT_CELSIUS = 95;
 
-    /** The ratio to the usual frequency of the runs below which a run counts as throttled. */
+    /** The ratio to the highest frequency of all runs, below which a run counts as throttled. */
     private static final double SLOWED = 0.95;
 
     private static final String STEAL_PERCENT = "steal_pct";
@@ -220,7 +220,8 @@ final class MachineWatch {
     // ---- disturbances that show only in comparison with other runs ----
 
     /**
-     * Returns the runs of a side; runs with a lower processor frequency than the others are marked as disturbed.
+     * Returns the runs of a side; a run is marked as disturbed if its processor frequency is well below the highest of
+     * both sides.
      *
      * @param side the runs of a side
      * @param other the runs of the other side

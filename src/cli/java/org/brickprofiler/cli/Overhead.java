@@ -8,7 +8,7 @@ import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
-import org.brickprofiler.cli.ProgramRunner.Outcome;
+import org.brickprofiler.cli.ProgramRunner.RunOutcome;
 import org.brickprofiler.compare.RunComparison;
 import org.brickprofiler.compare.RunComparison.Change;
 
@@ -18,7 +18,7 @@ import org.brickprofiler.compare.RunComparison.Change;
  * @param on the runs with it, one or more
  * @param off the runs without it, one or more
  */
-record Overhead(List<Outcome> on, List<Outcome> off) {
+record Overhead(List<RunOutcome> on, List<RunOutcome> off) {
 
     private static final double NS_PER_S = 1e9;
 
@@ -30,7 +30,7 @@ record Overhead(List<Outcome> on, List<Outcome> off) {
         boolean hasRates = Stream.concat(on.stream(), off.stream())
                 .allMatch(outcome -> outcome.snapshot().isPresent()
                         && outcome.snapshot().get().facts().tokensPerSec().isPresent());
-        ToDoubleFunction<Outcome> seconds = hasRates
+        ToDoubleFunction<RunOutcome> seconds = hasRates
                 ? outcome -> 1
                         / outcome.snapshot()
                                 .orElseThrow()
@@ -82,7 +82,7 @@ record Overhead(List<Outcome> on, List<Outcome> off) {
                                 .orElseThrow()));
     }
 
-    /** Returns the part that may be due to the compilers, and vanishes in longer runs. */
+    /** Returns a warning if a part of the cost may be due to the JIT compilers; that part vanishes in longer runs. */
     private String compiling() {
         double percent = on.stream()
                 .flatMap(outcome -> outcome.snapshot().stream())

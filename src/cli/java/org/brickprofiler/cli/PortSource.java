@@ -11,7 +11,7 @@ import java.time.Duration;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.report.JsonReport;
 
-/** A profiler behind the agent's port. */
+/** Reads a profiler through the agent's port. */
 final class PortSource implements TopSource {
 
     private static final int LIMIT_MS = (int) Duration.ofSeconds(10).toMillis();

@@ -68,7 +68,7 @@ record ProfileInput(
      * Reads the profile of a report, or profile and timeline of a trace; the content decides which of the two the file
      * is.
      *
-     * @param files as above
+     * @param files a file, a pipe, {@code -} for the standard input, a folder of tables, or several files of one run
      * @param options the options for a trace
      * @return the profile; the caller closes it
      * @throws IOException if the file cannot be read; the message names the file
@@ -110,7 +110,7 @@ record ProfileInput(
         return new ProfileInput(input.name, profile.snapshot(), Optional.of(profile), contents.timeline());
     }
 
-    /** Returns whether it is no trace, or a trace whose events have times. */
+    /** Returns whether the input is a report, or a trace whose events have times. */
     boolean hasTimes() {
         return trace.map(profile -> profile.counting().hasTimes()).orElse(true);
     }
@@ -154,8 +154,8 @@ record ProfileInput(
 
     /**
      * Returns the further entries of a JSON report. For a trace, these are the sources that placed its matrix products,
-     * the ranges that launched them, the loading of the model, the execution providers, the times of runs, and the
-     * disturbances by the virtual machine.
+     * the ranges that launched them, the loading of the model, the annotated steps, the execution providers, the times
+     * of runs, the slow steps, and the disturbances by the virtual machine.
      */
     Map<String, ?> further() {
         List<Placement> placements = trace.map(TraceProfile::placements).orElse(List.of());

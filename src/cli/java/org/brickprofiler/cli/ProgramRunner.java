@@ -35,7 +35,7 @@ final class ProgramRunner {
 
     private static final double NS_PER_S = 1e9;
 
-    /** The time limit of a process, ns; {@link Long#MAX_VALUE} without a limit. */
+    /** The timeout of a process, ns; {@link Long#MAX_VALUE} for none. */
     private final long limitNs;
 
     private volatile @Nullable Process running;
@@ -62,7 +62,7 @@ final class ProgramRunner {
      * @param elapsedNs the wall time of the process, ns
      * @param log its output
      */
-    record Outcome(String failure, Path file, Optional<ProfileSnapshot> snapshot, long elapsedNs, Path log) {
+    record RunOutcome(String failure, Path file, Optional<ProfileSnapshot> snapshot, long elapsedNs, Path log) {
 
         boolean failed() {
             return !failure.isEmpty();
@@ -75,7 +75,7 @@ final class ProgramRunner {
     }
 
     /**
-     * A runner.
+     * Creates a runner.
      *
      * @param limitSeconds the timeout of a process, s; null for none
      */
@@ -92,7 +92,7 @@ final class ProgramRunner {
      * @throws IOException when it cannot be started, or a file cannot be written
      * @throws InterruptedException when the thread is interrupted while it waits; the program is killed then
      */
-    Outcome run(Program program, String name, boolean measuresRoof) throws IOException, InterruptedException {
+    RunOutcome run(Program program, String name, boolean measuresRoof) throws IOException, InterruptedException {
         Path files = program.files().toAbsolutePath();
         // The file gets its final name only after the process has succeeded.
         Path unfinished = files.resolve("." + name + ".json");
@@ -112,17 +112,17 @@ final class ProgramRunner {
                         ? "failed with exit code " + exitCode.getAsInt()
                         : severalProcesses(files, name);
         if (!failure.isEmpty()) {
-            return new Outcome(failure, file, Optional.empty(), elapsedNs, log);
+            return new RunOutcome(failure, file, Optional.empty(), elapsedNs, log);
         }
         if (!Files.isRegularFile(unfinished)) {
-            return new Outcome("", file, Optional.empty(), elapsedNs, log);
+            return new RunOutcome("", file, Optional.empty(), elapsedNs, log);
         }
         ProfileSnapshot read;
         try {
             read = JsonReport.read(unfinished);
         } catch (IOException unreadable) {
             String reason = "wrote no profile that can be read (" + unreadable.getMessage() + ")";
-            return new Outcome(reason, file, Optional.empty(), elapsedNs, log);
+            return new RunOutcome(reason, file, Optional.empty(), elapsedNs, log);
         }
         RunFacts facts = watch.seen(read.facts());
         if (measuresRoof) {
@@ -133,7 +133,7 @@ final class ProgramRunner {
         ProfileSnapshot snapshot = read.withFacts(facts);
         JsonReport.write(snapshot, unfinished);
         AtomicFile.replace(file, unfinished);
-        return new Outcome("", file, Optional.of(snapshot), elapsedNs, log);
+        return new RunOutcome("", file, Optional.of(snapshot), elapsedNs, log);
     }
 
     /** Returns the profiles of further processes of a run, which the library writes beside the first one. */
@@ -146,8 +146,8 @@ final class ProgramRunner {
     }
 
     /**
-     * Returns why a run fails if several processes wrote profiles: it is unknown which one to compare. Empty for one
-     * process.
+     * Returns the reason why a run fails if several of its processes wrote profiles: it is unknown which profile to
+     * compare. Empty for one process.
      */
     private static String severalProcesses(Path files, String name) throws IOException {
         int further = besideFiles(files, name).size();
@@ -157,7 +157,7 @@ final class ProgramRunner {
                         + ": a run is one process, so unset the variable for the others";
     }
 
-    /** Returns the exit code; empty if the process was ended at the limit. */
+    /** Runs a program, and returns its exit code; empty if the process was killed at the timeout. */
     private OptionalInt execute(Program program, Path profile, Path log) throws IOException, InterruptedException {
         boolean isWindows = System.getProperty("os.name", "").startsWith("Windows");
         ProcessBuilder builder = isWindows

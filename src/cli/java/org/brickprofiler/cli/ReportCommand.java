@@ -93,7 +93,7 @@ final class ReportCommand implements Callable<Integer> {
     @Mixin
     private Brick.HelpOption help;
 
-    /** The forms of requests. */
+    /** The output formats for requests. */
     private enum RequestForm {
         CSV,
         OLLAMA
@@ -124,7 +124,7 @@ final class ReportCommand implements Callable<Integer> {
                                 + "API.")
         private @Nullable RequestForm requests;
 
-        @SuppressWarnings("unused") // what is not the one is the other
+        @SuppressWarnings("unused") // picocli reads it; it applies if none of the others is set
         @Option(names = "--csv", description = "Print one line per brick, as comma-separated values.")
         private boolean csv;
     }
@@ -162,7 +162,7 @@ final class ReportCommand implements Callable<Integer> {
             out.println("HTML: " + html.toAbsolutePath()
                     + (input.hasTimes()
                             ? ""
-                            : " (without a timeline: the file holds durations or sums, and not when)"));
+                            : " (without a timeline: the file holds durations or sums, no start times)"));
         }
         out.flush();
         return input.exitCode(spec.commandLine().getErr());

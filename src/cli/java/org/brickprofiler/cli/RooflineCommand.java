@@ -59,7 +59,7 @@ final class RooflineCommand implements Callable<Integer> {
     }
 
     /**
-     * A command.
+     * Creates a command.
      *
      * @param root the folder with {@code proc} and {@code sys}
      * @param probe measures the machine, using at most the given number of bytes
@@ -94,7 +94,7 @@ final class RooflineCommand implements Callable<Integer> {
         /**
          * Returns the bricks of a profile beside their roofs.
          *
-         * @return null if the option was not given
+         * @return the comparison; null if {@code --roofline} was not given
          * @throws IOException when the machine's file cannot be read
          * @throws IllegalArgumentException when the options are invalid
          */

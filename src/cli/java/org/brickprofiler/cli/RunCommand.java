@@ -20,8 +20,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.cli.ProgramRunner.Outcome;
 import org.brickprofiler.cli.ProgramRunner.Program;
+import org.brickprofiler.cli.ProgramRunner.RunOutcome;
 import org.brickprofiler.compare.Run;
 import org.brickprofiler.compare.RunComparison;
 import org.brickprofiler.report.JsonReport;
@@ -161,7 +161,7 @@ final class RunCommand implements Callable<Integer> {
     @Mixin
     private Brick.HelpOption help;
 
-    /** One of these. */
+    /** The commands: either two sides, or one command for the overhead. */
     private static final class Commands {
         @ArgGroup(exclusive = false)
         private @Nullable Pair pair;
@@ -175,7 +175,7 @@ final class RunCommand implements Callable<Integer> {
         private @Nullable String overhead;
     }
 
-    /** Both of these. */
+    /** The commands of the two sides; both are required. */
     private static final class Pair {
         @Option(
                 names = "--before",
@@ -199,9 +199,9 @@ final class RunCommand implements Callable<Integer> {
     private final Map<String, Program> programs = new LinkedHashMap<>();
 
     /** The counted runs of each program. */
-    private final Map<String, List<Outcome>> collected = new HashMap<>();
+    private final Map<String, List<RunOutcome>> collected = new HashMap<>();
 
-    /** The number of the last run in the folder before this command; 0 without one. */
+    /** The number of the last run in the folder before this command; 0 if there is none. */
     private int lastNumber;
 
     /** The number of earlier runs in the folder, on the side with fewer runs. */
@@ -304,7 +304,7 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
-    /** Returns the commands by side, as the folder keeps them. */
+    /** Returns the commands by side, as the folder stores them. */
     private Map<String, String> commandTexts() {
         Map<String, String> texts = new LinkedHashMap<>();
         programs.forEach((name, program) -> {
@@ -333,13 +333,13 @@ final class RunCommand implements Callable<Integer> {
     private void warmUp() throws IOException, InterruptedException {
         Set<String> failing = new TreeSet<>(programs.keySet());
         for (int left = warmup; left > 0; left--) {
-            Map<String, Outcome> outcomes = round(0);
+            Map<String, RunOutcome> outcomes = round(0);
             failing.removeIf(name -> {
-                Outcome outcome = outcomes.get(name);
+                RunOutcome outcome = outcomes.get(name);
                 return outcome == null || !outcome.failed() || name.endsWith(WITHOUT);
             });
             for (String name : failing) {
-                Outcome outcome = Objects.requireNonNull(outcomes.get(name), name);
+                RunOutcome outcome = Objects.requireNonNull(outcomes.get(name), name);
                 boolean wroteNone = outcome.failure().equals(WROTE_NONE);
                 if (wroteNone || left == 1) {
                     throw new IllegalArgumentException("the command of " + name + " " + outcome.failure()
@@ -364,15 +364,15 @@ final class RunCommand implements Callable<Integer> {
         return smallest.isPresent() && smallest.getAsDouble() <= until;
     }
 
-    private List<Outcome> collected(String program) {
+    private List<RunOutcome> collected(String program) {
         return collected.computeIfAbsent(program, none -> new ArrayList<>());
     }
 
     /** Runs each program once. Round 0 is a warm-up. */
-    private Map<String, Outcome> round(int number) throws IOException, InterruptedException {
+    private Map<String, RunOutcome> round(int number) throws IOException, InterruptedException {
         List<String> order = new ArrayList<>(programs.keySet());
         Collections.shuffle(order);
-        Map<String, Outcome> outcomes = new HashMap<>();
+        Map<String, RunOutcome> outcomes = new HashMap<>();
         roundsLeft--;
         for (String name : order) {
             leftOfRound = (int) order.stream()
@@ -385,9 +385,9 @@ final class RunCommand implements Callable<Integer> {
             }
         }
         if (number > 0) {
-            for (Map.Entry<String, Outcome> entry : outcomes.entrySet()) {
+            for (Map.Entry<String, RunOutcome> entry : outcomes.entrySet()) {
                 if (!entry.getValue().failed()) {
-                    Outcome without = outcomes.get(entry.getKey() + WITHOUT);
+                    RunOutcome without = outcomes.get(entry.getKey() + WITHOUT);
                     collected(entry.getKey()).add(beside(entry.getValue(), without));
                 }
             }
@@ -395,13 +395,13 @@ final class RunCommand implements Callable<Integer> {
         return outcomes;
     }
 
-    private Outcome runOne(String name, Program program, int number) throws IOException, InterruptedException {
-        Outcome outcome = runner.run(
+    private RunOutcome runOne(String name, Program program, int number) throws IOException, InterruptedException {
+        RunOutcome outcome = runner.run(
                 program,
                 number == 0 ? "warm-up" : String.format(Locale.ROOT, "%03d", number),
                 number > 0 && program.compared() && Files.isRegularFile(roof));
         if (!outcome.failed() && outcome.snapshot().isEmpty() && program.profiled() && !isOverhead()) {
-            outcome = new Outcome(WROTE_NONE, outcome.file(), Optional.empty(), outcome.elapsedNs(), outcome.log());
+            outcome = new RunOutcome(WROTE_NONE, outcome.file(), Optional.empty(), outcome.elapsedNs(), outcome.log());
         }
         workNs += outcome.elapsedNs();
         finished++;
@@ -418,7 +418,7 @@ final class RunCommand implements Callable<Integer> {
         return outcome;
     }
 
-    /** Stops the runs without the profiler if they cannot give a rate to compare. */
+    /** Ends the runs without the profiler if they cannot give a rate to compare; refuses them in an overhead run. */
     private void checkWithout(Optional<ProfileSnapshot> snapshot) {
         String useless = "";
         if (snapshot.isPresent() && !snapshot.get().bricks().isEmpty()) {
@@ -439,7 +439,7 @@ final class RunCommand implements Callable<Integer> {
     }
 
     /** Returns a run of a side, with the tokens per second of the run without its profiler in the same round. */
-    private static Outcome beside(Outcome outcome, @Nullable Outcome without) throws IOException {
+    private static RunOutcome beside(RunOutcome outcome, @Nullable RunOutcome without) throws IOException {
         Optional<Double> rate =
                 without == null ? Optional.empty() : without.snapshot().flatMap(RunCommand::tokensPerSec);
         if (rate.isEmpty() || outcome.snapshot().isEmpty()) {
@@ -448,7 +448,7 @@ final class RunCommand implements Callable<Integer> {
         ProfileSnapshot snapshot = outcome.snapshot().get();
         ProfileSnapshot both = snapshot.withFacts(snapshot.facts().withUnprofiledTokensPerSec(rate.get()));
         JsonReport.write(both, outcome.file());
-        return new Outcome("", outcome.file(), Optional.of(both), outcome.elapsedNs(), outcome.log());
+        return new RunOutcome("", outcome.file(), Optional.of(both), outcome.elapsedNs(), outcome.log());
     }
 
     private static Optional<Double> tokensPerSec(ProfileSnapshot snapshot) {
@@ -456,7 +456,7 @@ final class RunCommand implements Callable<Integer> {
         return rate.isPresent() ? Optional.of(rate.getAsDouble()) : Optional.empty();
     }
 
-    /** After Ctrl-C. */
+    /** Stops the runs after Ctrl-C, and prints where the collected runs are. */
     private void stop() {
         runner.stop();
         Brick.report(
@@ -467,7 +467,7 @@ final class RunCommand implements Callable<Integer> {
                                 + folder.resolve(AFTER));
     }
 
-    private void progress(String program, String number, Outcome outcome) {
+    private void progress(String program, String number, RunOutcome outcome) {
         int left = roundsLeft * programs.size() + leftOfRound;
         double leftSeconds = left * (workNs / NS_PER_S) / finished;
         String what = String.format(
@@ -489,7 +489,7 @@ final class RunCommand implements Callable<Integer> {
     }
 
     /** Returns the times of garbage collection and compilation of a run. */
-    private static String machineTimes(Outcome outcome) {
+    private static String machineTimes(RunOutcome outcome) {
         return outcome.snapshot().stream()
                 .flatMap(snapshot -> snapshot.facts().virtualMachines().stream())
                 .findFirst()

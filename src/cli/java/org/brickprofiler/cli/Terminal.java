@@ -27,8 +27,8 @@ public final class Terminal {
     }
 
     /**
-     * Returns whether a console is a terminal. From Java 22 on a console exists without a terminal, too; its method
-     * {@code isTerminal} tells.
+     * Returns whether a console is a terminal. From Java 22 on, a console exists without a terminal, too; its method
+     * {@code isTerminal} distinguishes the two cases.
      */
     private static boolean isTerminal(Console console) {
         try {
@@ -57,9 +57,9 @@ public final class Terminal {
         /**
          * Returns a bar on the terminal, if there is one.
          *
-         * @param file what is read
+         * @param file the file that is read
          * @param bytes its size; 0 if unknown
-         * @return the bar; one that draws nothing if nobody watches or the file is short
+         * @return the bar; one that draws nothing if there is no terminal or the file is short
          */
         static InputBar of(Path file, long bytes) {
             return of(file, bytes, isInteractive(), System.err);
@@ -68,11 +68,11 @@ public final class Terminal {
         /**
          * Returns a bar for a file.
          *
-         * @param file what is read
+         * @param file the file that is read
          * @param bytes its size
          * @param watched whether there is a terminal to draw on
-         * @param terminal where to draw
-         * @return the bar; one that draws nothing if nobody watches or the file is short
+         * @param terminal the stream to draw on
+         * @return the bar; one that draws nothing if there is no terminal or the file is short
          */
         static InputBar of(Path file, long bytes, boolean watched, PrintStream terminal) {
             if (!watched || bytes < LONG_BYTES) {

@@ -126,7 +126,7 @@ final class TopCommand implements Callable<Integer> {
         }
     }
 
-    /** The place to which the text goes. One thread; any thread ends it. */
+    /** The output for the text. Used by one thread; any thread may end it. */
     private interface Screen extends AutoCloseable {
 
         /** Returns a terminal's screen, or a plain output. */
@@ -134,12 +134,15 @@ final class TopCommand implements Callable<Integer> {
             return isInteractive ? new Full(out) : new Plain(out);
         }
 
-        /** Waits so long; returns true at once if the user wants to leave, or nobody reads the output any more. */
+        /**
+         * Waits for the given time; returns true if the output can no longer be written, and at once if the user wants
+         * to leave.
+         */
         boolean isLeftWithin(Duration time) throws IOException;
 
         void show(String text);
 
-        /** Gives the terminal back. Does nothing the second time. */
+        /** Restores the terminal. A second call does nothing. */
         void end();
 
         @Override
@@ -148,7 +151,7 @@ final class TopCommand implements Callable<Integer> {
         }
     }
 
-    /** One block after the other. */
+    /** Output that is not a terminal: prints one block after the other. */
     private static final class Plain implements Screen {
         private final PrintWriter out;
         private boolean hasShown;
@@ -192,7 +195,7 @@ final class TopCommand implements Callable<Integer> {
 
         Full(PrintWriter out) throws IOException {
             this.out = out;
-            // Its own handling of signals would end the process before its shutdown hooks.
+            // JLine's handling of signals would end the process before its shutdown hooks run.
             terminal = TerminalBuilder.builder()
                     .system(true)
                     .dumb(true)
@@ -234,7 +237,7 @@ final class TopCommand implements Callable<Integer> {
             removeHook(atExit);
         }
 
-        /** The latest text stays on the old screen. */
+        /** Restores the terminal; the latest text stays on its normal screen. */
         private void giveBack() {
             if (isOver.compareAndSet(false, true)) {
                 out.print(OLD_SCREEN + latest);

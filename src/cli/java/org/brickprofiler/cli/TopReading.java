@@ -139,7 +139,7 @@ record TopReading(
     }
 
     /**
-     * Returns whether this reading continues an earlier one: no reset, and no other process, lies between them.
+     * Returns whether this reading continues an earlier one, of the same process and without a reset in between.
      *
      * @param earlier the earlier reading
      */

@@ -2,10 +2,13 @@ package org.brickprofiler.cli;
 
 import java.io.IOException;
 
-/** A profiler of another process, which is read and stays as it is. One thread reads; any thread closes. */
+/**
+ * Reads a profiler of another process, and restores the profiler's state in the end. One thread reads; any thread may
+ * close.
+ */
 interface TopSource extends AutoCloseable {
 
-    /** The profiler of a process cannot be read: the message says why. */
+    /** Thrown if the profiler of a process cannot be read; the message states the reason. */
     final class Refused extends IOException {
         private static final long serialVersionUID = 1;
 
@@ -14,18 +17,18 @@ interface TopSource extends AutoCloseable {
         }
     }
 
-    /** Returns the process and its profiler in a few words. */
+    /** Returns a short name of the process and its profiler. */
     String name();
 
     /**
-     * Reads the sums, which are newer than those of the reading before.
+     * Reads sums that are newer than those of the previous reading.
      *
      * @throws Refused if there is no profiler that can be read
      * @throws IOException when the process does not answer, or has ended
      */
     TopReading read() throws IOException;
 
-    /** Leaves the process as it was: a profiler that was off is switched off. Does nothing the second time. */
+    /** Restores the state of the process: a profiler that was off is switched off again. A second call does nothing. */
     @Override
     void close();
 }

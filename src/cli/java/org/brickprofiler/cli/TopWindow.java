@@ -17,19 +17,19 @@ import org.brickprofiler.report.internal.TextTable;
 import org.brickprofiler.stats.LatencyDistribution;
 
 /**
- * The text of {@code brick top}: what happened in the last {@value #LONGEST_MS} ms, as the difference of two readings.
- * After a reset of the profiler, a new window begins. Not thread-safe.
+ * Renders the text of {@code brick top}: the activity of the last {@value #LONGEST_MS} ms, as the difference between
+ * two readings. After a reset of the profiler, a new window begins. Not thread-safe.
  */
 final class TopWindow {
 
-    /** The length of the window, if so much time has passed. */
+    /** The length of the window once enough time has passed, ms. */
     static final long LONGEST_MS = 10_000;
 
     private static final int BRICKS = 5;
     private static final double MS_PER_S = 1e3;
     private static final double NS_PER_MS = 1e6;
 
-    /** The readings of the window, the oldest first; the first may lie a little before it. */
+    /** The readings of the window, the oldest first; the first may be a little older than the window. */
     private final Deque<TopReading> readings = new ArrayDeque<>();
 
     private record Latency(String name, LatencyDistribution times) {}
@@ -57,7 +57,7 @@ final class TopWindow {
         return all.next();
     }
 
-    /** Returns the text: empty lines between its parts, each line ends with {@code "\n"}. */
+    /** Returns the text. Empty lines separate its parts, and each line ends with {@code "\n"}. */
     String render() {
         if (readings.size() < 2) {
             return "The window begins now: there is no earlier reading, or the profiler was reset.\n";
@@ -84,11 +84,11 @@ final class TopWindow {
                 .append(requests.running())
                 .append(" running, ")
                 .append(requests.waiting())
-                .append(" waiting; a second ")
+                .append(" waiting; ")
                 .append(number(requests.arrived() / seconds))
-                .append(" arrived, ")
+                .append(" arrived and ")
                 .append(number(requests.finished() / seconds))
-                .append(" finished.\n");
+                .append(" finished per second.\n");
         text.append(new TextTable<Latency>()
                         .left("latency", Latency::name, "")
                         .right("p50", each -> percentileCell(each.times(), 50), "")

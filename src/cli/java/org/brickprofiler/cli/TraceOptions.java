@@ -7,7 +7,7 @@ import org.brickprofiler.trace.read.TraceRules;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options of commands that read traces. Picocli sets the fields. One thread. */
+/** The options of commands that read traces. Picocli sets the fields. Used by one thread. */
 final class TraceOptions {
 
     @Option(

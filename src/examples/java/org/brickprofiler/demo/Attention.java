@@ -71,7 +71,7 @@ final class Attention {
         });
     }
 
-    /** Four positions at a time read and write the sums once instead of four times. */
+    /** Adds four positions at a time, which reads and writes the sums once instead of four times. */
     private void addFour(int head, KvCache cache, int position, float[] sum, int from) {
         int score = head * maxSequence + position;
         float s0 = scores[score];
@@ -113,7 +113,7 @@ final class Attention {
         }
 
         /**
-         * Keeps the keys and values of a position.
+         * Stores the keys and values of a position.
          *
          * @param qkv queries, keys and values of the position
          * @param from the index of the keys; the values follow them

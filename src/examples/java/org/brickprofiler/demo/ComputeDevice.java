@@ -25,13 +25,13 @@ interface ComputeDevice extends AutoCloseable {
     }
 
     /** An argument of a kernel. */
-    sealed interface Argument permits Floats, Cell {}
+    sealed interface Argument permits Floats, HostNumber {}
 
     /**
      * A kernel with its arguments; it may be enqueued any number of times.
      *
      * @param kernel its name
-     * @param share the work of one share
+     * @param share the unit of work
      * @param width returns the number of shares, 1 or more; called at each launch, since some numbers depend on a cell
      * @param height the factor for that number: 1, or the number of heads
      * @param arguments in the kernel's order; cells are read at each launch
@@ -55,7 +55,7 @@ interface ComputeDevice extends AutoCloseable {
      */
     Floats upload(float[] values);
 
-    /** Takes memory of the host that the device copies to; it is freed with the device. */
+    /** Allocates memory of the host that the device copies to; it is freed with the device. */
     ByteBuffer allocateHost(long bytes);
 
     /** Enqueues a copy to memory of {@link #allocateHost} that has the array's size. */

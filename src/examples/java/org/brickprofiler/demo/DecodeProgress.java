@@ -11,7 +11,7 @@ import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 import org.brickprofiler.trace.TraceRecorder;
 
-/** Follows how far decoding has come. */
+/** Follows the progress of decoding. */
 interface DecodeProgress extends AutoCloseable {
 
     /** Shows nothing. */
@@ -28,9 +28,9 @@ interface DecodeProgress extends AutoCloseable {
     };
 
     /**
-     * Draws a bar, which a thread of its own redraws a few times a second.
+     * Returns a progress bar, which a separate thread redraws a few times a second.
      *
-     * @param tokens number of tokens to come
+     * @param tokens the number of tokens to come
      * @param out a terminal
      */
     static DecodeProgress bar(int tokens, PrintStream out) {
@@ -58,10 +58,10 @@ interface DecodeProgress extends AutoCloseable {
     }
 
     /**
-     * Follows with counters on a timeline, too: tokens per second, and the heap in use. The timeline forgets the
-     * warm-up.
+     * Returns a progress that also sets counters on a timeline: tokens per second, and the heap in use. It clears the
+     * timeline after the warm-up.
      *
-     * @param inner follows as well
+     * @param inner the progress that follows as well
      * @param trace the timeline
      */
     static DecodeProgress counted(DecodeProgress inner, TraceRecorder trace) {
@@ -94,9 +94,9 @@ interface DecodeProgress extends AutoCloseable {
     }
 
     /**
-     * Follows with a flight recording, too, which begins after the warm-up.
+     * Returns a progress that also starts a flight recording after the warm-up.
      *
-     * @param inner follows as well
+     * @param inner the progress that follows as well
      * @param recording a recording that has not begun
      */
     static DecodeProgress recorded(DecodeProgress inner, Recording recording) {
@@ -119,7 +119,7 @@ interface DecodeProgress extends AutoCloseable {
         };
     }
 
-    /** A token was decoded. */
+    /** Counts a decoded token. */
     void step();
 
     /** Ends the warm-up; later tokens count. */
@@ -127,7 +127,7 @@ interface DecodeProgress extends AutoCloseable {
         // A bar goes on.
     }
 
-    /** Decoding is over. */
+    /** Ends the progress, because decoding is over. */
     @Override
     void close();
 }

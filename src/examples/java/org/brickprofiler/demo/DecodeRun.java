@@ -52,7 +52,7 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
                     ? "Ended by the number of tokens."
                     : String.format(
                             Locale.ROOT,
-                            "Ended by the time limit of %s s, before %d tokens; --tokens decodes as many as it says.",
+                            "Ended by the time limit of %s s, before %d tokens; --tokens N alone sets no time limit.",
                             new BigDecimal(ns)
                                     .movePointLeft(9)
                                     .stripTrailingZeros()

@@ -27,7 +27,8 @@ import org.brickprofiler.demo.Pass.Step;
 
 /**
  * A decoder of the Llama architecture: one token in, one token out, on the processor and in float arithmetic. It owns
- * its buffers, its KV cache and its threads. One thread at a time may use it; {@link #close} ends the others.
+ * its buffers, its KV cache and its threads. One thread at a time may use it; {@link #close} ends the threads that it
+ * started.
  */
 final class Decoder implements AutoCloseable {
 
@@ -89,7 +90,7 @@ final class Decoder implements AutoCloseable {
      * Makes a decoder with an empty KV cache and starts its threads.
      *
      * @param weights the model
-     * @param sampler chooses the tokens; used only by this decoder
+     * @param sampler chooses the tokens; used by this decoder only
      * @param threads number of working threads, including the caller of {@link #decode}
      * @param instruments the profiler and the other instruments
      * @throws IllegalArgumentException when the instruments do not fit the model
@@ -104,8 +105,8 @@ final class Decoder implements AutoCloseable {
      * @param weights the model
      * @param sampler chooses the tokens; used by this decoder only
      * @param pool the threads; left open
-     * @param instruments what watches it, and what is done to it
-     * @throws IllegalArgumentException when that does not fit it
+     * @param instruments the profiler and the other instruments
+     * @throws IllegalArgumentException when the instruments do not fit the model
      */
     Decoder(Weights weights, Sampler sampler, WorkerPool pool, Instruments instruments) {
         this(weights, sampler, pool, false, instruments);

@@ -9,7 +9,7 @@ import org.brickprofiler.demo.DevicePass.Work;
 
 /**
  * The decoder's kernels as launches on a device: each with its arguments and its shape. {@code kernels.ptx} and
- * {@code kernels.cl} have them. Numbers that change from pass to pass are {@link Cell}s. One thread.
+ * {@code kernels.cl} contain the kernels. Numbers that change from pass to pass are {@link HostNumber}s. One thread.
  */
 final class DecoderKernels {
 
@@ -35,42 +35,49 @@ final class DecoderKernels {
         }
     }
 
-    Work embed(Floats out, Floats table, Cell token) {
-        return perValue("embed", out.length(), out, table, token, Cell.of(out.length()));
+    Work embed(Floats out, Floats table, HostNumber token) {
+        return perValue("embed", out.length(), out, table, token, HostNumber.of(out.length()));
     }
 
     Work rmsNorm(Floats out, Floats in, Floats weights, float epsilon) {
         int n = in.length();
         out.requireLength(n);
         weights.requireLength(n);
-        return launch("rms_norm", Share.GROUP, () -> 1, 1, out, in, weights, Cell.of(n), Cell.of(epsilon));
+        return launch("rms_norm", Share.GROUP, () -> 1, 1, out, in, weights, HostNumber.of(n), HostNumber.of(epsilon));
     }
 
     Work matvec(Floats out, Floats matrix, Floats in) {
         int rows = out.length();
         int cols = in.length();
         matrix.requireLength((long) rows * cols);
-        return launch("matvec", Share.ROW, () -> rows, 1, out, matrix, in, Cell.of(rows), Cell.of(cols));
+        return launch("matvec", Share.ROW, () -> rows, 1, out, matrix, in, HostNumber.of(rows), HostNumber.of(cols));
     }
 
-    Work rope(Floats qkv, Floats cosines, Floats sines, Heads shape, Cell position) {
+    Work rope(Floats qkv, Floats cosines, Floats sines, Heads shape, HostNumber position) {
         int pairs = shape.headDim() / 2;
         int count = (shape.heads() + shape.kvHeads()) * pairs;
         qkv.requireLength(2L * count);
         cosines.requireLength((long) shape.maxSequence() * pairs);
         sines.requireLength((long) shape.maxSequence() * pairs);
-        return perValue("rope", count, qkv, cosines, sines, position, Cell.of(pairs), Cell.of(count));
+        return perValue("rope", count, qkv, cosines, sines, position, HostNumber.of(pairs), HostNumber.of(count));
     }
 
-    Work kvUpdate(Floats keys, Floats values, Floats qkv, Heads shape, Cell position) {
+    Work kvUpdate(Floats keys, Floats values, Floats qkv, Heads shape, HostNumber position) {
         int n = shape.kvDim();
         int from = shape.heads() * shape.headDim();
         qkv.requireLength(from + 2L * n);
         return perValue(
-                "kv_update", n, shape.cache(keys), shape.cache(values), qkv, Cell.of(from), position, Cell.of(n));
+                "kv_update",
+                n,
+                shape.cache(keys),
+                shape.cache(values),
+                qkv,
+                HostNumber.of(from),
+                position,
+                HostNumber.of(n));
     }
 
-    Work attentionScore(Floats queries, Floats keys, Heads shape, Cell positions) {
+    Work attentionScore(Floats queries, Floats keys, Heads shape, HostNumber positions) {
         float scale = (float) (1.0 / Math.sqrt(shape.headDim()));
         return launch(
                 "attention_score",
@@ -81,14 +88,14 @@ final class DecoderKernels {
                 queries,
                 shape.cache(keys),
                 positions,
-                Cell.of(shape.maxSequence()),
-                Cell.of(shape.headDim()),
-                Cell.of(shape.kvDim()),
-                Cell.of(shape.sharing()),
-                Cell.of(scale));
+                HostNumber.of(shape.maxSequence()),
+                HostNumber.of(shape.headDim()),
+                HostNumber.of(shape.kvDim()),
+                HostNumber.of(shape.sharing()),
+                HostNumber.of(scale));
     }
 
-    Work attentionSoftmax(Heads shape, Cell positions) {
+    Work attentionSoftmax(Heads shape, HostNumber positions) {
         return launch(
                 "attention_softmax",
                 Share.GROUP,
@@ -96,10 +103,10 @@ final class DecoderKernels {
                 1,
                 shape.scores(),
                 positions,
-                Cell.of(shape.maxSequence()));
+                HostNumber.of(shape.maxSequence()));
     }
 
-    Work attentionOutput(Floats out, Floats values, Heads shape, Cell positions) {
+    Work attentionOutput(Floats out, Floats values, Heads shape, HostNumber positions) {
         return launch(
                 "attention_output",
                 Share.COLUMN,
@@ -109,23 +116,23 @@ final class DecoderKernels {
                 shape.scores(),
                 shape.cache(values),
                 positions,
-                Cell.of(shape.maxSequence()),
-                Cell.of(shape.headDim()),
-                Cell.of(shape.kvDim()),
-                Cell.of(shape.sharing()));
+                HostNumber.of(shape.maxSequence()),
+                HostNumber.of(shape.headDim()),
+                HostNumber.of(shape.kvDim()),
+                HostNumber.of(shape.sharing()));
     }
 
     Work swiGlu(Floats out, Floats gate, Floats up) {
         int n = out.length();
         gate.requireLength(n);
         up.requireLength(n);
-        return perValue("swiglu", n, out, gate, up, Cell.of(n));
+        return perValue("swiglu", n, out, gate, up, HostNumber.of(n));
     }
 
     Work residualAdd(Floats sum, Floats addend) {
         int n = sum.length();
         addend.requireLength(n);
-        return perValue("residual_add", n, sum, addend, Cell.of(n));
+        return perValue("residual_add", n, sum, addend, HostNumber.of(n));
     }
 
     private Work perValue(String kernel, int count, Argument... arguments) {

@@ -178,7 +178,7 @@ public final class Demo implements Callable<Integer> {
         }
     }
 
-    /** Without a device nothing is prepared, and no file is opened. */
+    /** Runs on a device. If the device is missing, nothing is prepared, and no file is opened. */
     private int onDevice(DeviceChoice device) {
         Optional<String> missing = device.missing();
         if (missing.isPresent()) {

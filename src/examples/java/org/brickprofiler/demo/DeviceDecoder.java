@@ -24,8 +24,8 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.demo.DevicePass.Step;
 
 /**
- * A decoder of the Llama architecture on a device: a token and its position in, logits out. It works in float
- * arithmetic and, brick by brick, as the decoder on the processor does; the additions of a sum have another order. It
+ * A decoder of the Llama architecture on a device: a token and its position in, logits out. It computes in float
+ * arithmetic, brick by brick as the decoder on the processor does, but adds the terms of a sum in another order. It
  * owns its buffers and its KV cache, in the memory of a {@link ComputeDevice}. One thread.
  */
 final class DeviceDecoder {
@@ -36,11 +36,11 @@ final class DeviceDecoder {
     private final DecoderKernels kernels;
     private final DevicePass pass;
 
-    private final Cell token = new Cell();
-    private final Cell position = new Cell();
+    private final HostNumber token = new HostNumber();
+    private final HostNumber position = new HostNumber();
 
     /** The number of positions that attention reads, including that of the token. */
-    private final Cell positions = new Cell();
+    private final HostNumber positions = new HostNumber();
 
     private final Floats cosines;
     private final Floats sines;

@@ -63,7 +63,9 @@ final class DeviceDemo {
 
     // ---- the same results ----
 
-    /** Decodes on both, each pass from the reference's token; the number of passes. */
+    /**
+     * Decodes on the device and on the processor, each pass from the reference's token; returns the number of passes.
+     */
     private int compare(DeviceDecoder decoder, DecodeProgress progress) {
         BrickProfiler nobody = new BrickProfiler();
         Sampler sampler = options.sampler();
@@ -152,7 +154,7 @@ final class DeviceDemo {
             }
             decoder.decode(token, position, Watching.of(options.syncMode()), profiler);
             decoder.logits(logits);
-            // The processor's work: the device has nothing to say of it.
+            // The processor chooses the token, so the device has no time for it.
             long chooseNs = System.nanoTime();
             token = sampler.sample(logits);
             profiler.record(BrickId.SAMPLING, System.nanoTime() - chooseNs, 1);

@@ -36,7 +36,7 @@ public record DevicePass(List<Step> opening, List<List<Step>> layers, List<Step>
     public record Step(BrickId brick, long elements, Work work) {
 
         /**
-         * One brick that processes one token.
+         * Creates a brick that processes one token.
          *
          * @param brick the brick under which it is timed
          * @param work the work that it enqueues

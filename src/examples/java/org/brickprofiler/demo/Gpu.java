@@ -36,10 +36,10 @@ public final class Gpu implements ComputeDevice {
     private static final int BLOCK = 256;
     private static final int WARP = 32;
 
-    /** A warp adds up a row. */
+    /** The rows of a block: a warp adds up a row. */
     private static final int WARPS = BLOCK / WARP;
 
-    /** Values of a column are far apart in memory: more warps hide more of the way there. */
+    /** Values of a column are far apart in memory: more warps hide more of the memory latency. */
     private static final int COLUMN_BLOCK = 512;
 
     private final CudaStream stream;
@@ -177,7 +177,7 @@ public final class Gpu implements ComputeDevice {
     }
 
     /**
-     * Returns the driver's name of that stream.
+     * Returns the driver's handle of the stream.
      *
      * @return the handle
      */
@@ -260,7 +260,7 @@ public final class Gpu implements ComputeDevice {
     }
 
     static Pointer argument(Argument argument) {
-        return argument instanceof Cell cell ? Pointer.to(cell.bytes()) : Pointer.to(address((Floats) argument));
+        return argument instanceof HostNumber cell ? Pointer.to(cell.bytes()) : Pointer.to(address((Floats) argument));
     }
 
     private static CUdeviceptr address(Floats array) {

@@ -10,7 +10,7 @@ final class Matrix {
     private final float[] values;
 
     /**
-     * A matrix with the given values.
+     * Creates a matrix with the given values.
      *
      * @param values row after row; kept, not copied
      */

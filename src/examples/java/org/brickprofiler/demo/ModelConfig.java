@@ -19,7 +19,7 @@ record ModelConfig(int layers, int dim, int heads, int kvHeads, int ffnDim, int 
     /** The largest value of every component. It keeps all sums below in 64 bits. */
     static final int LARGEST = 1 << 20;
 
-    /** The weights of one matrix are in one Java array. */
+    /** The most weights of a matrix, all of which are in one Java array. */
     private static final long LARGEST_MATRIX = Integer.MAX_VALUE - 8L;
 
     /**
@@ -71,22 +71,22 @@ record ModelConfig(int layers, int dim, int heads, int kvHeads, int ffnDim, int 
         }
     }
 
-    /** Width of one head. */
+    /** Returns the width of one head. */
     int headDim() {
         return dim / heads;
     }
 
-    /** Width of all keys, or all values, of one position. */
+    /** Returns the width of all keys, or all values, of one position. */
     int kvDim() {
         return kvHeads * headDim();
     }
 
-    /** Width of queries, keys and values of one position together. */
+    /** Returns the width of queries, keys and values of one position together. */
     int qkvDim() {
         return dim + 2 * kvDim();
     }
 
-    /** Number of weights of the whole model. */
+    /** Returns the number of weights of the whole model. */
     long parameters() {
         long attention = (long) dim * qkvDim() + (long) dim * dim;
         long feedForward = 3L * dim * ffnDim;
@@ -94,7 +94,7 @@ record ModelConfig(int layers, int dim, int heads, int kvHeads, int ffnDim, int 
         return layers * (attention + feedForward + norms) + 2L * vocab * dim + dim;
     }
 
-    /** Memory that the weights and the KV cache take. */
+    /** Returns the memory that the weights and the KV cache take, bytes. */
     long memoryBytes() {
         long cached = 2L * layers * maxSequence * kvDim();
         return Float.BYTES * (parameters() + cached);

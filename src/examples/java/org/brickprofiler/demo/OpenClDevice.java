@@ -25,7 +25,7 @@ import org.brickprofiler.device.opencl.OpenClSupport;
 /** A device of an OpenCL driver, with an in-order queue whose bricks can be timed. */
 final class OpenClDevice implements ComputeDevice {
 
-    /** The items of a work group that work together. */
+    /** The number of work items of a work group. */
     private static final int GROUP = 64;
 
     private static final int MOST_PLATFORMS = 64;
@@ -50,12 +50,12 @@ final class OpenClDevice implements ComputeDevice {
     private static final class Array extends Floats {
 
         private final long buffer;
-        private final Cell argument;
+        private final HostNumber argument;
 
         Array(long buffer, int length) {
             super(length);
             this.buffer = buffer;
-            argument = Cell.of(buffer);
+            argument = HostNumber.of(buffer);
         }
     }
 
@@ -254,7 +254,7 @@ final class OpenClDevice implements ComputeDevice {
     }
 
     private static ByteBuffer argument(Argument argument) {
-        return (argument instanceof Cell cell ? cell : ((Array) argument).argument).bytes();
+        return (argument instanceof HostNumber cell ? cell : ((Array) argument).argument).bytes();
     }
 
     @Override

@@ -19,7 +19,7 @@ public final class PassCosts {
 
     private final List<Cost> costs;
 
-    /** By round, of each way. */
+    /** The times of each way, by round. */
     private final List<long[]> times;
 
     private PassCosts(List<Cost> costs, List<long[]> times) {

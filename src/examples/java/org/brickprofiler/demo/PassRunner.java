@@ -13,7 +13,7 @@ import org.brickprofiler.graph.GraphRecorder;
 /** Runs every brick of a pass: the one place that each brick and its output goes through. */
 interface PassRunner {
 
-    /** A pass decodes one token, and so does each of its bricks. */
+    /** The elements of each brick: a pass decodes one token. */
     long TOKENS = 1;
 
     /** Runs passes without recording. */
@@ -67,7 +67,10 @@ interface PassRunner {
         }
     }
 
-    /** Runs a pass as a step of its own, times its bricks, and records their work within the step: it has its phase. */
+    /**
+     * Runs a pass as a step of its own, times its bricks, and records their work within the step, so that the work has
+     * the step's phase.
+     */
     final class Profiled extends InStep {
 
         private final BrickProfiler profiler;
@@ -89,7 +92,7 @@ interface PassRunner {
 
     /**
      * Runs a pass, times its bricks, and writes a checksum of each output to the profiler's log. The time of a brick
-     * does not hold that of its checksum.
+     * does not include that of its checksum.
      */
     final class Checksummed implements PassRunner {
 
@@ -142,7 +145,7 @@ interface PassRunner {
         private ExecutionGraph graph = new ExecutionGraph();
 
         /**
-         * A runner.
+         * Creates a runner.
          *
          * @param inner runs the passes, and reports its bricks to the recorder's profiler
          * @param recorder records the graph

@@ -21,7 +21,8 @@ record Perturbation(int layer, BrickId brick, int occurrence) {
     /**
      * Reads {@code LAYER:BRICK} or {@code LAYER:BRICK#N}.
      *
-     * @throws IllegalArgumentException when it reads otherwise, or there is no such brick; the message says which
+     * @throws IllegalArgumentException when the text has another form, or there is no such brick; the message says
+     *     which
      */
     static Perturbation parse(String text) {
         Matcher parts = TEXT.matcher(text);

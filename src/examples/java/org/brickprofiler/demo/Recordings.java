@@ -42,7 +42,7 @@ final class Recordings {
     /**
      * Prepares the recordings that the options request.
      *
-     * @throws IllegalArgumentException when it cannot be done; the message says why
+     * @throws IllegalArgumentException when a recording cannot be made; the message says why
      */
     Recordings(DemoOptions options) {
         this.options = options;
@@ -69,7 +69,8 @@ final class Recordings {
     }
 
     /**
-     * Returns null if this Java has no flight recorder: the explanation of slow steps then says that stops are unknown.
+     * Returns the reporter of stops; null if this Java has no flight recorder: the explanation of slow steps then says
+     * that stops are unknown.
      */
     private static @Nullable VirtualMachineStops stops(TraceRecorder recorder) {
         try {
@@ -148,7 +149,7 @@ final class Recordings {
         return flight == null ? counted : DecodeProgress.recorded(counted, flight);
     }
 
-    /** Writes the files, and prints their contents' kinds. */
+    /** Writes the files, and prints the kind and the path of each. */
     void write(BrickProfiler profiler, PrintWriter out) throws IOException {
         if (stops != null) {
             stops.close();

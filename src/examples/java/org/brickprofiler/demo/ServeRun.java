@@ -125,7 +125,7 @@ final class ServeRun {
     /**
      * Prepares a run.
      *
-     * @param profiler watches it; on, with the same clock
+     * @param profiler the profiler of the run; switched on, with the same clock
      * @param decoders make a decoder with an empty KV cache for each request
      * @param seed the same seed gives the same requests
      */
@@ -176,7 +176,7 @@ final class ServeRun {
         }
     }
 
-    /** Takes note of the requests that have arrived since the last step, and fills free slots. */
+    /** Queues the requests that have arrived since the last step, and fills free slots. */
     private void admit() {
         long sinceNs = clock.nanoTime() - beganNs;
         while (!arriving.isEmpty() && arriving.element().arrivesNs() <= sinceNs) {
@@ -258,7 +258,7 @@ final class ServeRun {
         sequence.processed += part.promptTokens();
     }
 
-    /** Computes a token, and records the work of its bricks within the step, so that it has the step's phase. */
+    /** Computes a token, and records the work of its bricks within the step, so that the work has the step's phase. */
     private void decode(Sequence sequence, int token) {
         sequence.next = sequence.decoder.decode(token);
         int position = sequence.position++;

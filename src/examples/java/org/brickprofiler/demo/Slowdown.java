@@ -19,7 +19,8 @@ record Slowdown(BrickId brick, double percent) {
     /**
      * Reads {@code BRICK=PERCENT}.
      *
-     * @throws IllegalArgumentException when it reads otherwise, or there is no such brick; the message says which
+     * @throws IllegalArgumentException when the text has another form, or there is no such brick; the message says
+     *     which
      */
     static Slowdown parse(String text) {
         Matcher parts = TEXT.matcher(text);

@@ -18,7 +18,7 @@ public final class SpinKernels {
     private final CUstream stream;
 
     /**
-     * Launches in the stream of a device.
+     * Creates kernels that are launched in the stream of a device.
      *
      * @param gpu the device
      */
@@ -27,7 +27,7 @@ public final class SpinKernels {
     }
 
     /**
-     * Launches in another stream of a device.
+     * Creates kernels that are launched in another stream of a device.
      *
      * @param gpu the device
      * @param stream the stream
@@ -47,7 +47,7 @@ public final class SpinKernels {
     public Work spin(long ns, Floats stamps) {
         stamps.requireLength(STAMP_FLOATS);
         CUfunction function = gpu.function(SPIN);
-        Pointer arguments = Pointer.to(Gpu.argument(Cell.of(ns)), Gpu.argument(stamps));
+        Pointer arguments = Pointer.to(Gpu.argument(HostNumber.of(ns)), Gpu.argument(stamps));
         return () -> Gpu.require("cuLaunchKernel", launch(function, 1, 1, arguments));
     }
 
@@ -60,7 +60,7 @@ public final class SpinKernels {
      * @return the driver's code
      */
     public int trySpin(Floats stamps, int blocks, int threads) {
-        Pointer arguments = Pointer.to(Gpu.argument(Cell.of(0L)), Gpu.argument(stamps));
+        Pointer arguments = Pointer.to(Gpu.argument(HostNumber.of(0L)), Gpu.argument(stamps));
         return launch(gpu.function(SPIN), blocks, threads, arguments);
     }
 

@@ -25,7 +25,7 @@ final class TiledProduct {
     }
 
     /**
-     * Multiplies.
+     * Multiplies a matrix and a vector.
      *
      * @param matrix the matrix
      * @param input one value per column
@@ -122,7 +122,7 @@ final class TiledProduct {
      */
     record Tiling(int rows, int cols, int blockRows, int blockCols, int bands) {
 
-        /** Floats of a block: 64 KiB, which half the L2 cache of any current processor holds. */
+        /** Floats of a block: 64 KiB, which fit in half the L2 cache of any current processor. */
         static final int BLOCK_FLOATS = 16 * 1024;
 
         /** Columns of a block: their part of the input vector, 8 KiB, stays in the L1 cache. */
@@ -139,12 +139,12 @@ final class TiledProduct {
             return new Tiling(rows, cols, blockRows, blockCols, Math.min(rowBlocks, BANDS_PER_THREAD * threads));
         }
 
-        /** Number of blocks from top to bottom. */
+        /** Returns the number of blocks from top to bottom. */
         int rowBlocks() {
             return divideUp(rows, blockRows);
         }
 
-        /** Number of blocks from left to right. */
+        /** Returns the number of blocks from left to right. */
         int colBlocks() {
             return divideUp(cols, blockCols);
         }

@@ -8,10 +8,10 @@ final class Vectors {
     private Vectors() {}
 
     /**
-     * Returns the sum of products. Eight sums are kept, since a processor can start an addition before the one before
-     * it has ended; the order of all additions is fixed. Sixteen products a turn make the method longer than the 325
-     * bytes that HotSpot inlines at most: a timer around a block of rows then reads the clock outside of this loop,
-     * which is up to a fifth slower if both are compiled together.
+     * Returns the sum of products. Eight partial sums let the processor start an addition before the previous one has
+     * ended; the order of all additions is fixed. With sixteen products per iteration the method is longer than the 325
+     * bytes that HotSpot inlines at most. It is then compiled apart from a timer around a block of rows: compiled
+     * together with the clock reads, this loop is up to a fifth slower.
      */
     static float dot(float[] a, int aFrom, float[] b, int bFrom, int length) {
         float s0 = 0;
@@ -64,7 +64,7 @@ final class Vectors {
         }
     }
 
-    /** SwiGLU: {@code gate * sigmoid(gate) * up}. */
+    /** Computes SwiGLU: {@code gate * sigmoid(gate) * up}. */
     static void swiGlu(float[] gate, float[] up, float[] output) {
         for (int i = 0; i < output.length; i++) {
             float sigmoid = (float) (1.0 / (1.0 + Math.exp(-gate[i])));

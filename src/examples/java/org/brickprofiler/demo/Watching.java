@@ -28,7 +28,7 @@ public enum Watching {
     },
     /** Two marks for each brick, resolved at the end of each layer. */
     PER_LAYER("PER_LAYER", SyncMode.PER_LAYER),
-    /** The device is waited for after each brick. */
+    /** A wait for the device after each brick. */
     IMMEDIATE("IMMEDIATE", SyncMode.IMMEDIATE);
 
     private final String title;
@@ -69,7 +69,7 @@ public enum Watching {
     }
 
     /**
-     * Enqueues a pass and ends it, if this way has an end of a pass.
+     * Enqueues a pass, and ends it unless no profiler watches.
      *
      * @param profiler the profiler, in the mode of this way
      * @param pass the pass

@@ -8,8 +8,8 @@ import java.sql.Connection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds rows to a table of DuckDB by its own appender, some hundred times as fast as statements are. The driver is
- * loaded apart, so it is reached by method handles. One thread.
+ * Adds rows to a table of DuckDB with DuckDB's own appender, some hundred times as fast as statements. The driver may
+ * come from a separate class loader, so its methods are called by method handles. One thread.
  */
 final class DuckAppender implements AutoCloseable {
 
@@ -24,11 +24,11 @@ final class DuckAppender implements AutoCloseable {
     private final MethodHandle close;
 
     /**
-     * Opens one.
+     * Opens an appender.
      *
-     * @param connection of DuckDB
+     * @param connection a connection of DuckDB
      * @param table a table there
-     * @throws IOException when the driver has none, or the table does not exist
+     * @throws IOException when the driver has no such appender, or the table does not exist
      */
     DuckAppender(Connection connection, String table) throws IOException {
         try {

@@ -42,7 +42,7 @@ public final class DuckPlugin {
     /** The artifact with which this program is tested. */
     public static final String ARTIFACT = "org.duckdb:duckdb_jdbc:" + VERSION;
 
-    /** The jar of that version as Maven Central has it. */
+    /** The checksum of that version's jar on Maven Central. */
     static final String SHA_256 = "6cb8b0e0fc51b2e45aead2d2c1e1fd09dd10267db2966e69aaab0de67319f826";
 
     static final String JAR = "duckdb_jdbc-" + VERSION + ".jar";
@@ -59,7 +59,7 @@ public final class DuckPlugin {
 
     private static final String DRIVER = "org.duckdb.DuckDBDriver";
 
-    /** A second loader could not load the driver's native part, which a virtual machine has once. */
+    /** The driver is loaded once: a virtual machine cannot load its native library again in a second class loader. */
     private static @Nullable Driver loaded;
 
     private DuckPlugin() {}
@@ -68,7 +68,7 @@ public final class DuckPlugin {
      * Returns the driver, the same one each time.
      *
      * @return the driver
-     * @throws IOException when it is nowhere, or cannot be loaded; the message says how to get it
+     * @throws IOException when the driver is not found, and the message says how to get it; or when it cannot be loaded
      */
     static synchronized Driver driver() throws IOException {
         if (loaded == null) {
@@ -110,7 +110,7 @@ public final class DuckPlugin {
      *
      * @param named the value of a setting: the jar or its folder
      * @param folder the folder of this program's own jar
-     * @return the jar; of several jars in a folder, the one with the last name
+     * @return the jar; of several jars in a folder, the one whose name sorts last
      * @throws IOException when there is no such jar
      */
     static Path find(Optional<Path> named, Optional<Path> folder) throws IOException {
@@ -137,7 +137,8 @@ public final class DuckPlugin {
      * Downloads the driver from a Maven repository.
      *
      * @param repository its address, of HTTP or HTTPS; the proxies of the virtual machine are used
-     * @param into a folder, which is created; null for the path in the setting, otherwise beside this program's jar
+     * @param into a folder, which is created; null for the folder that the setting names or, if it names none, the
+     *     folder of this program's jar
      * @param progress receives the progress
      * @return the complete jar; an existing one is not downloaded again
      * @throws IOException when it cannot be read or written, or is not the jar of {@link #ARTIFACT}; the message gives

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
  */
 public interface FleetEngine extends AutoCloseable {
 
-    /** The engine that is taken if none is named. */
+    /** The name of the default engine. */
     String DEFAULT = DuckEngine.NAME;
 
     /**
-     * Makes the rows of some files a table, in place of an older one of that name.
+     * Creates a table from the rows of files; replaces an older table of that name.
      *
      * @param name the table
      * @param parquetFiles paths or addresses, at least one; of one schema
@@ -39,7 +39,7 @@ public interface FleetEngine extends AutoCloseable {
     InputStream read(String file) throws IOException;
 
     /**
-     * Gives a query a name, in place of an older one.
+     * Creates a view; replaces an older view of that name.
      *
      * @param name the view
      * @param select a query over tables and views
@@ -48,11 +48,11 @@ public interface FleetEngine extends AutoCloseable {
     void view(String name, String select) throws IOException;
 
     /**
-     * Asks.
+     * Executes a query.
      *
      * @param select a query over tables and views
-     * @return the whole answer
-     * @throws IOException when the engine refuses it, or the answer has more than {@link #MOST_ROWS} rows
+     * @return the complete result
+     * @throws IOException when the engine refuses it, or the result has more than {@link #MOST_ROWS} rows
      */
     Rows query(String select) throws IOException;
 
@@ -67,7 +67,7 @@ public interface FleetEngine extends AutoCloseable {
         return false;
     }
 
-    /** More rows are nothing that a person or a page takes. */
+    /** The most rows of a result: neither a person nor a page can use more. */
     int MOST_ROWS = 1_000_000;
 
     /** Releases memory and temporary files. Call it once; afterwards the engine executes nothing. */
@@ -90,7 +90,7 @@ public interface FleetEngine extends AutoCloseable {
             @Nullable String master) {
 
         /**
-         * Of a machine that others use as well.
+         * Returns the default resources, for a machine that others use as well.
          *
          * @return 640 MiB, and all processors
          */
@@ -103,16 +103,16 @@ public interface FleetEngine extends AutoCloseable {
     interface Provider {
 
         /**
-         * Returns how it is named on the command line.
+         * Returns the name of the engine on the command line.
          *
          * @return one word
          */
         String name();
 
         /**
-         * Starts it.
+         * Starts the engine.
          *
-         * @param options how it is to run
+         * @param options its resources
          * @return the engine, to be closed
          * @throws IOException when it cannot be started; the message says why
          */

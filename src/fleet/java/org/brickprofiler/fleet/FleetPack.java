@@ -64,10 +64,10 @@ public final class FleetPack {
     }
 
     /**
-     * Returns whether a folder is one.
+     * Returns whether a folder is a pack.
      *
      * @param folder any path
-     * @return true if it has the manifest of one, damaged or not
+     * @return true if it has the manifest of a pack, damaged or not
      */
     public static boolean isPack(Path folder) {
         Path manifest = folder.resolve(Manifest.NAME);
@@ -188,9 +188,9 @@ public final class FleetPack {
      * Returns the entry of the manifest for a file.
      *
      * @param folder the pack
-     * @param table which table the file is a part of
+     * @param table the table to which the file belongs
      * @param file the file, below the folder
-     * @param rows how many rows it has
+     * @param rows the number of its rows
      * @return the entry
      * @throws IOException when the file cannot be read
      */
@@ -201,7 +201,7 @@ public final class FleetPack {
 
     /**
      * Returns the checksum of a file's bytes: CRC-32C, which processors compute as fast as they read. It finds every
-     * change of up to 32 neighbouring bits, and misses one in 2<sup>32</sup> of others.
+     * change of up to 32 neighbouring bits, and misses one in 2<sup>32</sup> of other changes.
      */
     static int checksum(Path file) throws IOException {
         CRC32C sum = new CRC32C();
@@ -234,7 +234,7 @@ public final class FleetPack {
      * Returns the problems of the pack: those that packing found, and then those of the pack itself: an earlier
      * version, and damaged files.
      *
-     * @return all of it
+     * @return all problems
      */
     public List<PackProblem> problems() {
         List<PackProblem> all = new ArrayList<>(manifest.problems());
@@ -243,7 +243,7 @@ public final class FleetPack {
     }
 
     /**
-     * Makes the tables of an engine those of this pack.
+     * Creates the tables of this pack in an engine.
      *
      * @param engine the engine
      * @throws IOException when it cannot read them
@@ -319,7 +319,7 @@ public final class FleetPack {
 
     /**
      * Returns a text as an SQL literal. Engines differ in backslashes: to some a backslash is a character, to others an
-     * escape.
+     * escape. Therefore a backslash becomes a slash.
      */
     private static String text(@Nullable String text) {
         return text == null ? "NULL" : "'" + text.replace("'", "''").replace('\\', '/') + "'";

@@ -37,16 +37,18 @@ import org.jspecify.annotations.Nullable;
  * Builds a pack from profiles. Each worker reads some thousand files of a run into a {@link PartWriter}, so memory does
  * not grow with the number of files, except for some hundred bytes for the head of each file.
  *
- * <p>The tables go into a new folder inside the pack's folder; the manifest, which replaces the former one in one step,
+ * <p>The tables go into a new folder inside the pack's folder; the manifest, which replaces the former one atomically,
  * names the new folder. A reader therefore sees, and an interrupted process leaves, either the former pack or the new
  * one. Only one process may write a pack at a time.
  */
 public final class FleetPacker {
 
-    /** Most windows in one Parquet file: with 36 bricks some 100 MB in DuckDB's memory, and 3 to 10 MB on the disk. */
+    /**
+     * The most windows in one Parquet file: with 36 bricks some 100 MB in DuckDB's memory, and 3 to 10 MB on the disk.
+     */
     private static final int PART_WINDOWS = 8_192;
 
-    /** Fewer are not worth another file. */
+    /** The fewest windows that are worth another file. */
     private static final int LEAST_WINDOWS = 512;
 
     private static final String TABLES_FOLDER = "tables-";
@@ -59,12 +61,12 @@ public final class FleetPacker {
     private final AtomicLong readBytes = new AtomicLong();
     private long totalBytes;
 
-    /** Hears how far packing is. Any thread. */
+    /** Receives the progress of packing. Any thread. */
     public interface Progress {
         /**
          * Reports progress.
          *
-         * @param bytes bytes that are done
+         * @param bytes the bytes that are done
          * @param totalBytes all bytes
          */
         void at(long bytes, long totalBytes);
@@ -73,8 +75,8 @@ public final class FleetPacker {
     /**
      * The result of packing.
      *
-     * @param manifest of the pack
-     * @param windows that are in the tables
+     * @param manifest the manifest of the pack
+     * @param windows the number of windows in the tables
      */
     public record Result(Manifest manifest, long windows) {}
 
@@ -82,7 +84,7 @@ public final class FleetPacker {
      * Creates a packer.
      *
      * @param folder the pack: a folder that does not exist, is empty, or is a pack, which is replaced
-     * @param model the model whose files are taken; null for the most frequent one
+     * @param model the model whose files are packed; null for the model of more than half of the files
      * @param options the resources of DuckDB; its temporary files are in the pack's folder until it is done, and its
      *     memory is divided among the workers, one for each thread
      * @param progress receives the progress
@@ -102,9 +104,9 @@ public final class FleetPacker {
      *
      * @param files the profiles, in any order; a profile without a run is named after its path
      * @return the result; if no window is left, nothing was written
-     * @throws IOException when the pack cannot be written, or the engine fails; the former pack is complete
-     * @throws IllegalArgumentException when the folder contains something other than a pack, or no model is the most
-     *     frequent
+     * @throws IOException when the pack cannot be written, or the engine fails; the former pack stays complete
+     * @throws IllegalArgumentException when the folder contains something other than a pack, no file has the chosen
+     *     model, or, if none is chosen, no model is that of more than half of the files
      */
     public Result pack(Collection<Path> files) throws IOException {
         return pack(files, Map.of());
@@ -114,15 +116,15 @@ public final class FleetPacker {
      * Packs profiles, and names files that may be profiles but are not read.
      *
      * @param files the profiles, in any order; a profile without a run is named after its path
-     * @param passedOver the files that are not read, with the reasons; problems of the pack
+     * @param passedOver the files that are not read, with the reasons; each is a problem of the pack
      * @return the result; if no window is left, nothing was written
-     * @throws IOException when the pack cannot be written, or the engine fails; the former pack is complete
-     * @throws IllegalArgumentException when the folder contains something other than a pack, or no model is the most
-     *     frequent
+     * @throws IOException when the pack cannot be written, or the engine fails; the former pack stays complete
+     * @throws IllegalArgumentException when the folder contains something other than a pack, no file has the chosen
+     *     model, or, if none is chosen, no model is that of more than half of the files
      */
     public Result pack(Collection<Path> files, Map<Path, String> passedOver) throws IOException {
         requireOwnFolder();
-        // Before hundreds of thousands of files are read in vain.
+        // The driver is needed: fail before hundreds of thousands of files are read in vain.
         DuckPlugin.driver();
         List<Source> sources = sources(files);
         totalBytes = sources.stream().mapToLong(Source::bytes).sum();
@@ -161,7 +163,7 @@ public final class FleetPacker {
             return;
         }
         if (!Files.isDirectory(folder)) {
-            throw new IllegalArgumentException("cannot write to " + folder + ": it is no folder");
+            throw new IllegalArgumentException("cannot write to " + folder + ": it is not a folder");
         }
         if (Files.exists(folder.resolve(Manifest.NAME))) {
             Manifest.read(folder);
@@ -171,7 +173,7 @@ public final class FleetPacker {
             if (there.map(file -> file.getFileName().toString())
                     .anyMatch(name -> !name.startsWith(TABLES_FOLDER) && !name.equals(FolderLock.FILE))) {
                 throw new IllegalArgumentException(
-                        "cannot write to " + folder + ": it holds something else than a pack of profiles");
+                        "cannot write to " + folder + ": it holds something other than a pack of profiles");
             }
         }
     }
@@ -341,7 +343,9 @@ public final class FleetPacker {
         }
     }
 
-    /** Returns the windows of a run that the exports of the ranks deleted, as far as later windows state them. */
+    /**
+     * Returns problems for the windows that the exports of a run's ranks deleted, as far as later windows count them.
+     */
     private static List<PackProblem> deleted(List<Taken> run) {
         List<PackProblem> problems = new ArrayList<>();
         run.stream()
@@ -351,7 +355,7 @@ public final class FleetPacker {
                     long ofProcess = 0;
                     windows.sort(Comparator.comparingLong(each -> each.head().window()));
                     for (Taken each : windows) {
-                        // A process begins to count at 0.
+                        // A new process counts from 0 again.
                         all = Sums.limited(all, each.windowsDeleted() < ofProcess ? ofProcess : 0);
                         ofProcess = each.windowsDeleted();
                     }
@@ -400,7 +404,10 @@ public final class FleetPacker {
         return parts;
     }
 
-    /** Of one size, and as many for each worker. */
+    /**
+     * Returns the number of parts for some windows. The parts have one size, and each worker gets the same number of
+     * them, unless they would be too small.
+     */
     private int parts(int windows) {
         int needed = (windows + PART_WINDOWS - 1) / PART_WINDOWS;
         int alike = (needed + options.threads() - 1) / options.threads() * options.threads();
@@ -412,8 +419,8 @@ public final class FleetPacker {
     }
 
     /**
-     * Returns those characters of the run's name that every file system allows; the column {@code run_id} has the
-     * complete name.
+     * Returns a folder name that no other run has: the end of the run's name, with underscores for characters that not
+     * every file system allows. The column {@code run_id} has the complete name.
      */
     private static String folderName(String run, Set<String> others) {
         String plain = run.replaceAll("[^A-Za-z0-9._-]+", "_");
@@ -425,8 +432,8 @@ public final class FleetPacker {
     }
 
     /**
-     * Returns the engine of a worker, with its share of the memory. Data that do not fit there go beside the new
-     * tables: the files that a killed process leaves, the next pack deletes with them.
+     * Returns the engine of a worker, with its share of the memory. Data that do not fit go to files beside the new
+     * tables. If the process is killed, the next pack deletes these files together with the tables.
      */
     private DuckEngine engine(Path tables) throws IOException {
         return DuckEngine.open(new FleetEngine.Options(options.memoryBytes() / options.threads(), 1, tables, null));
@@ -451,7 +458,7 @@ public final class FleetPacker {
         }
     }
 
-    /** Every table has a file. */
+    /** Writes a file without rows for each table that has no file, so that every table has one. */
     private List<PackFile> emptyTables(Path tables, List<PackFile> files) throws IOException {
         List<PackFile> empty = new ArrayList<>();
         try (DuckEngine engine = engine(tables);

@@ -26,7 +26,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.brickprofiler.fleet.Question.Row;
+import org.brickprofiler.fleet.FleetQuestion.Row;
 import org.brickprofiler.fleet.Stragglers.Finding;
 import org.brickprofiler.fleet.Stragglers.Shown;
 import org.brickprofiler.internal.io.PlainText;
@@ -54,29 +54,29 @@ public final class FleetReport {
     /** The most ranks whose shares are kept: those with the smallest share of communication, which wait least. */
     private static final int MOST_RANKS = 4_096;
 
-    /** The most problems that are kept one by one; all are counted. */
+    /** The most problems that are listed one by one; all are counted. */
     private static final int MOST_PROBLEMS = 1_000;
 
-    /** The most lines of a table of ranks or runs if no program reads it. */
+    /** The most lines of a table of ranks or runs in the reports for people. */
     private static final int MOST_LINES = 20;
 
     /** The questions for the sections; stragglers have questions of their own. */
-    private static final List<Question> ASKED = List.of(
-            Question.RUNS,
-            Question.PHASES,
-            Question.REQUESTS,
-            Question.BRICKS,
-            Question.PERCENTILES,
-            Question.SPREAD,
-            Question.SHARES,
-            Question.DRIFT,
-            Question.RANK_BRICKS,
-            Question.WINDOWS,
-            Question.LOSSES);
+    private static final List<FleetQuestion> ASKED = List.of(
+            FleetQuestion.RUNS,
+            FleetQuestion.PHASES,
+            FleetQuestion.REQUESTS,
+            FleetQuestion.BRICKS,
+            FleetQuestion.PERCENTILES,
+            FleetQuestion.SPREAD,
+            FleetQuestion.SHARES,
+            FleetQuestion.DRIFT,
+            FleetQuestion.RANK_BRICKS,
+            FleetQuestion.WINDOWS,
+            FleetQuestion.LOSSES);
 
     private final List<PackProblem> problems;
     private final Stragglers stragglers;
-    private final Map<Question, Rows> answers;
+    private final Map<FleetQuestion, Rows> answers;
     private final List<Row> runs;
     private final List<Row> bricks;
     private final List<Row> bricksByPhase;
@@ -86,28 +86,28 @@ public final class FleetReport {
     private final Optional<String> onlyPhase;
 
     private final List<Row> shares;
-    private final Losses losses;
+    private final IncompleteRanks losses;
 
     /** By phase, category and brick. */
     private final Map<List<String>, Row> percentiles = new HashMap<>();
 
     private final Map<List<String>, Row> spreads = new HashMap<>();
 
-    private FleetReport(List<PackProblem> problems, Stragglers stragglers, Map<Question, Rows> answers) {
+    private FleetReport(List<PackProblem> problems, Stragglers stragglers, Map<FleetQuestion, Rows> answers) {
         this.problems = List.copyOf(problems);
         this.stragglers = stragglers;
         this.answers = answers;
-        runs = rows(Question.RUNS);
-        losses = new Losses(rows(Question.LOSSES));
-        bricks = of(rows(Question.BRICKS), true);
-        bricksByPhase = of(rows(Question.BRICKS), false);
+        runs = rows(FleetQuestion.RUNS);
+        losses = new IncompleteRanks(rows(FleetQuestion.LOSSES));
+        bricks = of(rows(FleetQuestion.BRICKS), true);
+        bricksByPhase = of(rows(FleetQuestion.BRICKS), false);
         onlyPhase = onlyPhase();
-        spread = of(rows(Question.SPREAD), true);
-        shares = rows(Question.SHARES).stream()
+        spread = of(rows(FleetQuestion.SPREAD), true);
+        shares = rows(FleetQuestion.SHARES).stream()
                 .sorted(Comparator.comparingDouble(FleetReport::communicationShare))
                 .toList();
-        rows(Question.PERCENTILES).forEach(row -> percentiles.put(partKey(row), row));
-        rows(Question.SPREAD).forEach(row -> spreads.put(partKey(row), row));
+        rows(FleetQuestion.PERCENTILES).forEach(row -> percentiles.put(partKey(row), row));
+        rows(FleetQuestion.SPREAD).forEach(row -> spreads.put(partKey(row), row));
     }
 
     private Optional<String> onlyPhase() {
@@ -134,18 +134,18 @@ public final class FleetReport {
      * @throws IOException when the engine fails
      */
     public static FleetReport of(FleetEngine engine, List<PackProblem> problems) throws IOException {
-        Map<Question, Rows> answers = new EnumMap<>(Question.class);
-        for (Question question : ASKED) {
+        Map<FleetQuestion, Rows> answers = new EnumMap<>(FleetQuestion.class);
+        for (FleetQuestion question : ASKED) {
             answers.put(question, question.answer(engine));
         }
         return new FleetReport(problems, Stragglers.of(engine), answers);
     }
 
-    private List<Row> rows(Question question) {
-        return Question.rows(answer(question));
+    private List<Row> rows(FleetQuestion question) {
+        return FleetQuestion.rows(answer(question));
     }
 
-    private Rows answer(Question question) {
+    private Rows answer(FleetQuestion question) {
         return Optional.ofNullable(answers.get(question)).orElseThrow();
     }
 
@@ -225,7 +225,7 @@ public final class FleetReport {
             return new Sheet<>(heading, rows, new ArrayList<>(), 0);
         }
 
-        /** Of a long list, its head. */
+        /** Returns a table of the first rows of a long list. */
         static <T> Sheet<T> head(String heading, List<T> rows) {
             int shown = Math.min(rows.size(), MOST_LINES);
             return new Sheet<>(heading, rows.subList(0, shown), new ArrayList<>(), rows.size() - shown);
@@ -318,7 +318,7 @@ public final class FleetReport {
                                         + each.slowWindows().getAsInt());
     }
 
-    private Sheet<Losses.Rank> lossSheet() {
+    private Sheet<IncompleteRanks.Rank> lossSheet() {
         return Sheet.head("Missing measurements by rank, the largest share first", losses.ranks())
                 .left("rank", each -> rank(each.run(), each.number()))
                 .right("samples", each -> count(each.samples()))
@@ -454,7 +454,7 @@ public final class FleetReport {
     private Sheet<Row> driftSheet() {
         return Sheet.of(
                         "Drift: the mean of a sample, from the first third of the windows to the last",
-                        rows(Question.DRIFT))
+                        rows(FleetQuestion.DRIFT))
                 .left("brick", row -> row.text("brick"))
                 .right("first", row -> durationCell(row.number("first_ns")))
                 .right("last", row -> durationCell(row.number("last_ns")))
@@ -466,7 +466,7 @@ public final class FleetReport {
     }
 
     private Sheet<Row> phaseSheet() {
-        return Sheet.of("Steps by phase", rows(Question.PHASES))
+        return Sheet.of("Steps by phase", rows(FleetQuestion.PHASES))
                 .left("phase", row -> row.ifText("phase").orElse(NONE))
                 .right("steps of all ranks", row -> count(row.number("steps")))
                 .right("avg", row -> durationCell((double) row.number("total_ns") / row.number("steps")))
@@ -479,7 +479,7 @@ public final class FleetReport {
     }
 
     private Sheet<Row> requestSheet() {
-        return Sheet.head("Requests by rank, those that waited longest first", rows(Question.REQUESTS))
+        return Sheet.head("Requests by rank, those that waited longest first", rows(FleetQuestion.REQUESTS))
                 .left("rank", row -> rank(row, "run_id", "rank"))
                 .right("requests", row -> count(row.number("finished")))
                 .right("wait of one", row -> durationCell(waitedNs(row) / row.number("finished")))
@@ -538,7 +538,9 @@ public final class FleetReport {
                         + (isIdleKnown() ? "idle " + percent(idle, all) + " %" : idleUnknown());
     }
 
-    /** Returns whether the idle time of every rank is known: that of some ranks is no part of the time of all. */
+    /**
+     * Returns whether the idle time of every rank is known. If not, the time of all ranks is given without idle time.
+     */
     private boolean isIdleKnown() {
         return withoutIdle() == 0;
     }
@@ -584,7 +586,8 @@ public final class FleetReport {
     }
 
     /**
-     * Returns the report for a comment in Markdown: stragglers are seen, the rest is folded. Names show as they are.
+     * Returns the report for a comment in Markdown: stragglers are visible, the rest is collapsed. Names are escaped,
+     * so that they appear as they are.
      *
      * @return lines of Markdown
      */
@@ -607,7 +610,7 @@ public final class FleetReport {
      * Returns the report for programs. The keys of rows are the columns of the questions; times are in ns, changes in
      * millionths ({@code _ppm}), others in percent ({@code _pct}). Unknown values are omitted.
      *
-     * @return JSON, a row in a line, that ends with a line break
+     * @return JSON with one row per line, which ends with a line break
      */
     public String toJson() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -656,14 +659,14 @@ public final class FleetReport {
             problems();
             stragglers();
             losses();
-            table(Question.RUNS);
-            table(Question.PHASES);
-            table(Question.REQUESTS);
+            table(FleetQuestion.RUNS);
+            table(FleetQuestion.PHASES);
+            table(FleetQuestion.REQUESTS);
             bricks("bricks", bricks);
             bricks("bricks_by_phase", bricksByPhase);
             spread();
             shares();
-            table(Question.DRIFT);
+            table(FleetQuestion.DRIFT);
             rankBricks();
             windows();
             json.writeEndObject();
@@ -755,7 +758,7 @@ public final class FleetReport {
 
         private void losses() throws IOException {
             json.writeArrayFieldStart("losses");
-            for (Losses.Rank rank :
+            for (IncompleteRanks.Rank rank :
                     losses.ranks().subList(0, Math.min(losses.ranks().size(), MOST_RANKS))) {
                 startRow();
                 json.writeStringField("run_id", rank.run());
@@ -776,7 +779,7 @@ public final class FleetReport {
             return value.isPresent() ? (Long) value.getAsLong() : null;
         }
 
-        private void table(Question question) throws IOException {
+        private void table(FleetQuestion question) throws IOException {
             Rows answer = answer(question);
             json.writeArrayFieldStart(question.name().toLowerCase(Locale.ROOT));
             for (List<@Nullable Object> row : answer.rows()) {
@@ -817,7 +820,7 @@ public final class FleetReport {
             json.writeEndArray();
         }
 
-        /** Writes the spread of all samples; that of a phase stands in the phase's bricks. */
+        /** Writes the spread of all samples; the spread of a phase is part of the phase's bricks. */
         private void spread() throws IOException {
             json.writeArrayFieldStart("spread");
             for (Row row : spread) {
@@ -825,7 +828,7 @@ public final class FleetReport {
                 for (String column : List.of("category", "brick")) {
                     json.writeStringField(column, row.text(column));
                 }
-                for (String column : answer(Question.SPREAD).columns()) {
+                for (String column : answer(FleetQuestion.SPREAD).columns()) {
                     if (!List.of("phase", "category", "brick").contains(column)) {
                         field(column, column.endsWith("_run") ? row.text(column) : (Long) row.number(column));
                     }
@@ -852,12 +855,12 @@ public final class FleetReport {
             json.writeEndArray();
         }
 
-        /** A line for each rank, with the times of all bricks; null if it ran none. */
+        /** Writes a line for each rank, with its time for each brick; null if it did not run the brick. */
         private void rankBricks() throws IOException {
             Map<List<String>, Integer> places = new LinkedHashMap<>();
             List<Row> names = new ArrayList<>();
             Map<List<Object>, @Nullable Long[]> byRank = new LinkedHashMap<>();
-            List<Row> rows = rows(Question.RANK_BRICKS);
+            List<Row> rows = rows(FleetQuestion.RANK_BRICKS);
             for (Row row : rows) {
                 if (places.putIfAbsent(key(row), places.size()) == null) {
                     names.add(row);
@@ -892,9 +895,9 @@ public final class FleetReport {
             json.writeEndObject();
         }
 
-        /** A line for each brick, with its times in all parts of the windows; null if it did not run. */
+        /** Writes a line for each brick, with its time in each part of the windows; null if it did not run there. */
         private void windows() throws IOException {
-            List<Row> rows = rows(Question.WINDOWS);
+            List<Row> rows = rows(FleetQuestion.WINDOWS);
             int parts = (int)
                     rows.stream().mapToLong(row -> row.number("part") + 1).max().orElse(0);
             Map<List<String>, @Nullable Long[]> byBrick = new LinkedHashMap<>();
@@ -926,7 +929,7 @@ public final class FleetReport {
             json.writeStartObject();
         }
 
-        /** Nothing, if there is no value. */
+        /** Writes a field; writes nothing if there is no value. */
         private void field(String key, @Nullable Object value) throws IOException {
             if (value instanceof Double number) {
                 JsonText.number(json, key, number);

@@ -31,28 +31,28 @@ public final class FleetRuns {
     private FleetRuns() {}
 
     /**
-     * Makes them.
+     * Returns the runs of a fleet.
      *
-     * @param engine with the tables of a fleet
-     * @param name how the fleet is called in reports, such as its folder; the runs are called after it
+     * @param engine the engine with the tables of the fleet
+     * @param name the name of the fleet in reports, such as its folder; the names of the runs begin with it
      * @return the runs, by name
      * @throws IOException when the engine fails
      */
     public static List<Run> of(FleetEngine engine, String name) throws IOException {
         Objects.requireNonNull(name, "name");
         Map<String, List<BrickStats>> bricks = new HashMap<>();
-        for (Question.Row row : Question.RUN_BRICKS.ask(engine)) {
+        for (FleetQuestion.Row row : FleetQuestion.RUN_BRICKS.ask(engine)) {
             bricks.computeIfAbsent(row.text("run_id"), none -> new ArrayList<>())
                     .add(brick(row));
         }
         Map<String, List<StepStats>> steps = new HashMap<>();
-        for (Question.Row row : Question.RUN_STEPS.ask(engine)) {
+        for (FleetQuestion.Row row : FleetQuestion.RUN_STEPS.ask(engine)) {
             phase(row.ifText("phase").orElse(""))
                     .ifPresent(phase -> steps.computeIfAbsent(row.text("run_id"), none -> new ArrayList<>())
                             .add(steps(phase, row)));
         }
         List<Run> runs = new ArrayList<>();
-        for (Question.Row row : Question.RUNS.ask(engine)) {
+        for (FleetQuestion.Row row : FleetQuestion.RUNS.ask(engine)) {
             String run = row.text("run_id");
             runs.add(Run.of(
                     name + ", " + run,
@@ -61,7 +61,7 @@ public final class FleetRuns {
         return List.copyOf(runs);
     }
 
-    private static BrickStats brick(Question.Row row) {
+    private static BrickStats brick(FleetQuestion.Row row) {
         String category = row.text("category");
         return BrickStats.builder(
                         row.text("brick"),
@@ -82,8 +82,8 @@ public final class FleetRuns {
                 .findFirst();
     }
 
-    /** Values that the tables do not have are 0 on both sides. */
-    private static StepStats steps(StepInfo.Phase phase, Question.Row row) {
+    /** Returns the steps of a phase. Values that the tables lack are 0, which is the same for all compared runs. */
+    private static StepStats steps(StepInfo.Phase phase, FleetQuestion.Row row) {
         long count = row.number("steps");
         long totalNs = row.number("total_ns");
         return StepStats.builder(phase)
@@ -94,7 +94,7 @@ public final class FleetRuns {
                 .build();
     }
 
-    private static ProfileSnapshot snapshot(Question.Row row, List<BrickStats> bricks, List<StepStats> steps) {
+    private static ProfileSnapshot snapshot(FleetQuestion.Row row, List<BrickStats> bricks, List<StepStats> steps) {
         RunIdentity.Builder identity =
                 RunIdentity.builder().runId(row.text("run_id")).worldSize((int) row.number("ranks"));
         row.ifText("model").ifPresent(identity::model);

@@ -42,7 +42,7 @@ public record Manifest(long revision, long profiles, long identical, List<PackFi
     /** The name of the file in its folder. */
     static final String NAME = "manifest.json";
 
-    /** By which it differs from other files of that name. */
+    /** The kind that the file states, which distinguishes it from other files of that name. */
     static final String KIND = "brick-fleet-pack";
 
     private static final JsonFactory FACTORY = new JsonFactory();
@@ -71,7 +71,7 @@ public record Manifest(long revision, long profiles, long identical, List<PackFi
     }
 
     /**
-     * The content of a pack of this version.
+     * Creates the manifest of a pack of the current revision.
      *
      * @param profiles the number of files read, including those left out
      * @param identical the number of these files that are copies of others; copies count once
@@ -83,7 +83,7 @@ public record Manifest(long revision, long profiles, long identical, List<PackFi
     }
 
     /**
-     * Writes it, whole or not at all.
+     * Writes the manifest, completely or not at all.
      *
      * @param folder the pack
      * @throws IOException when that fails
@@ -167,7 +167,7 @@ public record Manifest(long revision, long profiles, long identical, List<PackFi
         try (bytes;
                 JsonParser json = FACTORY.createParser(bytes)) {
             json.nextToken();
-            Fields all = new Fields(tree(json));
+            ObjectFields all = new ObjectFields(tree(json));
             if (json.nextToken() != null) {
                 throw new IllegalArgumentException("something follows its end");
             }
@@ -180,8 +180,8 @@ public record Manifest(long revision, long profiles, long identical, List<PackFi
                     all.has("revision") ? all.whole("revision") : 0,
                     all.whole("profiles"),
                     all.whole("identical"),
-                    all.list("files").map(Fields::packFile).toList(),
-                    all.list("problems").map(Fields::problem).toList());
+                    all.list("files").map(ObjectFields::packFile).toList(),
+                    all.list("problems").map(ObjectFields::problem).toList());
         } catch (JsonProcessingException malformed) {
             throw new IOException(
                     file + " is damaged: line " + malformed.getLocation().getLineNr() + ": "
@@ -216,8 +216,8 @@ public record Manifest(long revision, long profiles, long identical, List<PackFi
         return token == JsonToken.VALUE_NUMBER_INT ? (Object) json.getLongValue() : String.valueOf(json.getText());
     }
 
-    /** The members of an object. A missing value, or one of another type, is refused by its name. */
-    private record Fields(Object object) {
+    /** The members of an object. A missing value, or one of another type, is refused; the message names its key. */
+    private record ObjectFields(Object object) {
 
         private <T> @Nullable T get(String key, Class<T> type) {
             if (!(object instanceof Map<?, ?> map)) {
@@ -258,9 +258,9 @@ public record Manifest(long revision, long profiles, long identical, List<PackFi
             return value == null ? null : (Integer) Math.toIntExact(value);
         }
 
-        Stream<Fields> list(String key) {
+        Stream<ObjectFields> list(String key) {
             List<?> values = required(key, get(key, List.class));
-            return values.stream().map(Fields::new);
+            return values.stream().map(ObjectFields::new);
         }
 
         PackFile packFile() {

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds windows that belong together and windows that contradict the others, by the heads of their files. The majority
- * decides: of the files that disagree with more than half of the others none is taken, and if no more than half agree,
- * none at all. One thread.
+ * decides: a file that disagrees with more than half of the others is left out, and if no more than half agree, all are
+ * left out. One thread.
  */
 final class PackPlan {
 
@@ -40,9 +40,9 @@ final class PackPlan {
     private long identical;
 
     /**
-     * Sorts files out.
+     * Selects the files to pack.
      *
-     * @param heads of all files
+     * @param heads the heads of all files
      * @param model the model to take; null for that of most files
      * @throws IOException when two files for one window cannot be compared
      * @throws IllegalArgumentException when no model is that of most files
@@ -54,7 +54,7 @@ final class PackPlan {
         for (Map.Entry<String, List<Head>> run : runs.entrySet()) {
             List<Head> files = run.getValue();
             files.sort(ORDER.thenComparing(Head::file));
-            // A file that the others contradict takes no window from one that they agree with.
+            // First, so that a file that the others contradict takes no window from a file that they agree with.
             files = ofOneSize(files);
             files = withoutWholes(files);
             files = withoutTwins(files);
@@ -68,7 +68,7 @@ final class PackPlan {
         return runs;
     }
 
-    /** Files that are copies of others. */
+    /** Returns the number of files that are copies of others. */
     long identical() {
         return identical;
     }
@@ -102,7 +102,7 @@ final class PackPlan {
                     .collect(Collectors.joining(", "));
             throw new IllegalArgumentException(
                     (model == null ? "no model is that of most files" : "no file is of the model " + model)
-                            + "; --model takes one: " + all);
+                            + "; --model selects one: " + all);
         }
         List<Head> taken = new ArrayList<>();
         for (Head head : heads) {
@@ -115,7 +115,7 @@ final class PackPlan {
         return taken;
     }
 
-    /** Returns the value that more than half have. */
+    /** Returns the value that more than half have; null if there is none. */
     private static <T> @Nullable T ofMost(Map<T, Long> counts) {
         long all = counts.values().stream().mapToLong(Long::longValue).sum();
         for (Map.Entry<T, Long> each : counts.entrySet()) {
@@ -168,7 +168,8 @@ final class PackPlan {
                 leaveOut(
                         Kind.DUPLICATE,
                         head,
-                        "it is no window, and its samples may be in the windows of the rank, such as " + window.file());
+                        "it is not a window, and its samples may be in the windows of the rank, such as "
+                                + window.file());
             }
         }
         return taken;
@@ -211,9 +212,10 @@ final class PackPlan {
     }
 
     /**
-     * A file that is cut off has a whole head, so all are read: one that cannot be read takes no window from another.
-     * Files that give the tables the same rows are copies, too, such as one that another version wrote; that which says
-     * most is taken.
+     * Returns the files with different values. A file that is cut off may have a complete head, so all files are read;
+     * a file that cannot be read takes no window from another. Files with the same rows for the tables are copies, too,
+     * for example if another version wrote one of them. Of such copies, the file with the most known values in its head
+     * is taken.
      */
     private List<Head> differentValues(List<Head> twins) throws IOException {
         ProfileWindow reader = new ProfileWindow();
@@ -269,8 +271,8 @@ final class PackPlan {
         return taken;
     }
 
-    /** When a rank was there: the first and the last {@link Head#clockMs}. */
-    private static final class Span {
+    /** The time of a rank: its first and its last {@link Head#clockMs}. */
+    private static final class TimeRange {
         long first = Long.MAX_VALUE;
         long last = Long.MIN_VALUE;
 
@@ -284,9 +286,9 @@ final class PackPlan {
      * or that had a window at another time than most of them.
      */
     private List<Head> ofOneClock(List<Head> files) {
-        Map<Integer, Span> spans = new HashMap<>();
+        Map<Integer, TimeRange> spans = new HashMap<>();
         for (Head head : files) {
-            Span span = spans.computeIfAbsent(head.rank(), none -> new Span());
+            TimeRange span = spans.computeIfAbsent(head.rank(), none -> new TimeRange());
             span.first = Math.min(span.first, head.clockMs());
             span.last = Math.max(span.last, head.clockMs());
         }
@@ -323,7 +325,7 @@ final class PackPlan {
                                         + number));
             }
         });
-        // No majority speaks against one of the others.
+        // In a window without a majority, no rank is more credible than another.
         windows.forEach((number, window) -> {
             List<Head> others = without(apart.keySet(), window);
             if (!isOfMost(others, median(others.stream().map(Head::clockMs).toList()))) {
@@ -349,7 +351,7 @@ final class PackPlan {
         return window.stream().filter(head -> !ranks.contains(head.rank())).toList();
     }
 
-    /** Returns whether a time is that of more than half of some files; of none it is. */
+    /** Returns whether a time is that of more than half of some files; true if there are no files. */
     private static boolean isOfMost(List<Head> some, long ms) {
         return some.isEmpty()
                 || 2 * some.stream().filter(head -> isNear(head, ms)).count() > some.size();
@@ -360,11 +362,11 @@ final class PackPlan {
     }
 
     /**
-     * Returns how far a rank's clock is ahead, ms: the median over the windows that others have, too, of the distance
-     * from theirs. If the rank shares no window, it is the smaller distance of its first and its last window from those
-     * of the others, as the rank may have begun or ended at another time.
+     * Returns how far a rank's clock is ahead, ms: the median of its distances from the other ranks, over the windows
+     * that it shares with them. If the rank shares no window, the result is the smaller of the distances of its first
+     * and its last window from those of the others, as the rank may have begun or ended at another time.
      */
-    private static long aheadMs(int rank, Span span, Collection<List<Head>> windows, long from, long to) {
+    private static long aheadMs(int rank, TimeRange span, Collection<List<Head>> windows, long from, long to) {
         List<Long> shared = new ArrayList<>();
         for (List<Head> window : windows) {
             List<Long> others = window.stream()
@@ -387,7 +389,7 @@ final class PackPlan {
         return Math.round(Math.abs(ms) / 360_000.0) / 10.0 + (ms < 0 ? " h behind" : " h ahead of");
     }
 
-    /** Returns the lower one of two. */
+    /** Returns the median, the lower one of two; 0 without values. */
     private static long median(List<Long> values) {
         return values.isEmpty()
                 ? 0
@@ -399,7 +401,8 @@ final class PackPlan {
     }
 
     /**
-     * Returns the ranks from one on to another one, without it, as missing.
+     * Returns the problem that the ranks from {@code from} to {@code to}, exclusive, are missing; empty if there are
+     * none.
      *
      * @param size the number of ranks of the run; null if no file states it, so that only gaps are known
      */

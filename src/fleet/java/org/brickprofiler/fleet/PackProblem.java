@@ -60,7 +60,7 @@ public record PackProblem(
         DAMAGED_PACK;
 
         /**
-         * As JSON and tables have it.
+         * Returns the name of the kind in JSON and tables.
          *
          * @return words with underscores, such as {@code missing_rank}
          */

@@ -17,9 +17,9 @@ import org.brickprofiler.report.internal.RequestFields;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Some windows of a run as one Parquet file of each table: rows are added to tables in DuckDB's memory, which it then
- * writes. Most of its time goes into lists, so a distribution is one list there and not two. One thread, and one at a
- * time of an engine.
+ * Writes some windows of a run as one Parquet file of each table. The rows are added to tables in DuckDB's memory,
+ * which DuckDB then writes. DuckDB spends most of this time on lists, so a distribution is one list there and not two.
+ * One thread; an engine serves one writer at a time.
  */
 final class PartWriter implements AutoCloseable {
 
@@ -51,7 +51,7 @@ final class PartWriter implements AutoCloseable {
                 .collect(Collectors.joining());
     }
 
-    /** Returns the columns of a table that are written. */
+    /** Returns the columns of a table as they are written. */
     private static String written(String table) {
         return switch (table) {
             case "rank_window" -> "* REPLACE (CAST(world_size AS INTEGER) AS world_size)";
@@ -191,7 +191,7 @@ final class PartWriter implements AutoCloseable {
     /**
      * Writes the tables that have rows.
      *
-     * @param path of each file below its table
+     * @param path the path of each file below its table
      * @return the files
      * @throws IOException when they cannot be written
      */
@@ -206,7 +206,7 @@ final class PartWriter implements AutoCloseable {
         return files;
     }
 
-    /** Writes one table, be it without rows. */
+    /** Writes one table, even if it has no rows. */
     PackFile finish(String table, String path) throws IOException {
         Path file = tables.resolve(table).resolve(path);
         Files.createDirectories(file.getParent());
@@ -219,7 +219,7 @@ final class PartWriter implements AutoCloseable {
         return FleetPack.entry(folder, table, file, rows[FleetPack.TABLES.indexOf(table)]);
     }
 
-    /** Hands over the last rows. Twice does no harm. */
+    /** Hands over the last rows. A further call does nothing. */
     @Override
     public void close() throws IOException {
         for (DuckAppender each : List.of(ranks, bricks, steps, devices, requests, bricksByPhase)) {

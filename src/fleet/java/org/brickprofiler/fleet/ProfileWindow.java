@@ -52,7 +52,7 @@ final class ProfileWindow {
 
     private static final int GZIP_BUFFER_BYTES = 1 << 13;
 
-    /** The keys before the bricks: the head of a file is read without its rest. */
+    /** The keys that precede the bricks, so that the head of a file can be read without the rest. */
     private static final Set<String> HEAD = Set.of("schema_version", "identity", "started_at", "ended_at", "wall_ns");
 
     private static final List<PackedColumn> BRICK = ProfileFields.BRICK.packed();
@@ -77,20 +77,20 @@ final class ProfileWindow {
 
     /** Bricks, each with its place in the arrays. */
     static final class Bricks {
-        /** The places that are used. */
+        /** The number of bricks. */
         int size;
 
-        /** Of each brick its phase; null for the samples of all phases and without one. */
+        /** The phase of each brick; null for all samples, with and without a phase. */
         @Nullable
         String[] phase = new @Nullable String[64];
 
         String[] name = new String[64];
         String[] category = new String[64];
 
-        /** Of each brick the columns of its table. */
+        /** The values of each brick, by the columns of its table. */
         long[][] figures = new long[64][BRICK.size()];
 
-        /** Of each brick its buckets that have samples, as {@link #inBucket}; null without percentiles. */
+        /** The buckets of each brick that have samples, encoded by {@link #inBucket}; null without percentiles. */
         long[] @Nullable [] dist = new long[64][];
 
         private int next() {
@@ -114,13 +114,13 @@ final class ProfileWindow {
         }
     }
 
-    /** The phases of steps, and of each the columns of its table. */
+    /** The number of phases of steps, their names, and their values by the columns of the table. */
     int phases;
 
     String[] phase = new String[8];
     long[][] steps = new long[8][PHASE.size()];
 
-    /** The streams, with device, and of each the columns of its table. */
+    /** The number of streams, their names and devices, and their values by the columns of the table. */
     int streams;
 
     String[] stream = new String[8];
@@ -134,7 +134,7 @@ final class ProfileWindow {
 
     long[][] times = new long[8][STREAM.size()];
 
-    /** Whether there are requests, and the columns of their table. */
+    /** Whether there are requests, and their values by the columns of the table. */
     boolean hasRequests;
 
     final long[] requests = new long[REQUESTS.size()];
@@ -160,7 +160,7 @@ final class ProfileWindow {
     }
 
     /**
-     * The values before the bricks: the run and the part of it. Immutable.
+     * The values before the bricks, which identify the run and the part of it. Immutable.
      *
      * @param windowNumber the number of the window; null for a profile that is no window
      */
@@ -187,9 +187,9 @@ final class ProfileWindow {
         /**
          * The time of a window, by the clock of the rank's host.
          *
-         * @param startMs its begin, ms since 1970; before the windows without samples that precede it
+         * @param startMs its start, ms since 1970; if windows without samples precede it, it starts where they do
          * @param endMs its end, ms since 1970
-         * @param wallNs for how much of this the profiler was on, ns
+         * @param wallNs the part of this time in which the profiler was on, ns
          */
         record Time(long startMs, long endMs, long wallNs) {}
 
@@ -225,8 +225,9 @@ final class ProfileWindow {
         }
 
         /**
-         * Returns the time that is alike on all ranks, ms since 1970: the end of a window, which begins where that rank
-         * had samples last; or the begin of a profile that is no window, which ends with its rank.
+         * Returns the time that is comparable between ranks, ms since 1970. This is the end of a window, because its
+         * start depends on when the rank last had samples. For a profile that is no window it is the start, because the
+         * profile ends with its rank.
          */
         long clockMs() {
             return isWindow() ? endMs() : startMs();
@@ -316,7 +317,7 @@ final class ProfileWindow {
     /**
      * Returns the text of a file, packed with gzip or not.
      *
-     * @param stored the bytes of the file; can be marked
+     * @param stored the bytes of the file; supports {@code mark}
      */
     private static InputStream unpacked(InputStream stored) throws IOException {
         stored.mark(GZIP.length);
@@ -377,7 +378,7 @@ final class ProfileWindow {
 
         private Head.Time time() throws Unreadable {
             try {
-                // A file without its end is as long as the profiler was on.
+                // A file without a valid end lasts as long as the profiler was on.
                 Instant end = endedAt.isBefore(startedAt) ? startedAt.plusNanos(wallNs) : endedAt;
                 return new Head.Time(startedAt.toEpochMilli(), end.toEpochMilli(), wallNs);
             } catch (ArithmeticException | DateTimeException tooFar) {
@@ -472,14 +473,14 @@ final class ProfileWindow {
 
         private void requireNew(StepInfo.Phase read, JsonInput input) throws IOException {
             if (!phasesOfBricks.add(read)) {
-                throw input.error("the phase " + ProfileFields.lower(read) + " is there twice");
+                throw input.error("the phase " + ProfileFields.lower(read) + " occurs twice");
             }
         }
     }
 
     /**
-     * Returns all that the tables take of the file that was read last, in an order of its own: equal for files with
-     * equal rows.
+     * Returns the values for the tables, of the file that was read last. They are sorted, so that files with equal rows
+     * return equal lists.
      */
     List<String> values() {
         List<String> values = new ArrayList<>();
@@ -546,7 +547,7 @@ final class ProfileWindow {
         to.dist[i] = latency == null ? null : buckets(input, latency.get(Buckets.class, "buckets"));
     }
 
-    /** Reads the bricks of one phase; the phase may follow them. */
+    /** Reads the bricks of one phase; the key {@code phase} may follow the bricks. */
     private StepInfo.Phase bricksOfPhase(JsonInput input) throws IOException {
         int first = bricksByPhase.size;
         StepInfo.@Nullable Phase[] read = {null};
@@ -580,7 +581,7 @@ final class ProfileWindow {
         return dist;
     }
 
-    /** Of a bucket; more would take centuries. */
+    /** The most samples of a bucket; more would take centuries. */
     private static final long MOST_SAMPLES = Long.MAX_VALUE / LatencyBuckets.COUNT - 1;
 
     /** Returns a bucket and its samples as one number: the bucket is the remainder by {@link LatencyBuckets#COUNT}. */

@@ -37,7 +37,9 @@ final class RobustTests {
                         .toArray());
     }
 
-    /** Returns the standard deviations beyond which a value is unusual at the level, shared by several tests. */
+    /**
+     * Returns the number of standard deviations beyond which a value is unusual, at a level that several tests share.
+     */
     static double critical(double degrees, double tests) {
         return TDistribution.of(Math.min(Stragglers.MOST_DEGREES, degrees)).inverseSurvivalProbability(LEVEL / tests);
     }
@@ -109,8 +111,8 @@ final class RobustTests {
     }
 
     /**
-     * Tests the same for any number of slow windows, by Fisher's exact test: few windows of few peers do not show their
-     * rate.
+     * Tests the same for any number of slow windows, by Fisher's exact test, because few windows of few peers show
+     * their rate only roughly.
      */
     static boolean isRareEnough(long own, long ownWindows, long slow, long windows, double tests) {
         return HypergeometricDistribution.of(

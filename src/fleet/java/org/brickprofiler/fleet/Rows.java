@@ -26,8 +26,9 @@ public record Rows(List<String> columns, List<List<@Nullable Object>> rows) {
     }
 
     /**
-     * Converts a value of a database to those types: whole numbers of any type become {@code Long} if they fit, other
-     * numbers {@code Double}, and any other value except a truth value becomes its text.
+     * Converts a value of a database to one of the types of {@link #rows}: whole numbers of any type become
+     * {@code Long} if they fit, other numbers {@code Double}, and any other value except a truth value becomes its
+     * text.
      *
      * @param value a driver's value
      * @return the value; null for null

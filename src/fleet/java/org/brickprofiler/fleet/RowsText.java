@@ -73,7 +73,7 @@ public final class RowsText {
     }
 
     /**
-     * Returns a table for a spreadsheet, by RFC 4180. A text that a spreadsheet would run is marked as in
+     * Returns a table for a spreadsheet, by RFC 4180. A text that a spreadsheet would evaluate is marked as in
      * {@link org.brickprofiler.report.CsvReport}.
      *
      * @param rows the answer

@@ -89,8 +89,8 @@ final class StragglerRemarks {
                                     + FEWEST_PEERS + "."));
         }
         if (StragglerSearch.isTested(lasting) && most < FEWEST_DRIFT_WINDOWS) {
-            remarks.add(which + ": " + count(most, "window") + " cannot show a drift; it takes " + FEWEST_DRIFT_WINDOWS
-                    + ".");
+            remarks.add(which + ": " + count(most, "window") + " cannot show a drift; the test needs "
+                    + FEWEST_DRIFT_WINDOWS + ".");
         }
         long without = group.stream().filter(rank -> rank.windows() == 0).count();
         if (without > 0) {
@@ -131,7 +131,7 @@ final class StragglerRemarks {
     /**
      * Remarks that peers were not tested, because their windows are disturbed.
      *
-     * @param bricks in how many bricks a quarter or more of the windows are disturbed
+     * @param bricks the number of bricks in which a quarter or more of the windows are disturbed
      */
     void addDisturbed(Peers key, int bricks) {
         remarks.add(named(key) + ": a quarter or more of the windows of its ranks are disturbed in " + bricks

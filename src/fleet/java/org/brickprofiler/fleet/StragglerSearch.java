@@ -37,31 +37,37 @@ import org.brickprofiler.fleet.Stragglers.Shown;
 import org.brickprofiler.fleet.Stragglers.Stretch;
 
 /**
- * Finds stragglers. The engine processes the large tables; this class has one row for each rank, each host, and each
- * candidate. {@link RobustTests} has the statistics, {@link StragglerRemarks} the sentences. One thread.
+ * Finds stragglers. The engine processes the large tables; this class processes one row for each rank, each host, and
+ * each candidate. {@link RobustTests} computes the statistics, {@link StragglerRemarks} writes the sentences. One
+ * thread.
  */
 final class StragglerSearch {
 
     private static final double FLOOR_PPM = 1e4 * FLOOR_PERCENT;
 
-    /** A rank that is slow throughout is so in as many of its windows at least. */
+    /** The least share of slow windows of a rank that is slow throughout. */
     private static final double MOST_WINDOWS = 0.8;
 
-    /** Collectives that are longer by less, as a share, show no slow link. */
+    /** The least excess of collectives, as a share, that shows a slow link. */
     private static final double LEAST_LONGER = 0.05;
 
-    /** How many standard deviations above a threshold a value is that exceeds it in four of five cases. */
+    /** The distance above a threshold, in standard deviations, of a value that exceeds it in four of five cases. */
     private static final double POWER_DEVIATIONS = 0.8416;
 
     /** The same for a value that exceeds the threshold nearly always. */
     private static final double SURE_DEVIATIONS = 3;
 
-    /** As many median absolute deviations from its rank's middle window is a window that the engine returns as slow. */
+    /**
+     * The least distance of a slow window from the median window of its rank, in median absolute deviations, as in the
+     * engine's queries.
+     */
     private static final double SLOW_DEVIATIONS = 6;
 
     private static final String ALL_BRICKS = "";
 
-    /** How much farther the upper quartile of undisturbed windows is from the middle than the lower one, at most. */
+    /**
+     * The largest ratio of the distances of the upper and the lower quartile of undisturbed windows from the median.
+     */
     private static final int MOST_SKEWED = 3;
 
     /** The figures of a rank over all its windows. */
@@ -97,7 +103,7 @@ final class StragglerSearch {
         static final Comparator<RankKey> ORDER =
                 Comparator.comparing(RankKey::run).thenComparing(RankKey::number);
 
-        static RankKey of(Question.Row row) {
+        static RankKey of(FleetQuestion.Row row) {
             return new RankKey(row.text("run_id"), (int) row.number("rank"));
         }
     }
@@ -118,7 +124,7 @@ final class StragglerSearch {
      */
     private record SlowWindow(long number, long beyondPpm, OptionalLong lateNs, double ownNs) {
 
-        static SlowWindow of(Question.Row row, String column) {
+        static SlowWindow of(FleetQuestion.Row row, String column) {
             long beyondPpm = row.number("beyond_ppm");
             return new SlowWindow(
                     row.number("win"),
@@ -127,7 +133,7 @@ final class StragglerSearch {
                     part((double) row.number(column), beyondPpm));
         }
 
-        /** Returns the same window, of two bricks. */
+        /** Returns the same window, with the excess of two bricks. */
         SlowWindow with(SlowWindow other) {
             return new SlowWindow(number, Math.max(beyondPpm, other.beyondPpm), lateNs, ownNs + other.ownNs);
         }
@@ -149,7 +155,7 @@ final class StragglerSearch {
             some.forEach(window -> windows.merge(window.number(), window, SlowWindow::with));
         }
 
-        /** Returns whether most windows of the fewer ones are the same. */
+        /** Returns whether most windows of the smaller set are in both sets. */
         boolean overlaps(List<SlowWindow> some) {
             long both = some.stream()
                     .filter(window -> windows.containsKey(window.number()))
@@ -162,13 +168,13 @@ final class StragglerSearch {
     private final Map<RankKey, Rank> ranks = new HashMap<>();
     private final Map<RankKey, List<SlowWindow>> slowWindows = new HashMap<>();
     private final Map<RankKey, List<SlowBricks>> slowBricks = new TreeMap<>(RankKey.ORDER);
-    /** The ranks that are tested. */
+    /** The ranks with enough windows for a test. */
     private final Map<Peers, List<Rank>> peers = new TreeMap<>(Peers.ORDER);
-    /** The others have too few windows to show how fast they usually are. */
+    /** The ranks with too few windows to show how fast they usually are, or without a computing time. */
     private final Map<Peers, List<Rank>> brief = new TreeMap<>(Peers.ORDER);
     /** The bricks of a rank that drift; {@link #ALL_BRICKS} for all. */
     private final Map<RankKey, Set<String>> drifting = new HashMap<>();
-    /** Of each brick, and of {@link #ALL_BRICKS}, the difference that would have been found, in millionths. */
+    /** The difference that would have been found, in millionths, by brick; {@link #ALL_BRICKS} for all. */
     private final Map<Peers, Map<String, Double>> shownPpm = new HashMap<>();
 
     private final List<Finding> findings = new ArrayList<>();
@@ -183,7 +189,7 @@ final class StragglerSearch {
         ranks();
         remarks.add(peers, brief);
         List<Shown> shown = List.of();
-        List<Question.Row> rows = testedRanks > 0 ? Question.STRAGGLER_BRICKS.ask(engine) : List.of();
+        List<FleetQuestion.Row> rows = testedRanks > 0 ? FleetQuestion.STRAGGLER_BRICKS.ask(engine) : List.of();
         leaveOutDisturbed(rows);
         if (testedRanks > 0) {
             drift();
@@ -208,7 +214,7 @@ final class StragglerSearch {
     // ---- the tested ranks ----
 
     private void ranks() throws IOException {
-        for (Question.Row row : Question.STRAGGLER_RANKS.ask(engine)) {
+        for (FleetQuestion.Row row : FleetQuestion.STRAGGLER_RANKS.ask(engine)) {
             RankKey key = RankKey.of(row);
             if (row.ifNumber("win").isPresent()) {
                 slowWindows.computeIfAbsent(key, none -> new ArrayList<>()).add(SlowWindow.of(row, "compute_ns"));
@@ -253,18 +259,19 @@ final class StragglerSearch {
 
     // ---- the tests ----
 
-    private static double fewerWindows(Question.Row row) {
+    private static double fewerWindows(FleetQuestion.Row row) {
         return fewer((double) row.number("windows"), (double) row.number("usual_windows"));
     }
 
     /**
-     * Leaves out the peers with more than about a quarter of their windows disturbed in half of the bricks: their upper
-     * quartile is then a disturbed window, far from the median, so it is no reliable figure of the rank.
+     * Leaves out the peers of which more than about a quarter of the windows are disturbed in at least half of the
+     * bricks. Their upper quartile is then a disturbed window, far from the median, so their windows give no reliable
+     * figure of a rank.
      */
-    private void leaveOutDisturbed(List<Question.Row> rows) {
+    private void leaveOutDisturbed(List<FleetQuestion.Row> rows) {
         Map<Peers, Set<String>> disturbed = new TreeMap<>(Peers.ORDER);
         Map<Peers, Set<String>> all = new HashMap<>();
-        for (Question.Row row : rows) {
+        for (FleetQuestion.Row row : rows) {
             if (row.ifNumber("above_ppm").isPresent()) {
                 Peers key = new Peers(row.text("run_id"), row.text("device"));
                 all.computeIfAbsent(key, none -> new HashSet<>()).add(brickOf(row));
@@ -286,9 +293,9 @@ final class StragglerSearch {
                 .sum();
     }
 
-    private void bricks(List<Question.Row> rows) {
-        Map<RankKey, List<Question.Row>> slow = new TreeMap<>(RankKey.ORDER);
-        for (Question.Row row : rows) {
+    private void bricks(List<FleetQuestion.Row> rows) {
+        Map<RankKey, List<FleetQuestion.Row>> slow = new TreeMap<>(RankKey.ORDER);
+        for (FleetQuestion.Row row : rows) {
             RankKey key = RankKey.of(row);
             show(row);
             if (isTested(key) && isUnusual(row) && !drifts(key, brickOf(row))) {
@@ -299,10 +306,11 @@ final class StragglerSearch {
     }
 
     /**
-     * Returns whether a rank is farther from its peers than chance brings it, and in more blocks than chance does. Of
-     * few windows some rank has stalls in half of them, and its middle window is then a stalled one.
+     * Returns whether a rank is farther from its peers than chance explains, and in more blocks than chance explains.
+     * The second condition matters with few windows: by chance, some rank then has stalls in half of its windows, so
+     * that its median window is a stalled one.
      */
-    private boolean isUnusual(Question.Row row) {
+    private boolean isUnusual(FleetQuestion.Row row) {
         double tests = testedRanks * (brickOf(row).equals(ALL_BRICKS) ? 1.0 : (double) row.number("bricks"));
         return row.number("beyond_ppm") >= leastPpm(row, 1, "spread_ppm")
                 && isRareEnough(
@@ -314,7 +322,7 @@ final class StragglerSearch {
     }
 
     /** Returns the least difference that is more than chance. */
-    private double leastPpm(Question.Row row, int sides, String spread) {
+    private double leastPpm(FleetQuestion.Row row, int sides, String spread) {
         double degrees = degrees(row.number("ranks"));
         double tests = sides * testedRanks;
         if (!brickOf(row).equals(ALL_BRICKS)) {
@@ -325,24 +333,24 @@ final class StragglerSearch {
     }
 
     /** Returns the standard deviation of a rank's position. */
-    private static double deviationPpm(Question.Row row, String column) {
+    private static double deviationPpm(FleetQuestion.Row row, String column) {
         double spread = row.number(column);
         if (!brickOf(row).equals(ALL_BRICKS)) {
-            // Of many bricks one happens to show little spread.
+            // Among many bricks, some show little spread by chance.
             spread = Math.max(spread, (double) row.number("usual_spread_ppm"));
         }
         return NORMAL_DEVIATION * spread * fewerWindows(row);
     }
 
-    private static String brickOf(Question.Row row) {
+    private static String brickOf(FleetQuestion.Row row) {
         return row.ifText("brick").orElse(ALL_BRICKS);
     }
 
     // ---- drift ----
 
     private void drift() throws IOException {
-        Map<RankKey, Map<String, List<Question.Row>>> moved = new TreeMap<>(RankKey.ORDER);
-        for (Question.Row row : Question.STRAGGLER_DRIFT.ask(engine)) {
+        Map<RankKey, Map<String, List<FleetQuestion.Row>>> moved = new TreeMap<>(RankKey.ORDER);
+        for (FleetQuestion.Row row : FleetQuestion.STRAGGLER_DRIFT.ask(engine)) {
             moved.computeIfAbsent(RankKey.of(row), none -> new TreeMap<>())
                     .computeIfAbsent(brickOf(row), none -> new ArrayList<>())
                     .add(row);
@@ -363,7 +371,7 @@ final class StragglerSearch {
      * Reports the bricks that become slower, or those that become faster; a drift of all bricks together is one
      * finding.
      */
-    private void drift(Rank rank, Map<String, List<Question.Row>> bricks, boolean slower) {
+    private void drift(Rank rank, Map<String, List<FleetQuestion.Row>> bricks, boolean slower) {
         Map<String, Double> percents = new TreeMap<>();
         bricks.forEach((brick, rows) -> {
             long ppm = rows.get(0).number("beyond_ppm");
@@ -384,8 +392,8 @@ final class StragglerSearch {
     }
 
     /** Returns whether a change beyond chance was gradual and not due to the work. */
-    private boolean isDrift(List<Question.Row> blocks) {
-        Question.Row any = blocks.get(0);
+    private boolean isDrift(List<FleetQuestion.Row> blocks) {
+        FleetQuestion.Row any = blocks.get(0);
         double beyond = any.number("beyond_ppm");
         if (Math.abs(beyond) < leastPpm(any, 2, "spread_ppm")
                 || 2 * any.number("work_ppm") * Math.signum(beyond) >= Math.abs(beyond)) {
@@ -402,8 +410,8 @@ final class StragglerSearch {
 
     // ---- the smallest finding ----
 
-    /** Takes the difference of a brick that would have been found in four of five fleets like this one. */
-    private void show(Question.Row row) {
+    /** Records the difference of a brick that would have been found in four of five fleets like this one. */
+    private void show(FleetQuestion.Row row) {
         double ppm = leastPpm(row, 1, "spread_with_ppm") + POWER_DEVIATIONS * deviationPpm(row, "spread_with_ppm");
         shownPpm.computeIfAbsent(new Peers(row.text("run_id"), row.text("device")), none -> new TreeMap<>())
                 .merge(brickOf(row), ppm, Math::min);
@@ -435,7 +443,7 @@ final class StragglerSearch {
         return shown;
     }
 
-    /** In how many windows a rank would have to be slow, so that it is more than chance. */
+    /** Returns the least number of slow windows of a rank that chance does not explain; empty if there is none. */
     private OptionalInt leastWindows(List<Rank> group, int windows) {
         long all = group.stream().mapToLong(Rank::windows).sum();
         long slow = group.stream().mapToLong(rank -> slowOf(rank).size()).sum();
@@ -449,9 +457,9 @@ final class StragglerSearch {
 
     // ---- ranks and bricks that are slow ----
 
-    private void bricks(Rank rank, List<Question.Row> rows) {
-        Map<Kind, List<Question.Row>> byKind = new EnumMap<>(Kind.class);
-        for (Question.Row row : rows) {
+    private void bricks(Rank rank, List<FleetQuestion.Row> rows) {
+        Map<Kind, List<FleetQuestion.Row>> byKind = new EnumMap<>(Kind.class);
+        for (FleetQuestion.Row row : rows) {
             if (brickOf(row).equals(ALL_BRICKS)) {
                 findings.add(throughout(rank, row));
             } else {
@@ -481,20 +489,20 @@ final class StragglerSearch {
     }
 
     /** Returns whether a brick is slow in nearly all blocks of windows. */
-    private static boolean lasts(Question.Row row) {
+    private static boolean lasts(FleetQuestion.Row row) {
         return row.number("held") >= MOST_WINDOWS * row.number("blocks");
     }
 
-    private static int heldWindows(Rank rank, Question.Row row) {
+    private static int heldWindows(Rank rank, FleetQuestion.Row row) {
         return Math.round((float) rank.windows() * row.number("held") / row.number("blocks"));
     }
 
-    /** Returns whether most of the difference is that of the work. */
-    private static boolean isMoreWork(Question.Row row) {
+    /** Returns whether at least half of the difference is due to more work. */
+    private static boolean isMoreWork(FleetQuestion.Row row) {
         return 2 * row.number("work_ppm") >= row.number("beyond_ppm");
     }
 
-    private static Finding throughout(Rank rank, Question.Row row) {
+    private static Finding throughout(Rank rank, FleetQuestion.Row row) {
         boolean lasts = rank.held() >= MOST_WINDOWS * rank.windows();
         Kind kind = isMoreWork(row) ? Kind.MORE_WORK : lasts ? Kind.THROUGHOUT : Kind.SOME_WINDOWS;
         return finding(
@@ -517,8 +525,8 @@ final class StragglerSearch {
     }
 
     private void brickWindows() throws IOException {
-        Map<RankKey, Map<String, List<Question.Row>>> slow = new TreeMap<>(RankKey.ORDER);
-        for (Question.Row row : Question.STRAGGLER_BRICK_WINDOWS.ask(engine)) {
+        Map<RankKey, Map<String, List<FleetQuestion.Row>>> slow = new TreeMap<>(RankKey.ORDER);
+        for (FleetQuestion.Row row : FleetQuestion.STRAGGLER_BRICK_WINDOWS.ask(engine)) {
             slow.computeIfAbsent(RankKey.of(row), none -> new TreeMap<>())
                     .computeIfAbsent(row.text("brick"), none -> new ArrayList<>())
                     .add(row);
@@ -538,7 +546,7 @@ final class StragglerSearch {
                         List.copyOf(bricks.windows.values()))));
     }
 
-    /** Returns whether they are known to drift, or to be slow in half of the windows, already. */
+    /** Returns whether a finding already reports these bricks as drifting, or as slow in some windows. */
     private boolean isReported(RankKey key, SlowBricks bricks) {
         return findings.stream()
                 .filter(finding -> (finding.kind() == Kind.SOME_WINDOWS || finding.kind() == Kind.DRIFT)
@@ -547,8 +555,8 @@ final class StragglerSearch {
                 .anyMatch(finding -> finding.bricks().containsAll(bricks.bricks));
     }
 
-    private void brickWindows(Rank rank, String brick, List<Question.Row> rows) {
-        Question.Row any = rows.get(0);
+    private void brickWindows(Rank rank, String brick, List<FleetQuestion.Row> rows) {
+        FleetQuestion.Row any = rows.get(0);
         double tests = (double) testedRanks * any.number("bricks");
         if (isMoreThanChance(
                 rows.size(), any.number("own_windows"), any.number("slow"), any.number("windows"), tests)) {
@@ -587,7 +595,10 @@ final class StragglerSearch {
         });
     }
 
-    /** A rank that is slow in all bricks is one finding, even if several tests show it. */
+    /**
+     * Reports the slow windows of a rank. A rank that is slow in all bricks is one finding, even if several tests show
+     * it.
+     */
     private void windows(Rank rank, List<SlowWindow> slow) {
         Optional<Finding> known = findings.stream()
                 .filter(finding -> finding.rank().equals(OptionalInt.of(rank.number()))
@@ -652,10 +663,10 @@ final class StragglerSearch {
     // ---- links ----
 
     private void links() throws IOException {
-        List<Question.Row> all = Question.STRAGGLER_LINKS.ask(engine);
+        List<FleetQuestion.Row> all = FleetQuestion.STRAGGLER_LINKS.ask(engine);
         record Host(String run, String host) {}
-        Map<Host, List<Question.Row>> slow = new HashMap<>();
-        for (Question.Row row : all) {
+        Map<Host, List<FleetQuestion.Row>> slow = new HashMap<>();
+        for (FleetQuestion.Row row : all) {
             Host host = new Host(row.text("run_id"), row.text("host"));
             if (isLonger(row, all.size())) {
                 slow.computeIfAbsent(host, none -> new ArrayList<>()).add(row);
@@ -685,8 +696,8 @@ final class StragglerSearch {
         });
     }
 
-    /** Returns whether a collective is longer on all ranks of a host than chance makes it on a single one. */
-    private static boolean isLonger(Question.Row row, double tests) {
+    /** Returns whether a collective takes longer on all ranks of a host than chance explains on a single one. */
+    private static boolean isLonger(FleetQuestion.Row row, double tests) {
         long peers = row.number("peers");
         if (peers < FEWEST_PEERS || row.number("ranks") == peers) {
             return false;

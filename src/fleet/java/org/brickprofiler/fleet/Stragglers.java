@@ -48,16 +48,19 @@ public record Stragglers(List<Finding> findings, List<Shown> shown, List<String>
     /** The chance of a false alarm for one kind of finding. */
     public static final double LEVEL = 0.005;
 
-    /** Differences below count for nothing, %. */
+    /** Smaller differences are never reported, %. */
     public static final double FLOOR_PERCENT = 2;
 
-    /** Ranks that it takes to see which is unusual. */
+    /** The fewest ranks among which an outlier can be found. */
     public static final int FEWEST_PEERS = 4;
 
-    /** Windows that it takes to see that something lasts. */
+    /** The fewest windows that show that a difference lasts. */
     public static final int FEWEST_WINDOWS = 6;
 
-    /** Fewer windows than this show no drift: of two or three windows in a third, one is soon a disturbed one. */
+    /**
+     * The fewest windows that show a drift: with fewer, a third has only two or three windows, of which one is easily a
+     * disturbed one.
+     */
     public static final int FEWEST_DRIFT_WINDOWS = 2 * FEWEST_WINDOWS;
 
     /** The weight, in degrees of freedom, of the usual spread among bricks beside the spread of one brick. */
@@ -215,7 +218,7 @@ public record Stragglers(List<Finding> findings, List<Shown> shown, List<String>
             };
         }
 
-        /** Returns the same, which is slower still in some windows. */
+        /** Returns the same finding of a rank that is even slower in some windows. */
         Finding slowerIn(List<Stretch> some) {
             return toBuilder().windows(some, windowCount).build();
         }

@@ -1,5 +1,5 @@
--- The bricks of a window, of all samples and of those that belong to the steps of each phase: a sum over the rows of
--- several phases counts samples twice.
+-- The bricks of each rank and window: one row over all samples (phase is ''), and one row per phase over the samples of
+-- its steps. A sum over the rows of several phases counts samples twice.
 SELECT run_id, rank, win, '' AS phase, category, brick, count, total_ns, min_ns, max_ns, elements, unresolved, dist
 FROM brick_window
 UNION ALL

@@ -1,7 +1,8 @@
--- Where a rank stands with a brick in a block of windows, in millionths: how much longer than the median of its peers the
--- mean of a sample is in the block's middle window, so that stalls in less than half of the windows do not count, and how
--- much more there is to do in a sample. Peers are the ranks of a run with the same device. windows are those of the block in
--- which the brick ran and lacks nothing.
+-- The deviation of a rank in a brick and a block of windows, in millionths. stand is the excess of its time over the
+-- median of its peers, the ranks of its run with the same device. The time is the median, over the windows of the
+-- block, of the mean time of a sample, so stalls in less than half of the windows do not count. work is the excess of
+-- the elements per sample over the median of the peers. windows is the number of windows of the block in which the
+-- brick ran and has enough measurements for a test.
 WITH devices AS (
     SELECT run_id, rank, device FROM run_rank WHERE windows >= 6
 ),

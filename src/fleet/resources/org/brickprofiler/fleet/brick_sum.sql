@@ -1,5 +1,6 @@
--- The bricks of each run, of all runs together, and of all runs in the steps of each phase: scope says which. Rows without a
--- sample have no extremes. If the extremes of one row are unknown, so are those of all: both are 0 then.
+-- The bricks of each run (scope is 'run'), and of all runs together, over all samples and by phase (scope is 'all').
+-- Rows without a sample do not count for the extremes. If the extremes of one row are unknown, both extremes of the sum
+-- are 0.
 SELECT
     scope,
     run_id,

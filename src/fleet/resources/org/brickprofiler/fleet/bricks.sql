@@ -1,4 +1,4 @@
--- The bricks of all ranks, windows and runs together, of all samples and in the steps of each phase, the longest first.
+-- The bricks of all ranks, windows and runs together, over all samples and by phase, the longest total time first.
 SELECT phase, category, brick, count, total_ns, min_ns, max_ns, elements, unresolved
 FROM brick_sum
 WHERE scope = 'all'

@@ -1,5 +1,6 @@
--- The bricks of a window, and whether they lack too much for a test: more than one measurement of a brick in a hundred is
--- unresolved, or the rank dropped a measurement, of whichever brick. Packs of earlier versions do not count either.
+-- The bricks of each window. lacking is 1 if the brick lacks too many measurements for a test: more than 1 % of its
+-- measurements are unresolved, or the rank dropped a measurement of any brick. Packs of earlier versions do not count
+-- these, so lacking is 0.
 SELECT
     brick_window.*,
     CASE WHEN 99e0 * unresolved > count OR dropped > 0 THEN 1 ELSE 0 END AS lacking

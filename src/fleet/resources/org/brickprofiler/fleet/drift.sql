@@ -1,5 +1,6 @@
--- How the mean time of a sample changed from the first third of a run's windows to the last, in millionths, of each
--- brick: on the middle rank, on how many ranks it rose, and on which most. A rank counts that recorded in both thirds.
+-- The change of the mean time of a sample from the first third of a run's windows to the last, in millionths, by brick:
+-- its median over the ranks, the numbers of ranks on which it rose and fell, and the rank on which it rose most. Only
+-- ranks that recorded samples in both thirds count.
 WITH ends AS (
     SELECT run_id, win, CASE WHEN 3 * place <= windows THEN 1 ELSE 2 END AS third
     FROM numbered_window

@@ -1,5 +1,5 @@
 // @ts-check
-/* Draws the page of a fleet, whose keys are those of FleetReport. It stands behind page.js, in one module. */
+/* Draws the page of a fleet, whose keys are those of FleetReport. page.js precedes it in the same module. */
 
 const fleet = needed("fleet");
 const { totals, stragglers, runs } = fleet;
@@ -18,7 +18,7 @@ function keyOf(run, rank) {
 }
 
 /**
- * A rank, by its run too where there are several.
+ * Returns the name of a rank, with its run if there are several.
  *
  * @param {string} run
  * @param {number | string} rank
@@ -37,7 +37,7 @@ function rankText(run, rank) {
 }
 
 /**
- * A mark for a rank that lacks measurements.
+ * Returns a mark if a rank lacks measurements, otherwise an empty text.
  *
  * @param {string} run
  * @param {number} rank
@@ -156,7 +156,7 @@ const PARTS = [
 ];
 
 /**
- * The parts of a time that are known, each with its percentage.
+ * Returns the known parts of a time, each with its percentage.
  *
  * @param {Parts} each
  */
@@ -181,7 +181,7 @@ function whole() {
 // ---- stragglers ----
 
 /**
- * The numbers of the windows that are concerned, where they are known.
+ * Returns the numbers of the windows concerned, as far as they are known.
  *
  * @param {Straggler} each
  */
@@ -271,7 +271,7 @@ function stragglerDetail(each) {
 
 // ---- ranks by bricks ----
 
-/** Half of this is the middle shade. */
+/** The distance from the median, %, that has the darkest shade; half of it has the middle shade. */
 const FARTHEST_PCT = 10;
 
 /** @type {Scale} */
@@ -366,7 +366,7 @@ function spreadSection() {
 
 const MOST_LISTED = 25;
 
-/** All ranks in a picture, each a column of what it did. */
+/** Draws all ranks, each as a column of the parts of its time. */
 function shareChart() {
   const shown = [...fleet.shares].sort((a, b) => (a.run_id === b.run_id ? a.rank - b.rank : a.run_id < b.run_id ? -1 : 1));
   const [width, height] = [Math.max(1, Math.min(26, Math.floor(1_100 / shown.length))), 110];
@@ -438,7 +438,7 @@ function shareSection() {
 }
 
 /**
- * A small line of a brick's time, whose scale is from half of its median to one and a half, or more.
+ * Draws a sparkline of a brick's time. Its scale reaches from half of the median to one and a half, or beyond.
  *
  * @param {DriftOfBrick} each
  * @param {Map<string, (number | null)[]>} timesOf
@@ -523,7 +523,7 @@ function brickSection() {
   return section("Bricks", note("Of all ranks and windows together"), table("Bricks", columns, fleet.bricks, { sorted: 3, wide: true }).element);
 }
 
-/** Prefill and decode apart: the mean of both together moves with the share of prompts. */
+/** Shows prefill and decode separately, because their joint mean varies with the share of prompts. */
 function brickPhaseSection() {
   const parts = new Set(fleet.bricks_by_phase.map((each) => each.phase));
   const isWhole = sum(fleet.bricks_by_phase, (each) => each.count) === sum(fleet.bricks, (each) => each.count);

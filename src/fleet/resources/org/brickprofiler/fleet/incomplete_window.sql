@@ -1,2 +1,3 @@
--- The windows in which a brick of the rank lacks too much for a test, so that the sums of all bricks do, too.
+-- The windows of a rank in which a brick lacks too many measurements for a test. The sums over all bricks are then
+-- incomplete as well.
 SELECT run_id, rank, win FROM checked_brick WHERE lacking = 1 GROUP BY run_id, rank, win

@@ -1,6 +1,7 @@
--- How many measurements the bricks of each rank lack: unresolved, because the device gave no time; dropped, because their queue
--- was full; pending, because their end was not known yet when the last window of the rank ended. NULL in packs of earlier
--- versions. untested are the windows of the rank that lack too much for a test.
+-- The numbers of measurements that the bricks of each rank lack: unresolved if the device gave no time, dropped if
+-- their queue was full, and pending if their end was not known yet when the last window of the rank ended. All three
+-- are NULL in packs of earlier versions. untested is the number of windows of the rank that lack too many measurements
+-- for a test.
 WITH samples AS (
     SELECT run_id, rank, CAST(sum(count) AS BIGINT) AS samples, CAST(sum(unresolved) AS BIGINT) AS unresolved
     FROM brick_window

@@ -1,5 +1,6 @@
--- The windows of each run in their order: which it is, from 1, of how many, and in which block, from 0. Of up to 60 windows
--- each is a block of its own; more are in 20 equal blocks, of which each has three at least, so that it has a median.
+-- The windows of each run in their order: place is the number of a window, from 1, windows their total, and block the
+-- number of its block, from 0. Up to 60 windows are one block each. More windows are divided into 20 equal blocks, so
+-- that each has at least three and thus a median.
 SELECT
     run_id,
     win,

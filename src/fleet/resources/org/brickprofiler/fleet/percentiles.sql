@@ -1,5 +1,5 @@
--- Of each brick, over all samples and in the steps of each phase, the buckets of the samples that are as long as half of them, nine in ten, 99 and 999 in a thousand; by
--- nearest rank, as a profile has them.
+-- The buckets of the 50th, 90th, 99th and 99.9th percentile of each brick, over all samples and by phase. The
+-- percentiles are nearest ranks, as in a profile.
 WITH exploded AS (
     SELECT phase, category, brick, explode(dist) AS part FROM brick_part
 ),

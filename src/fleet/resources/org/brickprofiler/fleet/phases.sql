@@ -1,4 +1,4 @@
--- The steps of all ranks by phase, those with the most time first.
+-- The steps of all ranks by phase, the phase with the longest total time first.
 SELECT
     phase,
     CAST(sum(steps) AS BIGINT) AS steps,

@@ -1,5 +1,5 @@
--- The mean time of a sample by rank and brick, and the median of that over all ranks: of the 64 bricks with the most time,
--- and of the 1,024 ranks that are furthest from a median in any of them.
+-- The mean time of a sample by rank and brick, and its median over all ranks. The result contains only the 64 bricks
+-- with the longest total time, and the 1,024 ranks that are furthest from the median in any of them.
 WITH bricks AS (
     SELECT category, brick, row_number() OVER (ORDER BY sum(total_ns) DESC, brick, category) AS place
     FROM brick_window

@@ -1,4 +1,4 @@
--- The time of the requests of each rank, and what they waited for: the rank whose requests waited longest is first.
+-- The time of the requests of each rank, by cause of waiting. The rank with the longest mean waiting time comes first.
 WITH sums AS (
     SELECT
         run_id,

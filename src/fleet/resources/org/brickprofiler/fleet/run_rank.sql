@@ -1,5 +1,5 @@
--- The ranks of each run, each with its device, its host and how many windows it has. A rank with fewer than 6 windows is
--- neither tested nor a peer of others: so few do not show how fast it usually is.
+-- The ranks of each run, with their device, their host and their number of windows. A rank with fewer than 6 windows is
+-- neither tested nor a peer of others, because so few windows do not show its usual speed.
 SELECT
     run_id,
     rank,

@@ -1,4 +1,4 @@
--- The steps of each run by their phase, over all its ranks and windows: a step of eight ranks counts eight times.
+-- The steps of each run by phase, over all its ranks and windows. A step that eight ranks execute counts eight times.
 SELECT
     run_id,
     phase,

@@ -1,4 +1,5 @@
--- What each run was: when, on how many ranks and hosts, and of what, where that is alike on all of them.
+-- The identity of each run: its time, its numbers of ranks and hosts, and its model, precision, commit and device if
+-- they are equal on all ranks.
 SELECT
     run_id,
     count(DISTINCT rank) AS ranks,

@@ -1,5 +1,6 @@
--- What each rank did: bricks, collectives, and nothing. Nothing is what its devices report, or else what its steps have
--- beyond its bricks; unknown where it reported neither.
+-- The time that each rank spent in bricks, in collectives, and idle. The idle time is what its devices report. If they
+-- report none, it is the time of the steps minus the time of bricks and collectives. It is unknown if neither was
+-- recorded.
 WITH busy AS (
     SELECT
         run_id,

@@ -1,5 +1,5 @@
--- Of each brick, over all samples and in the steps of each phase, the mean time of a sample on the fastest, the middle
--- and the slowest rank of all runs; and which these are.
+-- The mean time of a sample on the fastest, the median and the slowest rank of all runs, by brick, over all samples and
+-- by phase, and the names of the fastest and the slowest rank.
 WITH means AS (
     SELECT
         phase,

@@ -1,7 +1,8 @@
--- In which windows a rank takes longer in a brick than it usually does beside its peers, by 2 % and beyond what chance does,
--- when all that it computes besides does not: one row for each. Looked at are ranks and bricks of which that is seen on the
--- mean of a block of windows already. brick_ns and late_ns are of a step; work_ppm is how much more than usual there is to
--- do in a sample; slow and windows are those of all peers, of this brick, and own_windows those of the rank.
+-- The windows in which a rank takes longer in a brick than it usually does relative to its peers, while all its other
+-- computation does not. One row for each window with an excess of at least 2 % and of 6 median absolute deviations.
+-- Only ranks and bricks with such an excess in the mean of a block of windows are considered. brick_ns and late_ns are
+-- per step. work_ppm is the excess of the elements per sample over the usual number. slow and windows are the numbers
+-- of slow windows and of all windows of this brick on all peers. own_windows is the number of windows of the rank.
 WITH stands AS (
     SELECT run_id, device, rank, brick, block, stand FROM brick_stand
 ),

@@ -1,12 +1,15 @@
--- Which ranks take longer than their peers in a brick, or in all bricks alike (brick is NULL): candidates, by 2 % and more,
--- and of each brick the rank that takes longest. Where a rank stands altogether is the median over the blocks of windows.
--- What all its bricks have in common, their median, is a row of its own, and is taken from the others. Millionths. work_ppm
--- is how much more than the median of its peers the rank has to do in a sample, and share_ppm the brick's share of what it
--- computed; windows are those in which the brick ran there, 6 at least, and usual_windows those of the middle rank. held is
--- in how many blocks, of how many, the brick was at least half as far from its peers as it is altogether, and held_ppm how
--- far on the mean of these; all_held of all_blocks are those of all peers that are as far. spread_with_ppm is what the spread becomes at most if one of the ranks is far away.
--- above_ppm and below_ppm are how far the upper and the lower quartile of a brick's blocks on all ranks are from their
--- rank's middle one.
+-- Candidates for ranks that take at least 2 % longer than their peers in a brick or in all bricks (brick is NULL), and
+-- the slowest rank of each brick. Deviations are in millionths. The deviation of a rank in a brick is the median over
+-- the blocks of windows. The median over its bricks is its deviation in all bricks, and the rows of single bricks are
+-- relative to it.
+-- work_ppm is the excess of the elements per sample over the median of the peers. share_ppm is the brick's share of the
+-- computing time of the rank. windows is the number of windows in which the brick ran on the rank, at least 6, and
+-- usual_windows its median over the ranks.
+-- held is the number of blocks, out of blocks, in which the deviation was at least half of beyond_ppm, and held_ppm is
+-- the mean deviation in them. all_held, out of all_blocks, is the number of such blocks of all peers.
+-- spread_with_ppm is the largest spread that is possible if one of the ranks were an outlier. above_ppm and below_ppm
+-- are the distances of the upper and the lower quartile of the brick's blocks, on all ranks, from the median block of
+-- their rank.
 WITH blocks AS (
     SELECT run_id, device, rank, brick, block, stand, work, windows, total_ns FROM brick_stand
 ),

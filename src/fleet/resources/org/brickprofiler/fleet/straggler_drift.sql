@@ -1,7 +1,8 @@
--- Which ranks change beside their peers from the first third of their blocks of windows to the last by 2 % and more, in all
--- bricks (brick is '') or in a brick beside all others: candidates, with one row for each block. Millionths. stand_ppm is
--- where the rank stands in the block, beyond_ppm how much more it changed than its peers usually do, slow_ppm how much longer
--- than its peers it takes in the slower one of both thirds, and work_ppm how much more there is to do in a sample at the end.
+-- Candidates for ranks that drift: relative to their peers, they change by at least 2 % from the first third of their
+-- blocks of windows to the last, in all bricks (brick is '') or in one brick relative to the others. One row for each
+-- block. Deviations are in millionths. stand_ppm is the deviation of the rank in the block. beyond_ppm is its change
+-- beyond the median change of its peers. slow_ppm is its excess over the peers in the slower one of both thirds.
+-- work_ppm is the change of its elements per sample relative to its peers.
 WITH stands AS (
     SELECT run_id, device, rank, brick, block, stand, work, windows FROM brick_stand
 ),

@@ -1,7 +1,8 @@
--- How long each collective takes on the ranks of a host beside their peers, the ranks of the run with the same device: the
--- median over the host's ranks of where each stands, in ns of a step; and where the least of them stands. spread_ns is how
--- far ranks usually are from the middle of their peers; windows are those of the host's rank that has fewest, and
--- usual_windows those of the middle rank. Windows whose bricks lack too much do not count.
+-- The excess time of each collective on the ranks of a host over their peers, the ranks of the run with the same
+-- device, in ns per step, or per sample if no steps were recorded: the median and the minimum over the ranks of the
+-- host. spread_ns is the median distance of the peers from their median. windows is the smallest number of windows of a
+-- rank of the host, and usual_windows the median over the peers. Windows in which a brick lacks too many measurements
+-- do not count.
 WITH hosts AS (
     SELECT run_id, rank, host, device FROM run_rank WHERE host <> '' AND windows >= 6
 ),

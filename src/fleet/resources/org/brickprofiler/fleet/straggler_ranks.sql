@@ -1,9 +1,11 @@
--- What each rank computes, and how long its collectives take, beside its peers: one row for each rank (win is NULL), and
--- one for each window in which it computed 2 % longer than it usually does and beyond what chance does. Of two ranks, that
--- which comes later to a collective has the shorter one: late_ns is how much shorter than usual all collectives of a step
--- are. held is in how many windows a rank was at least half as far from its peers as it usually is. Of a rank that is not
--- tested there are only the windows, of which those without a time of a step do not count. spread_ppm is how far a rank's
--- windows usually are from its middle one.
+-- The computing time of each rank and the delay at which it enters collectives, relative to its peers. One row for each
+-- rank (win is NULL), and one for each slow window: the rank computed longer than it usually does by at least 2 % and 6
+-- median absolute deviations. Of two ranks, the one that enters a collective later spends less time in it: late_ns is
+-- the time per step by which the collectives of the rank are shorter than the median.
+-- held is the number of windows in which the deviation was at least half of beyond_ppm. spread_ppm is the median
+-- distance of a window from the median window of its rank. A rank with fewer than 6 windows is not tested: its times
+-- are NULL, and windows counts all its windows. For other ranks, windows counts only windows with a time per step and
+-- with enough measurements.
 WITH stands AS (
     SELECT run_id, rank, win, device, host, compute_ns, stand, late_ns FROM rank_stand
 ),

@@ -1,5 +1,5 @@
--- The mean time of a sample by brick over time: on the middle rank, in each of at most 60 equal parts of a run's windows; of
--- the 64 bricks with the most time.
+-- The mean time of a sample by brick over time: the median over the ranks, in each of at most 60 equal parts of a run's
+-- windows. The result contains only the 64 bricks with the longest total time.
 WITH parts AS (
     SELECT
         run_id,

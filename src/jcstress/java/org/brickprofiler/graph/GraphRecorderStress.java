@@ -18,7 +18,7 @@ public final class GraphRecorderStress {
 
     private GraphRecorderStress() {}
 
-    /** The recorder of all its stress tests; the clock stands still. */
+    /** The recorder of all stress tests of this class; its clock stands still. */
     abstract static class OneRecorder {
         final GraphRecorder recorder;
 
@@ -58,7 +58,10 @@ public final class GraphRecorderStress {
         }
     }
 
-    /** Two threads record: nodes, parents in all, siblings in sequence, scopes left open. */
+    /**
+     * Two threads record. The result is the number of nodes, of ownership edges, of order edges, and of scopes left
+     * open.
+     */
     @JCStressTest
     @Outcome(id = "6, 4, 0, 0", expect = ACCEPTABLE, desc = "each thread's scope owns its brick, which owns its kernel")
     @Outcome(expect = FORBIDDEN, desc = "lost, mixed or left open")
@@ -99,7 +102,7 @@ public final class GraphRecorderStress {
         }
     }
 
-    /** Two threads and one place: one node is kept, the others are counted. */
+    /** Two threads record with a budget of one node: one node is kept, the others are counted as dropped. */
     @JCStressTest
     @Outcome(id = "1, 3", expect = ACCEPTABLE, desc = "one kept, three dropped")
     @Outcome(expect = FORBIDDEN, desc = "lost or counted twice")

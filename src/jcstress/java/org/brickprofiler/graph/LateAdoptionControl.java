@@ -27,7 +27,7 @@ public class LateAdoptionControl {
     private final AppendLog<RecordedNode> nodes = new AppendLog<>(100);
     private final RecordedNode parent = node();
 
-    /** The children exist before any thread reads. */
+    /** Creates the children, so that they exist before any thread reads. */
     public LateAdoptionControl() {
         for (int i = 0; i < CHILDREN; i++) {
             nodes.publish(nodes.reserve(), node());

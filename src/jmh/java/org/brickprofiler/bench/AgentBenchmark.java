@@ -41,10 +41,10 @@ public class AgentBenchmark {
 
     private static final int CALLS = 1_000;
 
-    /** So many calls by each side compile it before its first shot. */
+    /** The number of calls of each side before its first shot, enough for it to be compiled. */
     private static final int WARMUP_CALLS = 30_000;
 
-    /** How many numbers a brick sums: nearly no work, or about a microsecond. */
+    /** The number of numbers that a brick sums: nearly no work, or about a microsecond. */
     @Param({"8", "1000"})
     public int size;
 

@@ -51,7 +51,7 @@ import org.openjdk.jmh.annotations.Warmup;
         jvmArgsAppend = {"-Xms1g", "-Xmx1g", "-Xmn32m", "-Xbatch"})
 public class ColdBenchmark {
 
-    /** The first long of the row of {@link #oneRow}, pages behind the length of its array. */
+    /** The index of the first long of the row of {@link #oneRow}, on another page than the length of its array. */
     private static final int ROW = 1 << 10;
 
     private static final int BRICKS = RecordingBenchmark.BRICKS;
@@ -66,7 +66,7 @@ public class ColdBenchmark {
     private static final int SLOW_STEPS = 16;
     private static final long SLOW_STEP_NS = 5_000_000;
 
-    /** Arrays of 256 KiB, more garbage than the young generations that an object survives. */
+    /** The number of garbage arrays of 256 KiB: enough for the young collections after which an object is promoted. */
     private static final int GARBAGE_ARRAYS = 4_000;
 
     private final Tools[] tools = new Tools[INSTANCES];
@@ -213,7 +213,7 @@ public class ColdBenchmark {
     }
 
     /**
-     * Compiles the paths, and moves the tools' objects to the old generation, as where an engine has run for a while.
+     * Compiles the paths, and moves the tools' objects to the old generation, as in an engine that has run for a while.
      */
     @Setup
     public void prepare() throws InterruptedException {
@@ -224,7 +224,7 @@ public class ColdBenchmark {
             recordInStep(tools[i].stepped);
             tools[i].steppedOnes().forEach(ColdBenchmark::recordSlowSteps);
         }
-        // One profiler's steps alone, so that the compiler sees how few of its steps a process keeps.
+        // Run the steps of one profiler alone, so that the compiler sees how few of its steps a process keeps.
         for (int i = 0; i < WARMUP_CALLS; i++) {
             shoot(Path.STEP, tools[0]);
         }
@@ -267,7 +267,9 @@ public class ColdBenchmark {
         profiler.endPass();
     }
 
-    /** Records slower steps than any measured one: keeping one of the slowest steps is no part of a typical step. */
+    /**
+     * Records steps that are slower than any measured one: a typical step is not one of the slowest, which are kept.
+     */
     private static void recordSlowSteps(BrickProfiler profiler) {
         for (int i = 0; i < SLOW_STEPS; i++) {
             profiler.beginStep(DECODE);
@@ -309,7 +311,8 @@ public class ColdBenchmark {
         ns.forEach((path, ofPath) -> medians.ns.put(path, Weights.median(ofPath)));
     }
 
-    // Not inlined, so that the tool is in a register when the clock is first read: it is no load of the path.
+    // The paths are not inlined, so that the tool is in a register when the clock is first read: loading it is not part
+    // of a path.
 
     // ---- floors ----
 

@@ -53,7 +53,7 @@ public class CompetitorBenchmark {
     private static final long HIGHEST_NS = TimeUnit.MINUTES.toNanos(18);
     private static final BrickId[] IDS = Arrays.copyOf(BrickId.values(), STEPS);
 
-    // No constant for the compiler, as in an application.
+    // Not a constant for the compiler, as in an application.
     private final BrickId[] ids = IDS.clone();
 
     // ---- the floor and ours ----
@@ -198,7 +198,7 @@ public class CompetitorBenchmark {
         long elements;
     }
 
-    /** A recording in memory that has the event, without its stack. */
+    /** A recording of the event in memory, without stack traces. */
     @State(Scope.Benchmark)
     public static class FlightRecording {
         private final Recording recording = new Recording();

@@ -42,16 +42,16 @@ public class ExportBenchmark {
 
     private static final int LAYERS = 14;
 
-    /** Of {@link Blackhole#consumeCPU}, in each brick. */
+    /** The argument of {@link Blackhole#consumeCPU} in each brick. */
     private static final int WORK = 5_000;
 
-    /** The end of a window. */
+    /** The length of a window. */
     public enum Windows {
         /** No windows. */
         NONE,
-        /** A window each second. */
+        /** A window for each second. */
         SECOND,
-        /** A window each ten steps. */
+        /** A window for every ten steps. */
         TEN_STEPS
     }
 

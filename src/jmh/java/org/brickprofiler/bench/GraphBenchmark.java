@@ -34,7 +34,7 @@ public class GraphBenchmark {
     private static final Dim3 GRID = Dim3.of(32, 8);
     private static final Dim3 BLOCK = Dim3.of(256);
 
-    /** More nodes than one pass records. */
+    /** An upper bound of the nodes that one pass records. */
     private static final int MARGIN = 4 * BRICKS;
 
     private final NanoClock clock = NanoClock.SYSTEM;

@@ -31,9 +31,9 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  *
  * <p>A round runs every benchmark once, each in a separate virtual machine, in a new random order. If a bound is tight,
  * path and floor take turns within one virtual machine ({@link PairedBenchmark}): the time of each is the first decile
- * of its turns, which no other load of the core affects, and the ratio of all turns is shown beside. The other ratios
- * are taken within a round. The paths of {@link ColdBenchmark} are medians of single calls, in turns within one virtual
- * machine for each buffer. The table shows the median over the rounds.
+ * of its turns, which other load of the core does not affect; the ratio of all turns is shown beside it. The other
+ * ratios are taken within a round. The paths of {@link ColdBenchmark} are medians of single calls, in turns within one
+ * virtual machine for each buffer. The table shows the median over the rounds.
  *
  * <p>Arguments: a pattern of names (all), {@code -rounds} (3), {@code -warmup} in ms (2,000; some of the other tools
  * need this long to be compiled), {@code -iterations} that are measured (3), {@code -ms} for each (400).
@@ -233,7 +233,7 @@ public final class RatioTable {
     /**
      * Runs the rounds and prints the table.
      *
-     * @param args see above
+     * @param args the arguments that the class describes
      * @throws RunnerException if a benchmark fails
      */
     public static void main(String[] args) throws RunnerException {

@@ -29,7 +29,7 @@ final class ReplicatedTrace {
     private ReplicatedTrace() {}
 
     /**
-     * Writes such a trace.
+     * Writes a replicated trace.
      *
      * @param arguments a trace of Kineto, compressed with gzip; the least number of bytes of text to write; the file,
      *     compressed too if its name ends with {@code .gz}

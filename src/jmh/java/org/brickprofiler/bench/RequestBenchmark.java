@@ -33,7 +33,7 @@ public class RequestBenchmark {
     static final int BATCH = 256;
 
     /**
-     * A recorder, and requests that have arrived. A call that it ignored is an error: it would cost next to nothing.
+     * A recorder, and requests that have arrived. An ignored call is an error, because it would cost next to nothing.
      */
     @State(Scope.Thread)
     public static class Recorded {
@@ -57,7 +57,7 @@ public class RequestBenchmark {
         }
     }
 
-    /** The same in a step that has begun, and room for what the floor stores. */
+    /** The same in a step that has begun, with an array for the floor's stores. */
     @State(Scope.Thread)
     public static class Begun extends Recorded {
         private final long[] stored = new long[BATCH];

@@ -25,7 +25,7 @@ public class Weights {
         Arrays.fill(longs, 1);
     }
 
-    /** Returns how many shots of a path follow a reading of the buffer each: an odd number. */
+    /** Returns the number of shots of a path, each of which follows a reading of the buffer; the number is odd. */
     int shots() {
         return 1 + 2 * (megabytes < 100 ? 100 : 20);
     }

@@ -23,7 +23,7 @@ final class ChecksumColumns {
     static final long UNKNOWN_NS = -1;
 
     private final int samplesPerRow;
-    /** A map of the JDK: every profiler makes a log, which should not load another library. */
+    /** A map of the JDK: every profiler creates a log, and creating a log should not load another library. */
     private final Map<String, String> names = new HashMap<>();
 
     private final List<Chunk> chunks = new ArrayList<>();
@@ -33,7 +33,7 @@ final class ChecksumColumns {
         this.samplesPerRow = samplesPerRow;
     }
 
-    /** Some rows. */
+    /** The columns of {@link #CHUNK_ROWS} rows. */
     private static final class Chunk {
         private final String[] names = new String[CHUNK_ROWS];
         private final int[] layers = new int[CHUNK_ROWS];
@@ -101,7 +101,7 @@ final class ChecksumColumns {
         size++;
     }
 
-    /** Returns the time of an entry, ns, or a negative number. */
+    /** Returns the time of an entry, ns; negative if it is unknown. */
     long elapsedNs(int row) {
         return chunks.get(row / CHUNK_ROWS).elapsedNs[row % CHUNK_ROWS];
     }

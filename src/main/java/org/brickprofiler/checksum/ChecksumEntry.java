@@ -39,8 +39,8 @@ public record ChecksumEntry(
     /**
      * Checks the values.
      *
-     * @throws IllegalArgumentException when the name is null or empty, a number is negative that must not be, or there
-     *     are more non-finite values or samples than floats
+     * @throws IllegalArgumentException when the name is null or empty, the layer is below {@link #NO_LAYER}, another
+     *     number except the hash is negative, or there are more non-finite values or samples than floats
      */
     public ChecksumEntry {
         Objects.requireNonNull(elapsedNs, "elapsedNs");
@@ -88,7 +88,7 @@ public record ChecksumEntry(
     }
 
     /**
-     * Returns whether all covered floats are finite.
+     * Returns whether all floats of the output are finite, including those that the checksum does not cover.
      *
      * @return false if one is NaN or infinite
      */

@@ -59,10 +59,10 @@ public final class ChecksumLog {
 
     /**
      * Creates a log whose entries carry the time of their brick's sample. The brick may stop before its output is
-     * recorded or, as with {@code lap}, afterwards. The sample is the one that was running on the calling thread or, if
-     * none was, the last one that the thread recorded, if it is of the same brick. An entry has no time if neither
-     * exists, if the time is no longer known, or before the thread's first sample. If the brick stops after its output
-     * was recorded, the entry gets its time then.
+     * recorded or, as with {@code lap}, afterwards. The sample is the one that was running on the calling thread. If
+     * none was running, it is the last one that the thread recorded, if that sample is of the same brick. An entry has
+     * no time if neither exists, if the time is no longer known, or before the thread's first sample. If the brick
+     * stops after its output was recorded, the entry gets its time then.
      *
      * @param options the parts of each output to keep
      * @param samples a profiler's samples; read on the calling thread, outside any lock
@@ -76,7 +76,7 @@ public final class ChecksumLog {
         if (Objects.requireNonNull(samples, "samples") instanceof OwnSamples own) {
             return own;
         }
-        throw new IllegalArgumentException("samples are a profiler's of this library, and these are those of a "
+        throw new IllegalArgumentException("expected a BrickProfiler's samples, found "
                 + samples.getClass().getName());
     }
 
@@ -113,9 +113,9 @@ public final class ChecksumLog {
     private void copy(ChecksumEntry entry) {
         int expected = options.samplesOf(entry.elements());
         if (entry.samples().size() != expected) {
-            throw new IllegalArgumentException(
-                    "'" + entry.name() + "' (layer " + entry.layer() + ", pos " + entry.position() + ") has "
-                            + entry.samples().size() + " samples, and by the options " + expected);
+            throw new IllegalArgumentException("'" + entry.name() + "' (layer " + entry.layer() + ", pos "
+                    + entry.position() + "): expected " + expected + " samples by the options, found "
+                    + entry.samples().size());
         }
         long elapsedNs = entry.elapsedNs().orElse(ChecksumColumns.UNKNOWN_NS);
         columns.place(entry.name(), entry.layer(), entry.position(), elapsedNs);
@@ -180,12 +180,13 @@ public final class ChecksumLog {
      * @param position the position in the sequence, 0 or more
      * @param output floats in the buffer's own byte order, from its position to its limit, both of which are unchanged
      * @throws IllegalArgumentException when the name is null or empty, a number is out of its range, or the bytes are
-     *     no whole number of floats; nothing is recorded then
+     *     not a whole number of floats; nothing is recorded then
      */
     public void record(String name, int layer, int position, ByteBuffer output) {
         int bytes = output.remaining();
         if (bytes % Float.BYTES != 0) {
-            throw new IllegalArgumentException("output of " + bytes + " bytes is no whole number of floats");
+            throw new IllegalArgumentException(
+                    "output of " + bytes + " bytes: not a multiple of 4 bytes, the size of a float");
         }
         add(name, layer, position, FloatReader.OF_BYTES, output, output.position(), bytes / Float.BYTES);
     }
@@ -311,13 +312,13 @@ public final class ChecksumLog {
      * <p>The first divergence is the earliest in this log's order of execution. An entry that only the reference has
      * counts as executed after all entries of this log that the reference executed before it.
      *
-     * @param reference the log that is taken to be right
+     * @param reference the log that is assumed to be correct
      * @param tolerance the largest difference that counts as equal. A tolerance other than {@link Tolerance#EXACT} is
      *     applied to the samples. If a log has no samples, checksums are compared and counted in
      *     {@link ChecksumComparison#comparedByHash}
      * @return the comparison
-     * @throws IllegalArgumentException when the logs differ in scope, or, within a tolerance, both have samples and not
-     *     equally many
+     * @throws IllegalArgumentException when the logs differ in scope, or if, within a tolerance, both have samples but
+     *     different numbers of them
      */
     public ChecksumComparison compareWith(ChecksumLog reference, Tolerance tolerance) {
         return new LogComparer(this, reference, tolerance).compare();
@@ -354,8 +355,8 @@ public final class ChecksumLog {
     private static final class PendingTimes {
 
         /**
-         * The number of entries of all threads that are looked at again. If there are more, the oldest one stays as it
-         * is.
+         * The most entries, over all threads, that are checked again. If another one is added, the oldest one keeps its
+         * present time.
          */
         private static final int ROOM = 64;
 
@@ -382,7 +383,7 @@ public final class ChecksumLog {
             }
         }
 
-        /** Adds an entry of the calling thread, with the clock when its output was recorded. */
+        /** Adds an entry of the calling thread, with the time of the clock at which its output was recorded. */
         void add(StatTable table, int key, long nowNs, int row) {
             if (size == ROOM) {
                 remove(0);
@@ -396,7 +397,7 @@ public final class ChecksumLog {
             entry.endedNs = table.latestEndedNs(key);
         }
 
-        /** Looks at the entries of the calling thread again. */
+        /** Checks the entries of the calling thread again, and sets the times that are known now. */
         void settle(StatTable own, ChecksumColumns columns) {
             for (int i = size - 1; i >= 0; i--) {
                 Pending entry = entries[i];
@@ -414,7 +415,7 @@ public final class ChecksumLog {
             }
         }
 
-        /** Looks at the entries of all threads again. */
+        /** Checks the entries of all threads again, and sets the times that are known now. */
         void settleAll(ChecksumColumns columns) {
             for (int i = size - 1; i >= 0; i--) {
                 Pending entry = entries[i];

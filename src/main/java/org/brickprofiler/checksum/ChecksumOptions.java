@@ -16,7 +16,10 @@ public record ChecksumOptions(Scope scope, int samples, int capacity) {
     /** The largest number of samples. */
     public static final int MOST_SAMPLES = 1024;
 
-    /** The capacity unless another one is set: at 40 bytes an entry, and 4 for each sample, 40 MiB. */
+    /**
+     * The default capacity. An entry takes 40 bytes, and 4 bytes for each sample; the default without samples is 40
+     * MiB.
+     */
     public static final int DEFAULT_CAPACITY = 1 << 20;
 
     /** The first 64 floats, no samples, the default capacity. */
@@ -71,7 +74,7 @@ public record ChecksumOptions(Scope scope, int samples, int capacity) {
     }
 
     /**
-     * Returns the number of values kept of an output.
+     * Returns the number of values that are kept of an output.
      *
      * @param elements floats in the output, 0 or more
      * @return the number of samples, or all floats of a smaller output

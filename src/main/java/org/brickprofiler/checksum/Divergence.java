@@ -46,7 +46,8 @@ public record Divergence(
     /**
      * Checks that the entries fit the kind.
      *
-     * @throws IllegalArgumentException when an entry is missing, or present, against the kind
+     * @throws IllegalArgumentException when an entry is missing that the kind requires, or present that the kind
+     *     excludes
      */
     public Divergence {
         Objects.requireNonNull(kind, "kind");
@@ -109,8 +110,9 @@ public record Divergence(
     }
 
     /**
-     * Returns the divergence in one line: its place, the reference's checksum and the checksum that was found. Other
-     * kinds than {@link Kind#DIFFERENT} add their values in parentheses.
+     * Returns the divergence in one line: its place, the reference's checksum and the checksum that was found. The
+     * kinds {@link Kind#OUT_OF_TOLERANCE}, {@link Kind#NON_FINITE} and {@link Kind#DIFFERENT_LENGTH} add their values
+     * in parentheses.
      *
      * @return for example {@code DIVERGENCE at 'RmsNorm' (layer 0, pos 7): expected 0x85944171F73967E8, got
      *     0xCBF29CE484222325}

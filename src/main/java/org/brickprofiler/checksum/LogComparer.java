@@ -13,7 +13,7 @@ import org.eclipse.collections.impl.map.mutable.UnifiedMap;
 import org.eclipse.collections.impl.map.mutable.primitive.ObjectIntHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** Compares two logs, once. One thread. */
+/** Compares two logs, once. Not thread-safe. */
 final class LogComparer {
 
     private final ChecksumOptions.Scope scope;
@@ -40,7 +40,7 @@ final class LogComparer {
      * Creates a comparison of the logs as they are now.
      *
      * @param here the log to compare
-     * @param reference the log that is taken to be right
+     * @param reference the log that is assumed to be correct
      * @param tolerance the largest difference that counts as equal
      * @throws IllegalArgumentException when the logs cannot be compared
      */
@@ -56,7 +56,7 @@ final class LogComparer {
         this.bySamples = !tolerance.isExact() && options.samples() > 0 && others.samples() > 0;
         if (bySamples && options.samples() != others.samples()) {
             throw new IllegalArgumentException(options.samples() + " samples of an output cannot be compared with the "
-                    + others.samples() + " of the reference: they are of other floats");
+                    + others.samples() + " of the reference: they cover different floats");
         }
         this.here = here.list();
         this.reference = reference.list();

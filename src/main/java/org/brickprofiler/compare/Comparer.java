@@ -36,20 +36,21 @@ final class Comparer {
 
     private static final int SPLITS = 500;
 
-    /** Rounds of the alternation between the common part and the usual times. */
+    /** The number of rounds in which the common part and the usual times are computed from each other. */
     private static final int POLISHES = 4;
 
     /** The largest weight of a brick, as a multiple of the usual weight. */
     private static final double MOST_WEIGHT = 4;
 
-    /** Equal weights add up differently in another order. */
+    /** The tolerance for rounding: the sum of equal weights depends on their order. */
     private static final double ROUNDING = 1e-9;
 
     /** The confidence of intervals, and of a floor. */
     private static final double CONFIDENCE = 0.95;
 
     /**
-     * The pool of variances for bricks and everything that is compared beside them; each percentile has its own pool.
+     * The pool of variances of bricks, and of categories and tiles if they are compared beside the common part; each
+     * percentile has its own pool.
      */
     private static final int POOL_OF_BRICKS = 0;
 
@@ -263,7 +264,7 @@ final class Comparer {
         return lines;
     }
 
-    /** Returns the pool of a figure: those of a phase have their own, since prefill has fewer samples than decode. */
+    /** Returns the pool of a figure. Each phase has its own pools, since prefill has fewer samples than decode. */
     private int pool(Figure figure) {
         int pool = pool(figure.kind());
         int part = figure.key().map(key -> key.part().index()).orElse(0);
@@ -390,7 +391,10 @@ final class Comparer {
         return change(Trimmed.of(before, 0), Trimmed.of(after, 0));
     }
 
-    /** Uses Student's distribution and Satterthwaite's degrees of freedom. */
+    /**
+     * Returns the difference of the means with its interval, by Student's distribution with Satterthwaite's degrees of
+     * freedom.
+     */
     private static Change change(Trimmed before, Trimmed after) {
         double difference = after.mean() - before.mean();
         double first = before.squaredError();

@@ -37,23 +37,27 @@ final class Differences {
     /** The relative difference up to which amounts of work count as equal. */
     private static final double SAME_WORK = 0.01;
 
-    /** Rates of arrivals that differ less are alike: a faster engine ends earlier, and so raises the rate of a run. */
+    /**
+     * The relative difference up to which arrival rates count as equal. A faster engine ends a run earlier, and so
+     * raises its rate.
+     */
     private static final double SAME_RATE = 0.1;
 
-    /** A brick that lacks more of its measurements is not compared, %. */
+    /** The largest share of missing measurements with which a brick is compared, %. */
     private static final double MOST_MISSING_PERCENT = 1;
 
     private static final double NS_PER_S = 1e9;
 
     /**
-     * The largest difference between the sides in the share of garbage collection, in % of a virtual machine's life.
+     * The difference between the sides in the share of garbage collection from which a remark is made, in % of a
+     * virtual machine's life.
      */
     private static final double MOST_OTHER_GC_PERCENT = 2;
 
     /** The same limit for compilation, whose share of a short run is large. */
     private static final double MOST_OTHER_JIT_PERCENT = 10;
 
-    /** Bricks that take longer in a longer text. */
+    /** The bricks whose time grows with the KV length. */
     private static final Set<String> GROWING = Stream.of(
                     BrickId.ATTENTION_SCORE,
                     BrickId.ATTENTION_SOFTMAX,
@@ -130,13 +134,16 @@ final class Differences {
     }
 
     private String missing(TwoSides.Key key) {
-        // Which samples without a phase are missing is not known: those of all phases stand for them.
+        // It is unknown how many of the missing samples have no phase, so those of all phases count for them.
         return missing(other -> other.name().equals(key.name())
                 && other.category() == key.category()
                 && (other.part() == key.part() || key.part() == TwoSides.Part.NO_PHASE));
     }
 
-    /** Returns in how many runs measurements without a known time are missing from bricks; empty if in none. */
+    /**
+     * Returns the number of runs of each side in which measurements are missing from bricks, because their times are
+     * unknown; empty if there is no such run.
+     */
     private String missing(Predicate<TwoSides.Key> of) {
         long before = lacking(0, firstRuns, of);
         long after = lacking(firstRuns, runs.size(), of);
@@ -157,7 +164,7 @@ final class Differences {
         return unresolved == 0 ? 0 : 100.0 * unresolved / ((double) brick.count() + unresolved);
     }
 
-    /** Returns a remark if runs lack so many measurements that bricks are not compared. */
+    /** Returns a remark if bricks are not compared because runs lack measurements. */
     private Optional<String> missing() {
         String where = missing(key -> true);
         if (where.isEmpty()) {
@@ -181,7 +188,7 @@ final class Differences {
                                         : String.format(Locale.ROOT, "%,d that were dropped, of any brick", dropped))
                         .filter(each -> !each.isEmpty())
                         .collect(Collectors.joining(", "))
-                + ". What lacks them is not compared.");
+                + ". Quantities that lack them are not compared.");
     }
 
     private String phaseWorkThatDiffers(StepInfo.Phase phase, String what, ToDoubleFunction<StepStats> ofStats) {
@@ -237,7 +244,7 @@ final class Differences {
     }
 
     private static String difference(String what, String before, String after) {
-        return "other " + what + ": " + before + " before, " + after + " after";
+        return "different " + what + ": " + before + " before, " + after + " after";
     }
 
     /** Returns the work per unit of both sides, if it differs. */
@@ -301,7 +308,7 @@ final class Differences {
         double after = sides.medianAfter(sides::steps);
         return same(before, after, Math.max(SAME_WORK, options.floorPercent() / 100))
                 ? ""
-                : difference("number of steps, and so other KV length", number(before), number(after));
+                : difference("number of steps, and so a different KV length", number(before), number(after));
     }
 
     /**
@@ -314,11 +321,11 @@ final class Differences {
         if (!environments.isEmpty()) {
             remarks.add("The sides are not comparable: " + environments + ".");
         } else if (options.acrossEnvironments()) {
-            environmentsThatDiffer().forEach(each -> remarks.add("Compared although it differs: " + each + "."));
+            environmentsThatDiffer().forEach(each -> remarks.add("Compared despite a " + each + "."));
         }
         String work = announced ? stepWorkThatDiffers() : "";
         if (!work.isEmpty()) {
-            remarks.add("The sides had " + work
+            remarks.add("The sides had a " + work
                     + (sides.byPhase()
                             ? ": brick times of steps, categories, tiles, and samples without a phase are not compared, and "
                                     + "bricks only within the phases that had the same work. "
@@ -329,7 +336,7 @@ final class Differences {
         remarks.addAll(sides.remarksOnPhases());
         String length = otherLength();
         if (!length.isEmpty()) {
-            remarks.add("The sides had " + length
+            remarks.add("The sides had a " + length
                     + "; the whole includes that difference. Give all runs the same number of " + "tokens.");
         }
         otherRate().ifPresent(remarks::add);
@@ -408,7 +415,7 @@ final class Differences {
         List<String> reasons = new ArrayList<>();
         reasons.add(missing(key));
         if (announced) {
-            // The samples of a brick are of steps of all phases, and its elements need not show that.
+            // The samples of a brick are from steps of all phases, and its elements need not show another mix.
             reasons.add(stepWorkThatDiffers());
         }
         reasons.add(elements);

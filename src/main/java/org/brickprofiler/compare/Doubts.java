@@ -15,7 +15,7 @@ import org.brickprofiler.compare.RunComparison.Kind;
 import org.brickprofiler.compare.RunComparison.Line;
 import org.brickprofiler.compare.RunComparison.Verdict;
 
-/** Makes the remarks of a comparison, which a reader should know before trusting its lines. One thread. */
+/** Writes the remarks of a comparison, which a reader should know before trusting its lines. One thread. */
 final class Doubts {
 
     /**
@@ -42,7 +42,7 @@ final class Doubts {
     /** Lines with a verdict explain the whole if their bricks account for this share of its change. */
     private static final double EXPLAINED = 0.5;
 
-    /** The least share of the whole's change from which a brick is named. */
+    /** The least share of the change of the whole for which a brick is named. */
     private static final double LEAST_NAMED = 0.1;
 
     private static final int MOST_NAMED = 3;
@@ -116,7 +116,7 @@ final class Doubts {
                 percent(rate.get())));
     }
 
-    /** Returns the lines with a verdict that account for the change of the whole, in its direction. */
+    /** Returns the lines of the common part, of bricks and of percentiles that have the verdict of the whole. */
     private List<Line> explaining(Verdict verdict) {
         return lines.stream()
                 .filter(line -> line.verdict() == verdict)
@@ -169,7 +169,7 @@ final class Doubts {
                         : "The totals of these bricks moved, with their share of the difference: " + moved + "."));
     }
 
-    /** Returns the brick of a line. */
+    /** Returns the name of the brick of a line. */
     private static String brick(Line line) {
         return line.kind().isTail() ? line.name().substring(0, line.name().lastIndexOf(", ")) : line.name();
     }
@@ -244,7 +244,7 @@ final class Doubts {
                 .toList();
     }
 
-    /** Returns the runs of one side that are far from its others. */
+    /** Returns a remark for each run of one side that is an outlier. */
     private Stream<String> apart(List<Run> side, int from, int to, List<double[]> bricks, Optional<double[]> common) {
         if (to - from < FEWEST_RUNS) {
             return Stream.empty();

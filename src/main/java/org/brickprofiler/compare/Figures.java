@@ -70,28 +70,28 @@ final class Figures {
             this.brick = brick;
         }
 
-        /** Returns the same figure as one of a brick's samples. */
+        /** Returns a copy of this figure with the key of a brick's samples. */
         private Figure of(TwoSides.Key samples) {
             return new Figure(kind, name, values, steadyValues, obstacle, sharePercent, samples, null);
         }
 
-        /** Returns the same figure as a percentile of a brick. */
+        /** Returns a copy of this figure as a percentile of the brick with the given figure. */
         private Figure of(Figure other) {
             return new Figure(kind, name, values, steadyValues, obstacle, sharePercent, other.key, other);
         }
 
-        /** Returns the samples of a brick of which this is a figure; empty for other figures. */
+        /** Returns the key of the brick's samples that this figure measures; empty for other figures. */
         Optional<TwoSides.Key> key() {
             return Optional.ofNullable(key);
         }
 
-        /** Returns whether this is the figure of a brick of this name, in any phase. */
+        /** Returns whether this is the figure of a brick with the given name, in any phase. */
         boolean isOfBrick(String brickName) {
             return kind == Kind.BRICK
                     && key().filter(samples -> samples.name().equals(brickName)).isPresent();
         }
 
-        /** Returns the figure of the brick of which this is a percentile; null if this is no percentile. */
+        /** Returns the figure of this percentile's brick; null if this is no percentile. */
         @Nullable
         Figure brick() {
             return brick;
@@ -106,7 +106,7 @@ final class Figures {
         }
 
         /**
-         * Returns the value of each run, those of the first side first, in the unit of the kind; NaN if the run has
+         * Returns the value of each run in the unit of the kind, the runs of the first side first; NaN if the run has
          * none.
          */
         double[] values() {
@@ -211,7 +211,7 @@ final class Figures {
                         .toList();
     }
 
-    /** Returns the sum of the moves of all bricks, ns. */
+    /** Returns the change in the brick time of a step: the difference of the trimmed means, ns. */
     double moveOfTheWholeNs() {
         return moveNs(run -> TwoSides.ratio(runs.get(run).totalNs(), sides.steps(run)));
     }

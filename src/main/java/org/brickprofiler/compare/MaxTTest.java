@@ -20,13 +20,14 @@ import org.apache.commons.statistics.descriptive.Quantile;
  *
  * <p>The statistic is the difference of the {@linkplain Trimmed trimmed means} divided by its standard error (Yuen
  * 1974), so an outlying run neither makes a difference nor hides one. With few runs the standard error itself is
- * uncertain, and a variable whose error is small by chance looks different. A variance is therefore shrunk towards the
- * median of its pool, the more, the more the spread of the pool suggests a common variance (empirical Bayes: Smyth,
- * <i>Linear models and empirical Bayes methods</i>, 2004). A variance too large for chance is left out of the pool,
- * because a brick with two modes differs from the others. Such a variable reaches larger statistics by chance, and
- * would raise the critical value for all. Its variance therefore counts up to {@value #MOST_WILDNESS} times, so that
- * its difference must be larger. A percentile of a brick counts this way only if the brick itself does, because a
- * longer tail makes a percentile vary from run to run. The permutation test is valid for any statistic.
+ * uncertain, and a variable whose error is small by chance looks different. Each variance is therefore shrunk towards
+ * the median of its pool (empirical Bayes: Smyth, <i>Linear models and empirical Bayes methods</i>, 2004). The
+ * shrinkage is stronger if the spread of the pool suggests a common variance. A variance that chance does not explain
+ * is left out of the pool, because a brick with two modes differs from the others. Such a variable reaches larger
+ * statistics by chance, and would raise the critical value for all variables. Its variance is therefore multiplied by
+ * up to {@value #MOST_WILDNESS}, so that its difference must be larger. The variance of a brick's percentile is
+ * multiplied only if that of the brick itself is, because a longer tail makes a percentile vary from run to run. The
+ * permutation test is valid for any statistic.
  *
  * <p>Immutable; any thread.
  */
@@ -53,7 +54,7 @@ final class MaxTTest {
 
     /**
      * A variance of more than this many times the median is wild; {@link #MOST_WILDNESS} limits the factor by which it
-     * then counts.
+     * is then multiplied.
      */
     private static final double WILD = 2;
 
@@ -93,11 +94,12 @@ final class MaxTTest {
         }
 
         /**
-         * Creates a variable with one value for each run that counts as wild as another variable.
+         * Creates a variable with one value for each run. If chance does not explain its variance, the variance is
+         * multiplied by the factor of another variable, its leader.
          *
          * @param values the values, those of the first side first
          * @param pool the number of its pool, to which its variance contributes
-         * @param leader the index of the other variable, which must precede this one
+         * @param leader the index of the leader, which must precede this variable
          */
         static Variable following(double[] values, int pool, int leader) {
             return new Variable(values, pool, true, leader);
@@ -119,11 +121,11 @@ final class MaxTTest {
     private final double[][] values;
     /** For each variable, its runs by ascending value. */
     private final int[][] orders;
-    /** For each variable its values in that order. */
+    /** For each variable, its values in ascending order. */
     private final double[][] ascending;
 
     private final Pool[] pools;
-    /** For each variable the least standard error that its difference can have in any assignment. */
+    /** For each variable, a lower bound of the standard error of its difference in all assignments. */
     private final double[] leastErrors;
 
     private final int runs;
@@ -182,7 +184,10 @@ final class MaxTTest {
                 .toArray();
     }
 
-    /** Returns a pool; its variances are of all runs together, so no assignment changes it. */
+    /**
+     * Returns a pool. Its variances are computed over the runs of both sides together, so the pool is the same for
+     * every assignment.
+     */
     private Pool pool(int number) {
         double[] all = IntStream.range(0, values.length)
                 .filter(at -> variables.get(at).pool == number && variables.get(at).speaks)
@@ -255,11 +260,12 @@ final class MaxTTest {
     }
 
     /**
-     * Returns the least standard error of a variable: drawn to its pool, its variance is no less than the share of the
-     * pool. If the pool does not explain it, both sides together are above a bound, and the error is least if that is
-     * the variance of one side alone. No assignment changes how many runs are on a side.
+     * Returns a lower bound of the standard error of a variable in all assignments. A variance that is shrunk towards
+     * the pool is no less than the share of the pool in it. A variance that is not shrunk exceeds a bound for both
+     * sides together, and the error is least if one side alone has all of this variance. The number of runs of a side
+     * is the same in every assignment.
      *
-     * @return 0 where there is no pool to bound it
+     * @return the bound; 0 if the variable has no pool with a common variance
      */
     private double leastError(int variable) {
         Pool pool = poolOf(variable);
@@ -282,23 +288,25 @@ final class MaxTTest {
         return number < 0 ? Pool.NONE : pools[number];
     }
 
-    /** One variable in one assignment after another. Used by one thread. */
+    /** The statistics of one variable in one assignment at a time. Used by one thread. */
     private final class Split {
 
-        /** Room for the values of the two sides, one more than there are runs each. */
+        /** Space for the values of each side, with one more place than there are runs. */
         private final double[] firstSide = new double[runs + 1];
 
         private final double[] secondSide = new double[runs + 1];
         private int first;
         private int second;
 
-        /** Puts the values of a variable on their sides, in ascending order; 1 stands for the first side. */
+        /**
+         * Distributes the values of a variable to the sides, in ascending order; 1 in the assignment is the first side.
+         */
         private void put(int variable, int[] isFirst) {
             int[] order = orders[variable];
             double[] sorted = ascending[variable];
             int before = 0;
             int after = 0;
-            // No branch: which side a run is on is random, so that half of the branches would be mispredicted.
+            // No branch: the side of a run is random, so half of the branches would be mispredicted.
             for (int i = 0; i < order.length; i++) {
                 double value = sorted[i];
                 int one = isFirst[order[i]];
@@ -312,8 +320,8 @@ final class MaxTTest {
         }
 
         /**
-         * Returns the size of the statistic of a variable, or 0 if it is less than what another one reached: most are,
-         * and their difference alone shows it, by the least error.
+         * Returns the absolute value of the statistic of a variable, or 0 if the statistic cannot reach that of another
+         * variable. For most variables the difference and the bound of the error show this, without the variances.
          */
         double size(int variable, int[] isFirst, double reached) {
             put(variable, isFirst);
@@ -324,7 +332,7 @@ final class MaxTTest {
             return statistic(variable, isFirst).size();
         }
 
-        /** Returns the statistic of the variable that is on the sides. */
+        /** Returns the statistic of the variable whose values {@link #put} has distributed. */
         private Statistic statistic(int variable, int[] isFirst) {
             Trimmed before = Trimmed.ofSorted(firstSide, first, trimmed);
             Trimmed after = Trimmed.ofSorted(secondSide, second, trimmed);
@@ -343,7 +351,10 @@ final class MaxTTest {
                     difference, Math.sqrt(mixed * (1.0 / first + 1.0 / second)), pool.priorDegrees() + degrees);
         }
 
-        /** Returns how many times a variance counts that is {@code both} sides' own. */
+        /**
+         * Returns the factor by which the variance of a variable is multiplied; {@code both} is the variance of both
+         * sides together.
+         */
         private double wildness(int variable, int[] isFirst, double both, int degrees) {
             Pool pool = poolOf(variable);
             if (pool.priorDegrees() == 0 || both <= mostLikely(pool.variance(), degrees)) {
@@ -456,12 +467,14 @@ final class MaxTTest {
         return statistics[variable].degrees();
     }
 
-    /** Returns the probability of a statistic this large in any variable, without any difference. */
+    /**
+     * Returns the adjusted p-value: the probability of a statistic this large in any variable if no variable differs.
+     */
     double probability(int variable) {
         return probabilities[variable];
     }
 
-    /** Returns the critical value of the largest statistic at the given level, without any difference. */
+    /** Returns the critical value of the largest statistic at the given level if no variable differs. */
     double critical() {
         return critical;
     }

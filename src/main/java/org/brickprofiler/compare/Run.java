@@ -10,11 +10,11 @@ import org.brickprofiler.ProfileSnapshot;
 /**
  * One run: the recording of one process. Samples of one process are not independent, since they share the compiled
  * code, the placement of memory and the other load of the machine. A run therefore counts as one observation,
- * regardless of its length. Do not make two runs of one process. Immutable.
+ * regardless of its length. Do not split one process into two runs. Immutable.
  *
  * @param name the name of the run in reports, such as its file
  * @param snapshot the recorded profile
- * @param tokensPerSec the rate by the application's own measure, best without a profiler, tokens/s; empty to use the
+ * @param tokensPerSec the rate that the application measured, preferably without a profiler, tokens/s; empty to use the
  *     rate in the snapshot
  * @param disturbances other activity of the machine, one remark each, for a report; empty if none was observed
  */
@@ -38,8 +38,8 @@ public record Run(String name, ProfileSnapshot snapshot, OptionalDouble tokensPe
     }
 
     /**
-     * Returns a run with the facts of its snapshot: the disturbances among its {@linkplain ProfileSnapshot#facts()
-     * facts}, and its tokens per second, which comparisons find there.
+     * Returns a run that uses the {@linkplain ProfileSnapshot#facts() facts} of its snapshot: the disturbances and,
+     * because its own rate is empty, the tokens per second.
      *
      * @param name its name in reports
      * @param snapshot the recorded profile

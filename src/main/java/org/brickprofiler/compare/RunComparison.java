@@ -22,13 +22,13 @@ import org.brickprofiler.internal.io.OptionalPart;
  * are. If a change affects many bricks, the median contains part of it. In this case name bricks that the change cannot
  * have touched as the {@linkplain Options#baseline baseline}, from which alone the common part is then computed.
  *
- * <p><b>Verdicts</b> come from one permutation test of whole runs for all lines together: if nothing differs, and runs
- * of the two sides took turns in random order, the chance of even one verdict {@link Verdict#FASTER} or
+ * <p><b>Verdicts</b> come from one permutation test of whole runs for all lines together: if nothing differs, and the
+ * runs of the two sides were interleaved in random order, the chance of even one verdict {@link Verdict#FASTER} or
  * {@link Verdict#SLOWER} is at most 2.5 %. Differences below a floor never count, however significant they are. Test,
  * changes and intervals leave out the lowest and the highest runs of each side (Yuen's trimmed means), so that one bad
  * process neither makes nor hides a difference: one run at each end from ten runs a side, and up to a fifth from
- * twenty. Fewer than ten runs are not trimmed. A remark names a run that is an outlier of its side. Each interval has
- * 95 % for one line alone, so one in twenty misses; rely on the verdict.
+ * twenty. Fewer than ten runs are not trimmed. A remark names a run that is an outlier of its side. Each interval has a
+ * confidence of 95 % for its line alone, so one in twenty misses the true change; rely on the verdict.
  *
  * <p><b>The figure of a brick</b> in a run is the mean time of the middle half of its samples, if all runs recorded
  * percentiles and that mean is at least {@value #LEAST_USUAL_PERCENT} % of the mean of all samples in most runs. A few
@@ -42,8 +42,8 @@ import org.brickprofiler.internal.io.OptionalPart;
  *
  * <p><b>Requests.</b> If all runs recorded requests, the time to first token and the time per output token of a request
  * are lines: the mean, and, with {@value #FEWEST_FOR_P90} and {@value #FEWEST_FOR_P99} requests in every run, the 90th
- * and the 99th percentile. They are compared if the requests had as many tokens on both sides. The way in which an
- * engine divides them into steps may differ.
+ * and the 99th percentile. These lines are compared if the requests had the same number of tokens on both sides. The
+ * engines may divide the requests into steps in different ways.
  *
  * <p><b>Phases.</b> If all runs announced steps and have bricks by phase, the bricks are compared within each phase
  * that has at least 1 % of the brick time on a side, and samples without a phase among themselves. The lines of all
@@ -53,8 +53,9 @@ import org.brickprofiler.internal.io.OptionalPart;
  *
  * <p><b>A step</b> is a step announced by {@link org.brickprofiler.BrickProfiler#beginStep}, if all runs announced
  * steps and {@link Options#stepBrick} names no brick; the time of a step is then compared by phase. Otherwise a step is
- * one execution of the brick that {@link Options#stepBrick} names or, without one, of the brick with the fewest samples
- * among those that all runs recorded, if these are at least one in {@value #RAREST_STEP} of the most frequent brick's.
+ * one execution of the brick that {@link Options#stepBrick} names. If it names none, the brick with the fewest samples
+ * is used, among those that all runs recorded and that have at least one sample per {@value #RAREST_STEP} samples of
+ * the most frequent brick.
  *
  * @param before the runs of the first side
  * @param after the runs of the second side
@@ -75,7 +76,9 @@ public record RunComparison(
     /** The least number of bricks for a common part. */
     public static final int FEWEST_FOR_COMMON = 5;
 
-    /** A brick with fewer samples than one in this many of the most frequent brick's marks no step. */
+    /**
+     * A brick can mark the steps only if it has at least one sample per this many samples of the most frequent brick.
+     */
     public static final int RAREST_STEP = 500;
 
     /**
@@ -104,7 +107,7 @@ public record RunComparison(
     /** The chance of any false alarm. */
     public static final double LEVEL = 0.025;
 
-    /** The share of such comparisons that would find the smallest change. */
+    /** The statistical power: the share of such comparisons that would find the smallest change. */
     public static final double POWER = 0.8;
 
     /** Copies the lists. */
@@ -263,17 +266,17 @@ public record RunComparison(
      * One compared quantity.
      *
      * @param kind its kind
-     * @param name the name of the brick, category, tile level or whole; for a percentile such as {@code "RmsNorm,
-     *     p90"}, within a phase such as {@code "RmsNorm, prefill"} or {@code "RmsNorm, prefill, p90"}, and for samples
-     *     without a phase in runs that have phases such as {@code "RmsNorm, no phase"}
+     * @param name the name of the brick, category, tile level or whole. A percentile is appended, as in
+     *     {@code "RmsNorm, p90"}; so is a phase, as in {@code "RmsNorm, prefill"} or {@code "RmsNorm, prefill, p90"}.
+     *     If the runs have phases, samples without a phase are named as in {@code "RmsNorm, no phase"}
      * @param before the first side; empty if a run of it lacks the value
      * @param after the second side; empty likewise
      * @param change the change between the sides without correction; empty if a side is empty
      * @param beside the change beside the common part of all bricks; empty if the line is not compared this way
      * @param verdict the verdict
      * @param note an explanation of the verdict; may be empty
-     * @param smallestPercent the smallest change that four in five of such comparisons would have found, %; it lies
-     *     above the floor, since half of the changes at the floor are estimated below it; empty if there are too few
+     * @param smallestPercent the smallest change that four in five of such comparisons would have found, %; it is above
+     *     the floor, since half of the changes at the floor are estimated below the floor; empty if there are too few
      *     runs
      * @param probability the probability of such a difference in any line if there is none, 0 to 1; empty if it was not
      *     tested
@@ -314,9 +317,9 @@ public record RunComparison(
         /**
          * Returns a builder of a line that was not tested.
          *
-         * @param kind what it is
-         * @param name of the brick, category or tile level, or of the whole
-         * @param sharePercent share of the brick time, %
+         * @param kind its kind
+         * @param name the name of the brick, category, tile level or whole
+         * @param sharePercent the share of the brick time, %
          * @return a builder
          */
         public static Builder builder(Kind kind, String name, double sharePercent) {
@@ -324,7 +327,7 @@ public record RunComparison(
         }
 
         /**
-         * Returns the change that the verdict is about.
+         * Returns the change to which the verdict refers.
          *
          * @return the change beside the others or, without one, the uncorrected change; empty if there is none
          */
@@ -345,7 +348,10 @@ public record RunComparison(
             return OptionalDouble.of(kind == Kind.TOKENS_PER_SEC ? 1 / ratio : ratio);
         }
 
-        /** Sets the values by name; the others stay at 0, empty or unknown. Not thread-safe. */
+        /**
+         * Builds a line. Values that are not set are empty, and the verdict is {@link Verdict#NOT_COMPARABLE}. Not
+         * thread-safe.
+         */
         public static final class Builder {
             private final Kind kind;
             private final String name;
@@ -369,8 +375,8 @@ public record RunComparison(
             /**
              * Sets both sides.
              *
-             * @param first empty where a run of it lacks the value
-             * @param second empty likewise
+             * @param first the first side; empty if a run of it lacks the value
+             * @param second the second side; empty likewise
              * @return this
              */
             public Builder sides(Optional<Side> first, Optional<Side> second) {
@@ -382,8 +388,9 @@ public record RunComparison(
             /**
              * Sets the change between the sides.
              *
-             * @param asIs empty where a side is
-             * @param besideCommon beside what all bricks have in common; empty where the line is not compared so
+             * @param asIs the uncorrected change; empty if a side is empty
+             * @param besideCommon the change beside the common part of all bricks; empty if the line is not compared
+             *     this way
              * @return this
              */
             public Builder change(Optional<Change> asIs, Optional<Change> besideCommon) {
@@ -395,12 +402,12 @@ public record RunComparison(
             /**
              * Sets the verdict.
              *
-             * @param said what can be said
-             * @param explanation may be empty
+             * @param newVerdict the verdict
+             * @param explanation the reason; may be empty
              * @return this
              */
-            public Builder verdict(Verdict said, String explanation) {
-                verdict = Objects.requireNonNull(said, "said");
+            public Builder verdict(Verdict newVerdict, String explanation) {
+                verdict = Objects.requireNonNull(newVerdict, "newVerdict");
                 note = Objects.requireNonNull(explanation, "explanation");
                 return this;
             }
@@ -408,7 +415,7 @@ public record RunComparison(
             /**
              * Sets the smallest change that would have been found.
              *
-             * @param percent empty where there are too few runs
+             * @param percent the change, %; empty if there are too few runs
              * @return this
              */
             public Builder smallestPercent(OptionalDouble percent) {
@@ -419,7 +426,7 @@ public record RunComparison(
             /**
              * Sets the probability of such a difference if there is none.
              *
-             * @param chance 0 to 1; empty where it was not tested
+             * @param chance the probability, 0 to 1; empty if the line was not tested
              * @return this
              */
             public Builder probability(OptionalDouble chance) {
@@ -430,7 +437,7 @@ public record RunComparison(
             /**
              * Sets the phase to whose steps the samples of the brick belong.
              *
-             * @param ofSteps empty for other lines, and for samples without a phase
+             * @param ofSteps the phase; empty for other lines, and for samples without a phase
              * @return this
              */
             public Builder phase(Optional<StepInfo.Phase> ofSteps) {
@@ -439,7 +446,7 @@ public record RunComparison(
             }
 
             /**
-             * Makes the line.
+             * Creates the line.
              *
              * @return the line
              */
@@ -564,7 +571,7 @@ public record RunComparison(
      * Compares two sets of runs.
      *
      * @param before runs of the first side, each from a separate process, one or more
-     * @param after runs of the second side, likewise
+     * @param after runs of the second side, each from a separate process, one or more
      * @param options the options
      * @return the comparison
      * @throws IllegalArgumentException when a side has no run, not every run has the brick that the options name as the
@@ -583,8 +590,8 @@ public record RunComparison(
      * category, brick or tile differs by more, beside the common part of all bricks. Percentiles are left out, since
      * their larger spread would set the floor for all lines.
      *
-     * @param same runs of the same code, at least 4; best twice as many as a side of the comparison will have, since
-     *     fewer runs differ more
+     * @param same runs of the same code, at least 4; preferably twice as many as a side of the comparison will have,
+     *     since fewer runs differ more
      * @param options the options
      * @return a floor, %
      * @throws IllegalArgumentException when there are fewer than 4 runs, or nothing in them can be compared
@@ -600,7 +607,7 @@ public record RunComparison(
         OptionalPart.COMMONS_STATISTICS_DESCRIPTIVE.require(THIS);
     }
 
-    /** Checks for the library of random numbers, which only permutations need. */
+    /** Requires the library for random numbers, which only permutations need. */
     private static void requireRandomNumbers() {
         requireStatistics();
         OptionalPart.COMMONS_RNG_SIMPLE.require(THIS);
@@ -617,7 +624,7 @@ public record RunComparison(
     }
 
     /**
-     * Returns the lines with a verdict against the second side.
+     * Returns the lines on which the second side is slower.
      *
      * @param percent the least slowdown, %, measured as {@link Line#tested}
      * @return lines that are {@link Verdict#SLOWER} by at least that much, in their order

@@ -6,7 +6,7 @@ import org.apache.commons.statistics.distribution.NormalDistribution;
 /**
  * The smallest true change that a comparison finds with a given probability. A change is found if its estimate reaches
  * the floor and its statistic reaches the critical value. The estimate is normally distributed around the true change,
- * so a change of the size of the floor is found in at most half of the comparisons, and the smallest change lies above
+ * so a change of the size of the floor is found in at most half of the comparisons, and the smallest change is above
  * the floor. The standard error is itself estimated, from a variance with a chi-squared distribution. No state; any
  * thread.
  */

@@ -52,7 +52,7 @@ record Trimmed(double mean, double squaredError, int degrees) {
      * Returns the figures of one side.
      *
      * @param values the values, in any order
-     * @param trimmed the number trimmed at each end, less than half
+     * @param trimmed the number of values trimmed at each end, less than half of all
      */
     static Trimmed of(double[] values, int trimmed) {
         double[] sorted = values.clone();
@@ -60,7 +60,7 @@ record Trimmed(double mean, double squaredError, int degrees) {
         return ofSorted(sorted, sorted.length, trimmed);
     }
 
-    /** Returns the mean alone of the first values of an array, which are in ascending order. */
+    /** Returns only the trimmed mean of the first values of an array, which are in ascending order. */
     static double mean(double[] sorted, int values, int trimmed) {
         double sum = 0;
         for (int i = trimmed; i < values - trimmed; i++) {

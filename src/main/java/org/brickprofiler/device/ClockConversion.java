@@ -36,7 +36,7 @@ public final class ClockConversion {
      * Returns the conversion of a device that counts nanoseconds from an origin of its own.
      *
      * @param pair one moment on both clocks
-     * @return a conversion with one nanosecond a tick
+     * @return a conversion with one nanosecond per tick
      */
     public static ClockConversion from(Pair pair) {
         Objects.requireNonNull(pair, "pair");
@@ -49,8 +49,8 @@ public final class ClockConversion {
      * @param first the earlier moment
      * @param second the later moment
      * @return a conversion that maps the ticks of both pairs to their host times
-     * @throws IllegalArgumentException when one of the clocks did not advance from the first pair to the second, or the
-     *     host's by more than 2<sup>63</sup> ns
+     * @throws IllegalArgumentException when one of the clocks did not advance from the first pair to the second, or
+     *     when the host's clock advanced by 2<sup>63</sup> ns or more
      */
     public static ClockConversion between(Pair first, Pair second) {
         if (second.deviceTicks() <= first.deviceTicks() || second.hostNs() <= first.hostNs()) {
@@ -68,7 +68,7 @@ public final class ClockConversion {
      *
      * @param deviceTicks the device's counter, ticks, 0 or more
      * @return the host's clock, ns
-     * @throws IllegalArgumentException when the ticks are negative, or their time is no {@code long}
+     * @throws IllegalArgumentException when the ticks are negative, or when their time does not fit into a {@code long}
      */
     public long toHostNs(long deviceTicks) {
         if (deviceTicks < 0) {
@@ -98,8 +98,8 @@ public final class ClockConversion {
      * @param startTicks the earlier reading, ticks, 0 or more
      * @param endTicks the later reading, ticks, {@code startTicks} or more
      * @return the difference of their host times, ns, 0 or more
-     * @throws IllegalArgumentException when that is no interval, or one of the times or their difference no
-     *     {@code long}
+     * @throws IllegalArgumentException when the readings are no interval, or when one of the times or their difference
+     *     does not fit into a {@code long}
      */
     public long elapsedNs(long startTicks, long endTicks) {
         if (startTicks < 0 || endTicks < startTicks) {
@@ -169,7 +169,7 @@ public final class ClockConversion {
     public record Pair(long hostNs, long deviceTicks) {
 
         /**
-         * A pair.
+         * Creates a pair.
          *
          * @throws IllegalArgumentException when the ticks are negative
          */

@@ -13,13 +13,13 @@ public final class CpuTimer implements DeviceTimer {
     private long startNs;
     private long endNs;
 
-    /** A timer over the system's clock. */
+    /** Creates a timer over the system's clock. */
     public CpuTimer() {
         this(NanoClock.SYSTEM);
     }
 
     /**
-     * A timer over a clock.
+     * Creates a timer over a clock.
      *
      * @param clock the clock to read
      */

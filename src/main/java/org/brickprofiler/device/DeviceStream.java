@@ -12,8 +12,8 @@ import java.util.Optional;
  * before it. It belongs to its setter until it is released; then its number is used again. Marks come from a pool that
  * is made before they are needed.
  *
- * <p>Any thread may call any method. No method throws because of a driver's answer: if the queue cannot do what a
- * method asks, the method returns a value that says so, and one warning is logged.
+ * <p>Any thread may call any method. No method throws because of a driver's error: if the queue cannot do what a method
+ * asks, the method returns a value that reports this, and one warning is logged.
  */
 public interface DeviceStream extends AutoCloseable {
 
@@ -51,10 +51,11 @@ public interface DeviceStream extends AutoCloseable {
     int deviceIndex();
 
     /**
-     * Returns the identity of the device in every process; its number counts only the devices that the process sees.
+     * Returns the identity of the device, which is the same in every process. {@link #deviceIndex()} is not: it counts
+     * only the devices that the process sees.
      *
-     * @return the UUID that the driver reports, for CUDA as its tools print it, {@code GPU-} first; empty unless
-     *     overridden, and if it is not known
+     * @return the UUID that the driver reports; for CUDA with the prefix {@code GPU-}, as its tools print it. Empty
+     *     unless overridden, and if it is not known
      */
     default Optional<String> deviceUuid() {
         return Optional.empty();
@@ -81,14 +82,14 @@ public interface DeviceStream extends AutoCloseable {
     }
 
     /**
-     * Sets a mark at the end of the queue. Waits for nothing, allocates nothing unless the pool grows.
+     * Sets a mark at the end of the queue. Waits for nothing, and allocates nothing unless the pool grows.
      *
      * @return the mark, from 0 to below {@link #maxMarks()}; {@link #NO_MARK} if none is left or the queue refused it
      */
     int mark();
 
     /**
-     * Returns whether the device has done everything before a mark, or never will report it. Waits for nothing.
+     * Returns whether the device has done everything before a mark, or will never report it. Waits for nothing.
      *
      * @param mark a mark that was not released
      * @return false as long as it may still be reached
@@ -106,7 +107,7 @@ public interface DeviceStream extends AutoCloseable {
 
     /**
      * Finds the times between each of some marks and the next, by the device's own clock. Waits for nothing. The result
-     * is that of single calls, which may cost more.
+     * is the same as that of single calls, which may cost more.
      *
      * @param marks marks that were not released
      * @param count how many of them, from the first on
@@ -123,7 +124,7 @@ public interface DeviceStream extends AutoCloseable {
 
     /**
      * Returns how long ago the device reached a mark, by the device's own clock, which is read during this call. Waits
-     * for nothing. A time of the host is then known from two readings of the host's clock around the call.
+     * for nothing. Two readings of the host's clock around the call then bound the mark's time on the host's clock.
      *
      * @param mark a mark that was not released
      * @return ns; {@link #NOT_REACHED}; {@link #UNRESOLVED} unless overridden, and if the clock cannot be read
@@ -134,7 +135,7 @@ public interface DeviceStream extends AutoCloseable {
 
     /**
      * Returns whether the device had work between two marks, as far as the queue knows. Without work, the time between
-     * them is the host's and no sample. Waits for nothing.
+     * them is the host's, and is not a sample. Waits for nothing.
      *
      * @param from a mark that was not released, and is reached
      * @param to another
@@ -145,18 +146,19 @@ public interface DeviceStream extends AutoCloseable {
     }
 
     /**
-     * Waits until the device has done everything before a mark, whatever was enqueued behind it. A stream of a device
-     * that may hang waits no longer than a timeout ({@link #DEFAULT_WAIT_TIMEOUT}).
+     * Waits until the device has done everything before a mark, and never for later work. A stream of a device that may
+     * hang waits no longer than a timeout ({@link #DEFAULT_WAIT_TIMEOUT}).
      *
      * @param mark a mark that was not released
-     * @return false if the mark cannot be waited for, now or, unless {@link #isUsable()}, ever; and after the timeout,
-     *     when {@link #isStalled()}
+     * @return true once the mark is reached. False if it cannot be waited for now or, if the stream is not
+     *     {@linkplain #isUsable() usable} any more, ever. Also false after the timeout; the stream then
+     *     {@link #isStalled()}
      */
     boolean waitFor(int mark);
 
     /**
-     * Returns whether the device seems to hang: a wait has ended after its timeout, and no mark was waited for with
-     * success since. Samples that waited for it are then unresolved. Waits for nothing.
+     * Returns whether the device seems to hang: a wait has timed out, and none has succeeded since. The samples of that
+     * wait are then unresolved. Waits for nothing.
      *
      * @return false unless overridden
      */
@@ -182,7 +184,7 @@ public interface DeviceStream extends AutoCloseable {
     void release(int mark);
 
     /**
-     * Gives marks back. The result is that of single calls, which may cost more.
+     * Gives marks back. The result is the same as that of single calls, which may cost more.
      *
      * @param marks marks that are not used any more
      * @param count how many of them, from the first on

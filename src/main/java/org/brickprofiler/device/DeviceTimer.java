@@ -10,13 +10,14 @@ import java.util.Objects;
 public interface DeviceTimer extends AutoCloseable {
 
     /**
-     * Returns a timer by the name of a backend, for code that does not know what it runs on.
+     * Returns a timer by the name of a backend, for code that does not know its device.
      *
      * @param backend the name of an {@code org.brickprofiler.Backend}, in any case
-     * @param streams where work is done, each of its own {@link DeviceStream#backend()}
-     * @return one by marks of the first stream of that backend; for the host, where there is none, a {@link CpuTimer}
-     * @throws IllegalArgumentException when the name is null, or none of the streams is of that backend and it is not
-     *     the host's
+     * @param streams the streams in which work is done, told apart by their {@link DeviceStream#backend()}
+     * @return a timer by marks of the first stream of that backend; if there is none and the backend is {@code CPU}, a
+     *     {@link CpuTimer}
+     * @throws IllegalArgumentException when the name is null, or when no stream has that backend and it is not
+     *     {@code CPU}
      */
     static DeviceTimer of(String backend, DeviceStream... streams) {
         if (backend == null) {
@@ -44,14 +45,14 @@ public interface DeviceTimer extends AutoCloseable {
     /**
      * Returns how long the work took. Waits until the device has done it, no longer than a timeout.
      *
-     * @return ms; 0 until both ends were recorded, and where the device reports no time
+     * @return ms; 0 until both ends were recorded, and if the device reports no time
      */
     double elapsedMs();
 
     /**
      * Returns how long the work took. Waits until the device has done it, no longer than a timeout.
      *
-     * @return ns; 0 until both ends were recorded, and where the device reports no time
+     * @return ns; 0 until both ends were recorded, and if the device reports no time
      */
     long elapsedNs();
 

@@ -20,20 +20,20 @@ public final class HostStream implements DeviceStream {
     private final NanoClock clock;
     private final MarkPool pool;
 
-    /** By mark, a chunk of them each, made as the pool grows. */
+    /** The times of the marks, in chunks that are made as the pool grows. */
     private final long[][] reachedNs = new long[MAX_MARKS >>> CHUNK_SHIFT][];
 
     private final CloseActions beforeClose = new CloseActions();
 
     private volatile boolean closed;
 
-    /** A stream over the system's clock. */
+    /** Creates a stream over the system's clock. */
     public HostStream() {
         this(NanoClock.SYSTEM);
     }
 
     /**
-     * A stream over a clock.
+     * Creates a stream over a clock.
      *
      * @param clock reports when marks are reached
      */

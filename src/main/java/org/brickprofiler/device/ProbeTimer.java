@@ -21,7 +21,7 @@ public final class ProbeTimer {
     @FunctionalInterface
     public interface Trace {
         /**
-         * Takes a probe that has just ended.
+         * Records a probe that has just ended.
          *
          * @param name the name of the work
          * @param category the kind of the work

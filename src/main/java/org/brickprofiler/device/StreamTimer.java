@@ -5,26 +5,30 @@ import java.util.Objects;
 import org.brickprofiler.internal.io.Abandonment;
 
 /**
- * Times the work that is enqueued in a stream between two calls, by a mark of the stream for each. Reading it waits
- * until the device has reached the second mark, and never for later work. One thread at a time; the stream stays its
- * owner's. The marks of a timer that was never closed are given back when the garbage collector finds it.
+ * Times the work that is enqueued in a stream between two calls, by one mark of the stream for each call. Reading the
+ * timer waits until the device has reached the second mark, and never for later work. One thread at a time; closing the
+ * timer does not close the stream. The marks of a timer that was never closed are given back when the garbage collector
+ * finds it.
  */
 public class StreamTimer implements DeviceTimer {
 
     private static final double NS_PER_MS = 1e6;
 
-    private final Marks marks;
+    private final TimerMarks marks;
 
     /** Whether the marks are given back if the timer is never closed. */
     private boolean watched;
 
-    /** The marks of a timer. They do not refer to it, so that they can be given back after it. */
-    private static final class Marks {
+    /**
+     * The marks of a timer. This class does not refer to the timer, so that the marks can be given back once the timer
+     * is unreachable.
+     */
+    private static final class TimerMarks {
         private final DeviceStream stream;
         private int start = DeviceStream.NO_MARK;
         private int end = DeviceStream.NO_MARK;
 
-        Marks(DeviceStream stream) {
+        TimerMarks(DeviceStream stream) {
             this.stream = stream;
         }
 
@@ -64,12 +68,12 @@ public class StreamTimer implements DeviceTimer {
     }
 
     /**
-     * A timer.
+     * Creates a timer.
      *
      * @param stream the stream of the work; not closed with the timer
      */
     public StreamTimer(DeviceStream stream) {
-        marks = new Marks(Objects.requireNonNull(stream, "stream"));
+        marks = new TimerMarks(Objects.requireNonNull(stream, "stream"));
     }
 
     @Override
@@ -95,9 +99,10 @@ public class StreamTimer implements DeviceTimer {
     }
 
     /**
-     * Returns how long the device took. Waits for it, no longer than the timeout of the stream.
+     * Returns how long the device took. Waits for the device, but no longer than the timeout of the stream.
      *
-     * @return ms; 0 until both ends were recorded, and where the time is not known, as its {@code failure()} says
+     * @return ms; 0 until both ends were recorded, and if the time is not known; the stream's {@code failure()} gives
+     *     the reason
      */
     @Override
     public final double elapsedMs() {
@@ -105,9 +110,10 @@ public class StreamTimer implements DeviceTimer {
     }
 
     /**
-     * Returns how long the device took. Waits for it, no longer than the timeout of the stream.
+     * Returns how long the device took. Waits for the device, but no longer than the timeout of the stream.
      *
-     * @return ns; 0 until both ends were recorded, and where the time is not known, as its {@code failure()} says
+     * @return ns; 0 until both ends were recorded, and if the time is not known; the stream's {@code failure()} gives
+     *     the reason
      */
     @Override
     public final long elapsedNs() {

@@ -21,10 +21,10 @@ import java.util.stream.Stream;
  * @param idleNs how long none was running between two bricks of the same pass, ns: the sum of the gaps
  * @param gaps the number of these gaps
  * @param shortestGapNs the shortest of them, ns; 0 if there was none. The device needs time for a mark itself, and each
- *     gap contains that of at least one mark: a mark takes at most this time
- * @param waits how often the stream was waited for
- * @param clockErrorNs how far the latest device times may be off when they are put into the host's time, ns
- * @param failure the reason why the stream does not work, or the first call that failed
+ *     gap contains at least one mark, so a mark takes at most this time
+ * @param waits how often a thread waited for the stream
+ * @param clockErrorNs the largest error of the latest device times in the time of the host, ns
+ * @param failure the reason why the stream does not work, or the latest failure
  */
 public record StreamTotals(
         String stream,
@@ -78,7 +78,8 @@ public record StreamTotals(
     /**
      * Returns how much of the idle time may be the device's time for the marks themselves.
      *
-     * @return {@link #gaps} times {@link #shortestGapNs}, ns; the rest of {@link #idleNs} is none
+     * @return {@link #gaps} times {@link #shortestGapNs}, ns, and at most {@link #idleNs}; the rest of the idle time is
+     *     not due to marks
      */
     public long idleOfMarksNs() {
         return Math.min(idleNs, (long) ((double) gaps * shortestGapNs));
@@ -89,8 +90,8 @@ public record StreamTotals(
      *
      * @param device the device's name
      * @param deviceIndex the number of the device among those of its kind
-     * @param deviceUuid the identity of the device, if it is known; devices with one number and two UUIDs have
-     *     different streams
+     * @param deviceUuid the identity of the device, if it is known; devices with the same number and different UUIDs
+     *     have different streams
      * @param stream the stream's name
      */
     public record Key(String device, int deviceIndex, Optional<String> deviceUuid, String stream)
@@ -121,17 +122,17 @@ public record StreamTotals(
     /**
      * Returns the identity of the stream.
      *
-     * @return equal for the same stream of several runs
+     * @return a key that is equal for the same stream in several runs
      */
     public Key key() {
         return new Key(device, deviceIndex, deviceUuid, stream);
     }
 
     /**
-     * Returns the sum of both, of the same stream. Commutative and associative.
+     * Returns the sum of these and other totals of the same stream. Commutative and associative.
      *
      * @param other the totals of the same stream at another time
-     * @return the sums; of errors the largest, of failures the first in the alphabet
+     * @return the sums, with the largest error, the shortest gap and the failure that comes first in the alphabet
      */
     public StreamTotals plus(StreamTotals other) {
         return builder(stream, device, deviceIndex)
@@ -219,7 +220,7 @@ public record StreamTotals(
         }
 
         /**
-         * Sets how often the stream was waited for.
+         * Sets how often threads waited for the stream.
          *
          * @param number of waits
          * @return this
@@ -243,7 +244,7 @@ public record StreamTotals(
         /**
          * Sets the reason why the stream does not work.
          *
-         * @param reason or what the stream could not do; empty if it works
+         * @param reason the reason or the latest failure; empty if there is none
          * @return this
          */
         public Builder failure(Optional<String> reason) {

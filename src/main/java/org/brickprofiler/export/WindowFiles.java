@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The files of one rank's windows, {@code RUN/rank-00003/window-000012.json}, limited in total size, and beside them
- * the record of losses. One thread.
+ * The files of one rank's windows, {@code RUN/rank-00003/window-000012.json}, limited in total size, and the record of
+ * losses beside these files. One thread.
  */
 final class WindowFiles {
 
@@ -54,7 +54,7 @@ final class WindowFiles {
 
     private @Nullable Path folder;
 
-    /** Keeps other exports out of the folder; null without a folder. */
+    /** The lock that keeps other exports out of the folder; null without a folder. */
     private @Nullable FolderLock lock;
 
     /** The existing files, oldest first, with their sizes. */
@@ -68,7 +68,7 @@ final class WindowFiles {
     /** The losses of earlier processes, and the windows that another program deleted. */
     private @Nullable ExportLoss lostBefore;
 
-    /** The samples since the last written window. */
+    /** The loss since the last written window; null if there is none. */
     private @Nullable ExportLoss lost;
 
     private boolean recorded;
@@ -78,10 +78,11 @@ final class WindowFiles {
     private long failed;
 
     /**
-     * Creates the files' description; no file is created yet.
+     * Creates an object without a folder; no file is created yet.
      *
      * @param every the length of a window, as written to the files
-     * @param isNumberedOn whether numbers restart with each process, so that they continue after the existing ones
+     * @param isNumberedOn true if the numbers given to {@link #write} restart at 0 with each process, so that they are
+     *     continued after the existing files
      * @param maxBytes the largest total size; the newest file is always kept
      */
     WindowFiles(Path root, Format format, String every, boolean isNumberedOn, long maxBytes) {
@@ -95,8 +96,8 @@ final class WindowFiles {
     /**
      * Writes a window.
      *
-     * @param number its number; the next free one if a window already has it
-     * @return false if writing failed, which is counted, and logged the first time
+     * @param number its number; if a file has this number or a later one, the next free number is used
+     * @return false if writing failed; failures are counted, and the first one is logged
      */
     boolean write(ProfileSnapshot window, long number) {
         try {
@@ -137,7 +138,10 @@ final class WindowFiles {
         }
     }
 
-    /** Creates the record of losses while the disk has space for it. */
+    /**
+     * Creates the record of losses while the disk has space for it. If the record was deleted meanwhile, counts the
+     * deleted windows as lost.
+     */
     private void reserve(Path into, RunIdentity identity) {
         if (recorded && Files.exists(into.resolve(ExportLoss.FILE))) {
             return;
@@ -164,7 +168,7 @@ final class WindowFiles {
         return ExportLoss.none(identity.runId().orElse(""), identity.rank());
     }
 
-    /** Counts a window that is in no file, including all earlier windows that it contains. */
+    /** Counts a window that is in no file. The window contains all earlier windows that could not be written. */
     private void lose(ProfileSnapshot window, Throwable why) {
         ExportLoss none = none(window.identity());
         lost = new ExportLoss(
@@ -198,7 +202,7 @@ final class WindowFiles {
 
     /**
      * Claims a folder, which an earlier process of the same rank may have left. A folder that another export uses, in
-     * this process or in another one, is never taken: both would overwrite the windows of each other.
+     * this process or in another one, is never claimed: each would overwrite the windows of the other.
      */
     private Path claim(RunIdentity identity) throws IOException {
         String run = name(identity.runId().orElse("run"));
@@ -226,7 +230,7 @@ final class WindowFiles {
         return free;
     }
 
-    /** Takes a folder for this export until it ends; returns false if another export has it. */
+    /** Locks a folder for this export until the export ends; returns false if another export has locked it. */
     private boolean take(Path free) throws IOException {
         Files.createDirectories(free);
         lock = FolderLock.take(free).orElse(null);

@@ -8,7 +8,7 @@ import java.util.Arrays;
  */
 final class Adjacency {
 
-    /** Replaces a node in the array at an index without a node. */
+    /** The value in the array at a place without a node. */
     static final int LEFT_OUT = ExecutionGraph.NONE;
 
     /** The index of the first place of each node, then the number of all places. */

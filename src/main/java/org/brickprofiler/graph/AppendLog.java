@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bounded list that only grows. Any thread adds; none waits for another to do so. Memory is allocated in chunks, when
- * it is needed.
+ * A bounded append-only list. Any thread may append, and threads that append never wait for each other. Memory is
+ * allocated in chunks, when it is needed.
  *
  * <h2>Reserve, then publish</h2>
  *
@@ -26,7 +26,7 @@ final class AppendLog<T> {
     private static final int CHUNK_LENGTH = 1 << CHUNK_BITS;
     private static final int CHUNK_MASK = CHUNK_LENGTH - 1;
 
-    /** How often a reader looks again before it yields: the owner may need its processor. */
+    /** The number of times that a reader spins before it yields, because the owner may need its processor. */
     private static final int SPINS = 64;
 
     private final int capacity;
@@ -93,7 +93,7 @@ final class AppendLog<T> {
     private AtomicReferenceArray<@Nullable T> chunk(int index) {
         AtomicReferenceArray<@Nullable T> chunk = chunks.get(index >>> CHUNK_BITS);
         if (chunk == null) {
-            throw new IndexOutOfBoundsException("index " + index + " was not given out");
+            throw new IndexOutOfBoundsException("index " + index + " was not reserved");
         }
         return chunk;
     }

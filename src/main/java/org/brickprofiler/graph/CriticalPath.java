@@ -5,20 +5,20 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The longest way through an execution graph, and how much room every node has beside it: the critical path method
- * (Kelley and Walker, "Critical-path planning and scheduling", 1959). Immutable; any thread.
+ * The longest path through an execution graph, and the slack of every node: the critical path method (Kelley and
+ * Walker, "Critical-path planning and scheduling", 1959). Immutable; any thread.
  *
- * <p>The rules of waiting:
+ * <p>The rules for the order of nodes:
  *
  * <ul>
- *   <li>a node that a SEQUENCE, DEPENDS_ON or TRANSFER edge leads to starts when the node that the edge comes from has
- *       ended, with everything in both;
+ *   <li>the target of a SEQUENCE, DEPENDS_ON or TRANSFER edge, with everything in it, starts after the source of the
+ *       edge, with everything in it, has ended;
  *   <li>children start no earlier than their parent and end no later; they do not wait for each other without an edge;
  *   <li>a node takes at least its own time, and at least as long as its children need: the two are never added.
  * </ul>
  *
- * <p>So {@code totalNs()} is no less than the longest own time, and no more than the sum of the roots' totals. Weights
- * of edges play no part. Time and memory grow linearly with nodes and edges; nothing recurses, so nodes may nest to any
+ * <p>So {@code totalNs()} is no less than the longest own time, and no more than the sum of the roots' totals. Edge
+ * weights are ignored. Time and memory grow linearly with nodes and edges; nothing recurses, so nodes may nest to any
  * depth. Sums are exact.
  */
 public final class CriticalPath {
@@ -46,7 +46,8 @@ public final class CriticalPath {
      *
      * @param graph the graph; one thread
      * @return the critical path and the slack of every node
-     * @throws IllegalArgumentException when nodes wait for each other in a circle; the message names them in order
+     * @throws IllegalArgumentException when nodes wait for each other in a cycle; the message names up to six of them,
+     *     in order
      * @throws ArithmeticException when a path takes longer than {@link Long#MAX_VALUE} ns; the message names a node
      */
     public static CriticalPath of(ExecutionGraph graph) {
@@ -68,7 +69,7 @@ public final class CriticalPath {
         return atNs;
     }
 
-    /** Returns the time of an arrow. */
+    /** Returns the time that an arrow takes, ns. */
     private long takesNs(int event, int successor) {
         return EventGraph.isOwn(event, successor) ? events.ownNs()[EventGraph.nodeOf(event)] : 0;
     }
@@ -97,15 +98,15 @@ public final class CriticalPath {
     }
 
     /**
-     * Returns for each node the smaller of two numbers: the time that its own time leaves free between its earliest
-     * start and its latest end, and the least slack of its children.
+     * Returns the slack of each node, the smaller of two numbers: the time between its earliest start and its latest
+     * end minus its own time, and the least slack of its children.
      */
     private long[] slackNs() {
         long[] roomNs = new long[events.nodeCount()];
         for (int v = 0; v < roomNs.length; v++) {
             roomNs[v] = latestNs[EventGraph.endOf(v)] - earliestNs[EventGraph.startOf(v)] - events.ownNs()[v];
         }
-        // A child ends before its parent does, so its own room is final by then.
+        // A child ends before its parent does, so the slack of the child is final by then.
         for (int event : order) {
             int node = EventGraph.nodeOf(event);
             int parent = events.parent(node);
@@ -131,8 +132,9 @@ public final class CriticalPath {
     // ---- one path ----
 
     /**
-     * Returns the nodes of one longest path. A node without time of its own is never passed by if a child can be
-     * entered, so only leaves on the path have no time.
+     * Returns the nodes of one longest path. If a longest path goes through a child of a node, the walk enters the
+     * child instead of going straight to the end of the node. Therefore only leaves on the path can have no time of
+     * their own.
      */
     private List<Integer> walk() {
         List<Integer> path = new ArrayList<>();
@@ -147,7 +149,7 @@ public final class CriticalPath {
         return path;
     }
 
-    /** Returns the start of the lowest root from which a longest path sets out; -1 in a graph without nodes. */
+    /** Returns the start of the lowest root at which a longest path starts; -1 in a graph without nodes. */
     private int begin() {
         boolean[] preceded = new boolean[events.eventCount()];
         for (int event = 0; event < preceded.length; event++) {
@@ -164,7 +166,8 @@ public final class CriticalPath {
     }
 
     /**
-     * Returns the next event on a longest path; among equals the lowest child or follower, and the node's own end last.
+     * Returns the next event on a longest path; -1 at the end of the path. Among equals it prefers the lowest child or
+     * follower to the end of the node or of its parent.
      */
     private int next(int event) {
         int best = -1;
@@ -182,8 +185,8 @@ public final class CriticalPath {
 
     /**
      * Returns one longest path: the nodes whose own times sum to its length, in the order of time. The path also lists
-     * the nodes without time and without children that lie between them. If several paths are longest, the returned
-     * path prefers the children of a node to bypassing them, a follower to the end of the parent, and the lowest ids.
+     * nodes between them that have neither time nor children. If several paths are longest, the returned path prefers
+     * the children of a node to bypassing them, a follower to the end of the parent, and the lowest ids.
      *
      * @return ids; their own times sum to {@link #totalNs()}; empty in an empty graph
      */

@@ -79,8 +79,8 @@ record CriticalPathSummary(ExecutionGraph graph, CriticalPath path, long workNs,
     }
 
     /**
-     * Returns the average parallelism: work divided by span. No schedule on any number of processors is faster than one
-     * node after the other by more than this factor (Brent, "The parallel evaluation of general arithmetic
+     * Returns the average parallelism: work divided by span. It is an upper bound of the speedup of any schedule, on
+     * any number of processors, over sequential execution (Brent, "The parallel evaluation of general arithmetic
      * expressions", Journal of the ACM 21(2), 1974; Blumofe and Leiserson, "Scheduling multithreaded computations by
      * work stealing", Journal of the ACM 46(5), 1999). 1 or more; 0 if no time was measured.
      */
@@ -131,7 +131,7 @@ record CriticalPathSummary(ExecutionGraph graph, CriticalPath path, long workNs,
                 + "\n";
     }
 
-    /** Microseconds with all their nanoseconds. */
+    /** Returns a time in microseconds, to the ns. */
     private static String us(long ns) {
         return String.format(Locale.ROOT, "%,d.%03d", ns / 1_000, ns % 1_000);
     }

@@ -13,12 +13,12 @@ import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.eclipse.collections.impl.set.mutable.primitive.IntHashSet;
 
 /**
- * Writes a graph in Graphviz's language. A layer that lies in no other layer is a box around all its nodes, at any
- * depth: one row of the picture, steps from left to right. Boxes do not nest, since Graphviz follows nested ones by
- * recursion and a graph may be thousands of scopes deep.
+ * Writes a graph in Graphviz's DOT language. An outermost layer is a box around all its nodes, at any depth: one row of
+ * the picture, steps from left to right. Boxes do not nest, since Graphviz processes nested boxes recursively and a
+ * graph may be thousands of scopes deep.
  *
- * <p>The text has every node as {@code n<id>}. It omits the ownership edges from a layer to the nodes in its box,
- * except for one: an invisible edge keeps the layer's own symbol to the left of its steps.
+ * <p>The text names every node {@code n<id>}. It omits the ownership edges from a layer to the nodes in its box, except
+ * for one: an invisible edge keeps the layer's own symbol to the left of its steps.
  */
 final class DotWriter {
 
@@ -34,8 +34,8 @@ final class DotWriter {
     private final ExecutionGraph graph;
 
     /**
-     * For each node the outermost layer around it, or the node itself if it is that layer, or
-     * {@link ExecutionGraph#NONE}.
+     * For each node, the outermost layer around it, or the node itself if it is an outermost layer;
+     * {@link ExecutionGraph#NONE} outside of all layers.
      */
     private final int[] boxes;
 
@@ -73,7 +73,7 @@ final class DotWriter {
     String write() {
         out.append(HEAD);
         IntObjectHashMap<IntArrayList> members = membersByBox();
-        // From the last to the first: Graphviz draws the first one at the bottom.
+        // In reverse order: Graphviz draws the first one at the bottom.
         for (int node = boxes.length - 1; node >= 0; node--) {
             if (boxes[node] == NONE) {
                 writeNode(node, "  ");
@@ -149,7 +149,7 @@ final class DotWriter {
         out.append("  n").append(from).append(" -> n").append(to).append(" [");
         out.append(boxed ? "style=invis" : style(type));
         if (type.isOrder() && (isBox(from) || isBox(to))) {
-            // Boxes lie below each other, not in one long row.
+            // Keeps the boxes stacked, instead of in one long row.
             out.append(", constraint=false");
         }
         if (type == EdgeType.TRANSFER) {

@@ -102,12 +102,12 @@ final class EventGraph {
     }
 
     /**
-     * Returns the events in an order that no arrow contradicts: Kahn's algorithm (Communications of the ACM 5(11),
-     * 1962), in time linear in nodes and edges.
+     * Returns the events in a topological order, found by Kahn's algorithm (Communications of the ACM 5(11), 1962) in
+     * time linear in nodes and edges.
      *
-     * @param names the names of nodes in the message
+     * @param names the names of the nodes, for the message
      * @return all events
-     * @throws IllegalArgumentException when there is a cycle; the message names the nodes of one
+     * @throws IllegalArgumentException when there is a cycle; the message names up to six nodes of one cycle
      */
     int[] inOrder(IntFunction<String> names) {
         int[] waiting = new int[eventCount()];

@@ -35,8 +35,8 @@ public final class ExecutionGraph {
      * @param from the id of the owner or of the earlier node
      * @param to the id of the owned or of the later node
      * @param type the relation
-     * @param weight a finite number, 0 or more: bytes for {@link EdgeType#TRANSFER}, otherwise the caller's; 1 by
-     *     default
+     * @param weight a finite number, 0 or more: bytes for {@link EdgeType#TRANSFER}, otherwise chosen by the caller; 1
+     *     by default
      */
     public record Edge(int from, int to, EdgeType type, double weight) {
 
@@ -77,7 +77,7 @@ public final class ExecutionGraph {
     /** The open scopes, outermost first. */
     private final IntArrayList scopes = new IntArrayList();
 
-    /** The node added last outside of all scopes, and in each open one. */
+    /** The node added last outside of all scopes, then the node added last in each open scope. */
     private final IntArrayList lastNodes = IntArrayList.newListWith(NONE);
 
     private long unmatchedPops;
@@ -213,8 +213,8 @@ public final class ExecutionGraph {
     }
 
     /**
-     * Adds a node below the current scope, and a sequence edge from the node added in that scope before. The ownership
-     * edge is {@link EdgeType#LAUNCHES} for a kernel, {@link EdgeType#CALLS} for a function, and
+     * Adds a node below the current scope, and a sequence edge from the node that was added last in that scope. The
+     * ownership edge is {@link EdgeType#LAUNCHES} for a kernel, {@link EdgeType#CALLS} for a function, and
      * {@link EdgeType#CONTAINS} for everything else. Outside of all scopes the node has no parent, and a sequence edge
      * leads to it from the last node added outside of all scopes.
      *
@@ -245,7 +245,7 @@ public final class ExecutionGraph {
     /**
      * Returns the names of the scopes that are open or were never closed.
      *
-     * @return first those a recorder reported, then those still open, outermost first; a name once for each scope
+     * @return first the scopes that a recorder reported, then those still open, outermost first; one name per scope
      */
     public List<String> unbalancedScopes() {
         List<String> names = new ArrayList<>(losses.unbalancedScopes());
@@ -282,7 +282,7 @@ public final class ExecutionGraph {
         return losses.droppedDependencies();
     }
 
-    /** Notes the losses of a recorder. */
+    /** Sets the losses of a recorder. */
     void setLosses(Losses recorded) {
         losses = recorded;
     }
@@ -454,7 +454,7 @@ public final class ExecutionGraph {
     /**
      * Returns the nesting of the bricks by name.
      *
-     * @return by the name of the brick, in order; the caller's own
+     * @return a new map, sorted by the name of the brick; the caller may change it
      */
     public Map<String, Nesting> nesting() {
         Map<String, Nesting> nesting = new TreeMap<>();
@@ -486,7 +486,7 @@ public final class ExecutionGraph {
      * Returns the nodes that a node owns.
      *
      * @param id a node
-     * @return the ids of its children, in the order in which they came to it
+     * @return the ids of its children, in the order in which their ownership edges were added
      * @throws IllegalArgumentException when no node has the id
      */
     public List<Integer> children(int id) {
@@ -504,8 +504,8 @@ public final class ExecutionGraph {
     }
 
     /**
-     * Returns the kernel that took longest, by its own time or, if that is not known, by the time of the nearest brick
-     * above it, which launched it.
+     * Returns the kernel that took longest, by its own time or, if that time is unknown, by the time of the nearest
+     * brick above it, which launched the kernel.
      *
      * @return its id, the lowest among equals; empty if no kernel has a time
      */

@@ -26,8 +26,9 @@ public final class GraphExport {
     private GraphExport() {}
 
     /**
-     * Returns the graph in Graphviz's language, for {@code dot}. Each kind of node has a shape and a colour, each type
-     * of edge a line. A layer is a box around the nodes that it owns. Names may hold any character.
+     * Returns the graph in Graphviz's DOT language, for {@code dot}. Each kind of node has its own shape and colour,
+     * and each type of edge has its own line style. An outermost layer is a box around all nodes in it. Names may
+     * contain any character.
      *
      * @param graph a graph
      * @return text to be stored as UTF-8
@@ -38,8 +39,8 @@ public final class GraphExport {
 
     /**
      * Returns the ownership tree as text: a line for each node with its total time, the share of its parent's total,
-     * and the details of its kind; at the end the losses of the recorder. Children that ran at the same time can sum to
-     * more than 100 %.
+     * and the details of its kind. The losses of the recorder follow at the end. Children that ran at the same time can
+     * sum to more than 100 %.
      *
      * @param graph a graph
      * @return lines of printable ASCII; other characters of names are escaped as in Java source
@@ -54,7 +55,8 @@ public final class GraphExport {
      *
      * @param graph a graph
      * @return lines of printable ASCII; other characters of names are escaped as in Java source
-     * @throws IllegalArgumentException when nodes wait for each other in a circle; the message names them in order
+     * @throws IllegalArgumentException when nodes wait for each other in a cycle; the message names up to six of them,
+     *     in order
      * @throws ArithmeticException when a path takes longer than {@link Long#MAX_VALUE} ns; the message names a node
      */
     public static String toSummary(ExecutionGraph graph) {
@@ -75,7 +77,7 @@ public final class GraphExport {
      * Returns the edges of some types as a sparse matrix.
      *
      * @param graph a graph
-     * @param types which edges
+     * @param types the types of the edges in the matrix
      * @return a row for each node
      */
     public static Csr toCsr(ExecutionGraph graph, Set<EdgeType> types) {
@@ -154,9 +156,9 @@ public final class GraphExport {
     }
 
     /**
-     * The edges of a graph as a sparse matrix in compressed rows, for numeric code. Row <i>r</i> holds the edges that
-     * leave node <i>r</i>, in the order in which they were added: entries {@code rowOffsets[r]} to {@code rowOffsets[r
-     * + 1] - 1} of columns and weights. Immutable; every array is a copy of its own.
+     * The edges of a graph as a sparse matrix in compressed sparse row (CSR) format, for numeric code. Row <i>r</i>
+     * holds the edges that leave node <i>r</i>, in the order in which they were added: entries {@code rowOffsets[r]} to
+     * {@code rowOffsets[r + 1] - 1} of columns and weights. Immutable; every method returns a new copy of its array.
      */
     public static final class Csr {
 

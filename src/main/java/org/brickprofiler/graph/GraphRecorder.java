@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Records an {@link ExecutionGraph} while a program runs, from any number of threads. Off until enabled; while it is
- * off, every method reads one field and returns without looking at its arguments.
+ * off, every recording method reads one field and returns; of its arguments, it checks at most that they are not null.
  *
  * <p><b>Ownership.</b> Every thread has its own scopes, layers and passes. A node recorded inside an open scope is a
  * child of that scope. A brick is recorded when it ends, and then becomes the parent of the nodes that its thread
@@ -26,13 +26,14 @@ import org.jspecify.annotations.Nullable;
  * stays at the top level. {@link EdgeType#SEQUENCE} edges link the nodes that one thread recorded below one parent, or
  * at the top level, in the order of their ends; scopes are linked in the order of their beginnings.
  *
- * <p><b>Work for other threads.</b> A token of {@link #handOff} carries the brick that is open on the thread that takes
- * it. A node that another thread records for the token is a child of that brick, or of the token's layer if no brick of
- * the layer was open; until the brick and the layer have ended it is at the top level. The time of recording is
- * irrelevant.
+ * <p><b>Work for other threads.</b> A token of {@link #handOff} carries the brick that is open on the thread that calls
+ * {@code handOff}. A node that another thread records for the token is a child of that brick, or of the token's layer
+ * if no brick of the layer was open; until the brick and the layer have ended, the node is at the top level. It does
+ * not matter whether the node is recorded before or after they end.
  *
- * <p>A node that began at the same reading of the clock as a brick counts as begun inside it. A node that was recorded
- * on a thread after one that began inside a brick belongs to that brick, even if it was reported to have begun earlier.
+ * <p>A node that began at the same reading of the clock as a brick counts as begun inside it. If a thread has recorded
+ * a node that began inside a brick, the nodes that it records after this node belong to the brick as well, even if
+ * their reported beginnings are earlier.
  *
  * <p><b>Budget.</b> When the number of recorded nodes reaches the budget, further nodes are counted and dropped, and
  * their id is {@link #NONE}. Dependencies are limited to four times the budget, and tokens that carry a brick to the
@@ -53,12 +54,12 @@ public final class GraphRecorder {
     /** The id of a node that was not recorded: the recorder was off, or its budget was used up. */
     public static final int NONE = -1;
 
-    /** The largest number of nodes that a recorder keeps unless another budget is given. */
+    /** The default budget: the largest number of nodes that a recorder keeps. */
     public static final int DEFAULT_NODE_BUDGET = 100_000;
 
     /**
-     * How often {@link #handOff} reads the clock to see it advance: for some 20 us, enough for a clock with a
-     * resolution of 100 ns.
+     * The largest number of times that {@link #handOff} reads the clock until the clock advances: about 20 us, enough
+     * for a clock with a resolution of 100 ns.
      */
     private static final int MOST_READINGS = 1_000;
 
@@ -159,7 +160,10 @@ public final class GraphRecorder {
         return id;
     }
 
-    /** Returns the current recording, or null if the recorder is off or, which is counted, its budget is used up. */
+    /**
+     * Returns the current recording, or null if the recorder is off or its budget is used up. If the budget is used up,
+     * counts a dropped node.
+     */
     private @Nullable Recording recordingWithRoom() {
         if (!enabled) {
             return null;
@@ -489,8 +493,8 @@ public final class GraphRecorder {
     // ---- results ----
 
     /**
-     * Returns the graph recorded so far, with the ids that the recording methods returned. The call ends nothing: an
-     * open scope is in the graph and among its unbalanced scopes.
+     * Returns the graph recorded so far, with the ids that the recording methods returned. The call closes nothing: an
+     * open scope is in the graph and is listed among its unbalanced scopes.
      *
      * @return a new graph, the caller's own
      */

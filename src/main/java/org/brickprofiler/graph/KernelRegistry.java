@@ -12,15 +12,16 @@ import java.util.Optional;
 import org.brickprofiler.internal.io.Fnv1a;
 
 /**
- * The PTX texts of kernels, by the hash that {@link ExecutionNode.Kernel} carries. Texts with one hash count as one
- * text, and none is removed. Every method may be called from any thread; they wait for each other.
+ * The PTX texts of kernels, by the hash that {@link ExecutionNode.Kernel} carries. Texts with the same hash count as
+ * one text. Registered texts are never removed. Thread-safe: methods that read or change the registry wait for each
+ * other.
  */
 public final class KernelRegistry {
 
-    /** In the order of the latest registration. */
+    /** The sources by hash, in the order of their latest registration. */
     private final Map<Long, Source> byHash = new LinkedHashMap<>();
 
-    /** The source registered last under each name that a source still has. */
+    /** For each name that a source still has, the source that was registered last under this name. */
     private final Map<String, Source> byName = new HashMap<>();
 
     /** Creates a registry without kernels. */
@@ -112,7 +113,7 @@ public final class KernelRegistry {
     /**
      * Returns the hashes of all texts.
      *
-     * @return a copy, in the order in which the texts were registered last
+     * @return a copy, in the order of the latest registration
      */
     public synchronized List<Long> hashes() {
         return List.copyOf(byHash.keySet());

@@ -8,13 +8,13 @@ import org.brickprofiler.internal.record.PerThread;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The nodes and hand-offs of one thread that a later step may still adopt, and the thread's open scopes. Only that
- * thread.
+ * The nodes and hand-offs of one thread that a later step may still adopt, and the thread's open scopes. Used by that
+ * thread only.
  *
- * <p>Entries lie on a stack, each with the clock at its beginning; those of the innermost frame are on top. Within a
- * frame beginnings never decrease: an earlier one is raised to the beginning of the entry below. A step that ends
- * therefore adopts entries from the top down to the first one that began before the step, and each entry is looked at
- * about once.
+ * <p>The entries form a stack, each with the clock reading at its beginning; those of the innermost frame are on top.
+ * Within a frame, beginnings never decrease: an earlier beginning is raised to that of the entry below. A step that
+ * ends therefore adopts entries from the top down to the first one that began before the step, and each entry is
+ * examined about once.
  *
  * <h2>Bricks across the boundary of a layer.</h2>
  *
@@ -41,7 +41,7 @@ final class OpenEntries extends PerThread.Owned {
     /** The layer that ended last, with the entries it adopted and its frame. */
     private final Closed closed = new Closed();
 
-    /** Scopes open above the innermost frame that the budget had no room for. */
+    /** The number of open scopes inside the innermost frame that were not recorded, because the budget was used up. */
     private int droppedScopes;
 
     /** The number of scopes that were open at a reset and whose end is still to come. */
@@ -68,7 +68,7 @@ final class OpenEntries extends PerThread.Owned {
         /** The stack index of the first entry of its current layer. */
         int layerBase;
 
-        /** The layers inside the frame. The layers of the outermost frame go on from pass to pass. */
+        /** The layers inside the frame. Those of the outermost frame are kept from pass to pass. */
         final LayerBoundaries boundaries;
 
         /** True if the beginning of its current layer was announced. */
@@ -335,7 +335,8 @@ final class OpenEntries extends PerThread.Owned {
     }
 
     /**
-     * Returns the last layer if it ended without an entry, otherwise null. A brick has just turned out to belong to it.
+     * Returns the last layer if it ended without an entry, otherwise null. Called when a brick has turned out to belong
+     * to the last layer.
      */
     ExecutionNode.@Nullable Layer emptyClosedLayer() {
         return closed.id == NONE ? closed.layer : null;
@@ -415,7 +416,9 @@ final class OpenEntries extends PerThread.Owned {
         }
     }
 
-    /** Makes the thread work for another layer. If it worked for that layer before, it goes on there. */
+    /**
+     * Makes the thread work for another layer. If the thread has a frame for that layer, it continues in that frame.
+     */
     void workFor(long layer) {
         if (layer == LayerToken.OWN) {
             leaveForeign(0);

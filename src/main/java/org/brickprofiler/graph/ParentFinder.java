@@ -7,8 +7,9 @@ import org.eclipse.collections.impl.map.mutable.primitive.LongIntHashMap;
 
 /**
  * Finds the owner of each recorded node. A node that a thread recorded for a token of another thread belongs to the
- * brick that was open when the token was taken, otherwise to the token's layer. Times do not matter. One thread, once;
- * linear, but for tokens that were taken while working for tokens.
+ * brick that was open when the token was taken, otherwise to the token's layer. Clock readings are not used. Each
+ * instance is used once, by one thread. Time is linear, except for chains of tokens that were taken while working for
+ * other tokens.
  */
 final class ParentFinder {
 
@@ -108,7 +109,7 @@ final class ParentFinder {
     private int owner(long token, LongIntHashMap layers, LongIntHashMap taken) {
         int before = handOffs.size();
         int index = taken.getIfAbsent(token, NONE);
-        // If a token was taken while its thread worked for another token, go on with that one, which is the earlier.
+        // If a token was taken while its thread worked for another token, continue with that other, earlier token.
         while (index != NONE && index < before) {
             HandOff handOff = handOffs.get(index);
             int parent = handOff.parentBelow(parents.length);

@@ -12,9 +12,9 @@ import org.eclipse.collections.impl.map.mutable.primitive.LongIntHashMap;
  *
  * <h2>Consistency of a graph:</h2>
  *
- * A step that adopts others first takes its id, then sets their parent, then is published. A reader takes the number of
- * reserved ids as its limit and waits until all nodes below the limit are published. Only then it reads parents, and it
- * ignores parents at or above the limit. It therefore sees every adoption by a node below the limit and none by
+ * A step that adopts others first reserves its id, then sets their parent, then is published. A reader takes the number
+ * of reserved ids as its limit and waits until all nodes below the limit are published. Only then does it read parents,
+ * and it ignores parents at or above the limit. It therefore sees every adoption by a node below the limit and none by
  * another: the state at the moment when it read the limit.
  */
 final class Recording {
@@ -79,7 +79,10 @@ final class Recording {
         nodes.publish(id, node);
     }
 
-    /** Sets the parent of a node or a hand-off of the calling thread. The parent is reserved and not yet published. */
+    /**
+     * Sets the parent of a node or hand-off of the calling thread. The id of the parent is reserved, and the parent is
+     * not yet published.
+     */
     void adopt(int child, int parent) {
         Adoptable adopted = HandOff.isEntry(child) ? handOffs.get(HandOff.index(child)) : nodes.get(child);
         adopted.setParent(parent);
@@ -128,12 +131,12 @@ final class Recording {
 
     /** Returns the graph recorded so far, with the ids that the recording methods returned. */
     ExecutionGraph toGraph() {
-        // Dependencies first: their nodes reserved ids before them, and so lie below the limit.
+        // Count the dependencies first: the ids of their nodes were reserved before, and so are below the limit.
         int dependencyCount = dependencies.size();
         List<RecordedNode> recorded = published(nodes);
         ExecutionGraph graph = new ExecutionGraph();
         recorded.forEach(each -> graph.addNode(each.node()));
-        // Hand-offs last: a token is taken before a node is recorded for it.
+        // Read the hand-offs last: a token is taken before a node is recorded for it, so no hand-off is missing.
         link(graph, recorded, ParentFinder.parents(recorded, published(handOffs)));
         for (int i = 0; i < dependencyCount; i++) {
             addTo(graph, dependencies.get(i));
@@ -152,8 +155,8 @@ final class Recording {
     }
 
     /**
-     * Adds the edges from parents, and sequence edges between the nodes that one thread recorded below one parent, by
-     * rising id.
+     * Adds the edges from parents, and sequence edges between the nodes that one thread recorded below one parent, in
+     * ascending order of id.
      */
     private static void link(ExecutionGraph graph, List<RecordedNode> recorded, int[] parents) {
         LongIntHashMap last = new LongIntHashMap();

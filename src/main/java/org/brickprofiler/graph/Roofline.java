@@ -46,7 +46,10 @@ public final class Roofline {
                 node, kernel.name(), intensity, achieved, roof, 1 - achieved / roof, bound, achieved > roof);
     }
 
-    /** At least the smallest number there is, since a roof of 0 would make every rate infinitely high. */
+    /**
+     * Returns the roof of a memory-bound kernel, TFLOP/s: at least {@link Double#MIN_VALUE}, because relative to a roof
+     * of 0 every rate would be infinite.
+     */
     private static double memoryRoof(double intensity, double peakTflops, double bandwidthGBps) {
         double roof = Math.min(peakTflops, intensity * bandwidthGBps / GIGA_PER_TERA);
         return Math.max(Double.MIN_VALUE, roof);

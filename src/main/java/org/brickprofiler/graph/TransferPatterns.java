@@ -26,14 +26,14 @@ public final class TransferPatterns {
     /**
      * Finds data that was copied from one buffer to another and back in the same size.
      *
-     * <p>Transfers are taken in the order of their ids, the order of recording. Each transfer is the return of the
-     * latest earlier transfer with source and destination exchanged and the same number of bytes that is not yet in a
-     * pair. If there is none, the transfer may become the first part of a later pair. Each transfer is therefore in at
-     * most one pair, and a return belongs to the nearest matching transfer before it. A copy of a buffer onto itself
-     * and a transfer of 0 bytes are in no pair.
+     * <p>Transfers are examined in ascending order of id, which is the order of recording. Each transfer is the return
+     * of the latest earlier transfer with source and destination exchanged and the same number of bytes that is not yet
+     * in a pair. If there is none, the transfer may become the first part of a later pair. Each transfer is therefore
+     * in at most one pair, and a return belongs to the nearest matching transfer before it. A copy of a buffer onto
+     * itself and a transfer of 0 bytes are in no pair.
      *
      * @param graph a graph
-     * @return the pairs by the id of their return, found in linear time
+     * @return the pairs in ascending order of {@code back}; the search takes linear time
      */
     public static List<PingPong> pingPongs(ExecutionGraph graph) {
         Map<Route, IntArrayList> waiting = new HashMap<>();

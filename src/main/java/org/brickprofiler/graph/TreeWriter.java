@@ -25,7 +25,7 @@ final class TreeWriter {
     private final ExecutionGraph graph;
     private final StringBuilder out = new StringBuilder();
 
-    /** The nodes from top to bottom of the text, and how deep each lies. */
+    /** The nodes from top to bottom of the text; {@link #depths} has the depth of each. */
     private final IntArrayList order = new IntArrayList();
 
     private final IntArrayList depths = new IntArrayList();

@@ -8,7 +8,7 @@ import jdk.jfr.Name;
 import jdk.jfr.Period;
 import jdk.jfr.StackTrace;
 
-/** Relates the clock of a recording to {@link System#nanoTime()}: the event lies between two readings. */
+/** Relates the clock of a recording to {@link System#nanoTime()}: the event begins between two readings of it. */
 @Name(AnchorEvent.NAME)
 @Label("Clock Anchor")
 @Category("Brick Profiler")

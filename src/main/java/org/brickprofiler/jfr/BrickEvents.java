@@ -17,7 +17,7 @@ import org.brickprofiler.request.RequestRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives a profiler's steps, bricks and requests to the Java Flight Recorder.
+ * Emits a profiler's steps, bricks and requests as events of the Java Flight Recorder.
  *
  * <pre>{@code
  * BrickEvents events = BrickEvents.of(profiler); // until events.close()
@@ -26,18 +26,20 @@ import org.jspecify.annotations.Nullable;
  * <table>
  * <caption>The events</caption>
  * <tr><th>name</th><th></th><th>content</th></tr>
- * <tr><td>{@code brick.Step}</td><td>on</td><td>a step, with its duration: phase, batch, tokens, KV length, and the brick
- *     time of each category</td></tr>
+ * <tr><td>{@code brick.Step}</td><td>on</td><td>a step, with its duration: phase, batch, tokens, KV length, and the
+ *     brick time of each category</td></tr>
  * <tr><td>{@code brick.Request}</td><td>on</td><td>a request, at its finish: outcome, tokens, times, and its time by
  *     cause</td></tr>
- * <tr><td>{@code brick.Execution}</td><td>off</td><td>a sample, at its end: brick, category, phase, elapsed time, elements. Only for samples that the host timed, not for deferred samples or samples that a device timed</td></tr>
+ * <tr><td>{@code brick.Execution}</td><td>off</td><td>a sample, at its end: brick, category, phase, elapsed time,
+ *     elements. Only for samples that the host timed, not for deferred samples or samples that a device timed</td></tr>
  * <tr><td>{@code brick.ClockAnchor}</td><td>on, each second</td><td>{@link System#nanoTime()} before and after the
  *     event</td></tr>
  * </table>
  *
  * <p>To switch executions on, call {@code recording.enable("brick.Execution")}, or use the command line option
  * {@code -XX:StartFlightRecording:filename=run.jfr,+brick.Execution#enabled=true}. If a recording is already running,
- * executions begin within a second. While no recording has them enabled, a sample costs nothing more. Any thread.
+ * their events begin within a second. While no recording has executions enabled, a sample costs no more than without
+ * this class. Any thread.
  */
 public final class BrickEvents implements AutoCloseable {
 
@@ -57,7 +59,7 @@ public final class BrickEvents implements AutoCloseable {
     }
 
     /**
-     * Begins to emit a profiler's steps and bricks as events.
+     * Begins to emit a profiler's steps, bricks and requests as events.
      *
      * @param profiler the profiler; the flight recorder keeps it alive until {@link #close}
      * @return the handle whose {@link #close} ends the events
@@ -72,7 +74,7 @@ public final class BrickEvents implements AutoCloseable {
         return events;
     }
 
-    /** Ends the events; committed events stay. */
+    /** Stops emitting events; committed events stay in the recording. */
     @Override
     public synchronized void close() {
         if (!closed) {
@@ -84,7 +86,7 @@ public final class BrickEvents implements AutoCloseable {
         }
     }
 
-    /** Listens to bricks exactly while a recording has executions enabled. */
+    /** Adds or removes the listener for bricks, which is needed only while a recording has executions enabled. */
     private synchronized void follow() {
         boolean wanted = !closed && EventType.getEventType(ExecutionEvent.class).isEnabled();
         if (wanted && !executing) {
@@ -104,13 +106,13 @@ public final class BrickEvents implements AutoCloseable {
         @Override
         public void recordingStateChanged(Recording recording) {
             if (recording.getState() == RecordingState.RUNNING) {
-                AnchorEvent.emit(); // one at least, however short it is
+                AnchorEvent.emit(); // at least one, even in a short recording
             }
             follow();
         }
     }
 
-    /** Emits a step's event. Each thread has at most one step under way. */
+    /** Emits the events of steps and requests. Each thread has at most one step under way. */
     private static final class StepListener implements ProfilerListener {
         private static final AtomicInteger COUNT = new AtomicInteger();
 

@@ -36,8 +36,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Bricks come from {@code brick.Execution}, steps from {@code brick.Step}. The wall time reaches from the first
  * event to the last. Times to first token and per output token are computed by thread. If several threads drove steps
- * at the same time, the time with a step under way is the sum over the threads. An event reaches a stream up to a
- * second after its commit. Any thread.
+ * at the same time, the time in which a step was under way is the sum over the threads. An event reaches a stream up to
+ * a second after its commit. Any thread.
  */
 public final class EventProfile {
 
@@ -48,7 +48,7 @@ public final class EventProfile {
     /** The bricks of each phase. Guarded by {@code this}. */
     private final Map<StepInfo.Phase, Playback> phases = new EnumMap<>(StepInfo.Phase.class);
 
-    /** The steps of each thread, as each profiler recorded them. Guarded by {@code this}. */
+    /** The steps of each pair of a thread and a profiler. Guarded by {@code this}. */
     private final Map<Driver, Playback> threads = new HashMap<>();
 
     private @Nullable Instant first;
@@ -60,9 +60,9 @@ public final class EventProfile {
     private EventProfile() {}
 
     /**
-     * Follows a stream of events, which is not started yet.
+     * Creates a profile that follows a stream of events.
      *
-     * @param stream the stream; enable events on it, since {@code brick.Execution} is off by default
+     * @param stream the stream, not started yet; enable events on it, since {@code brick.Execution} is off by default
      * @return the profile, still empty
      */
     public static EventProfile of(EventStream stream) {
@@ -122,7 +122,7 @@ public final class EventProfile {
                 .build();
     }
 
-    /** A profiler that events are played back to, on the clock of the recording. Guarded by the profile. */
+    /** A profiler to which events are replayed, on the clock of the recording. Guarded by the profile. */
     private static final class Playback {
         /** The profiler's clock, ns since 1970. */
         private long nowNs = unixNs(Instant.now());
@@ -147,8 +147,8 @@ public final class EventProfile {
         }
 
         /**
-         * Returns the key of a brick. An event has the brick's own name, so a name that is an alias is an engine's own
-         * brick.
+         * Returns the key of a brick. An event contains a known brick's display name, so a name that is only an alias
+         * of a known brick is that of an engine's own brick.
          */
         private int keyOf(String brick, BrickCategory category) {
             boolean isOwn = BrickId.parse(brick)
@@ -186,7 +186,7 @@ public final class EventProfile {
             profiler.endPass();
         }
 
-        /** Returns a fact about a step; a recording of an earlier version lacks it, and it was taken for true. */
+        /** Returns a fact about a step; true for a recording of an earlier version, which lacks the fact. */
         private static boolean is(RecordedEvent event, String field) {
             return !event.hasField(field) || event.getBoolean(field);
         }

@@ -36,7 +36,7 @@ final class StepEvent extends Event {
     long kvLength;
 
     @Label("Output Tokens")
-    @Description("Tokens that the step gave, without accepted drafted ones")
+    @Description("Tokens that the step generated, without accepted drafted ones")
     long outputTokens;
 
     @Label("Drafted Tokens")

@@ -17,11 +17,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Command buffers by label, and their dispatches, as a few numbers each. Both are bounded; the excess is counted and
- * logged once.
+ * Stores command buffers by label, and their dispatches, as a few numbers each. Both are bounded; further ones are
+ * counted, and logged once.
  *
- * <p>Any thread. One short lock keeps totals and dispatches consistent: dispatches arrive after a command buffer has
- * completed, some hundred at a time, not inside a hot loop. A reader only copies columns under the lock. Recording
+ * <p>Thread-safe. One short lock keeps totals and dispatches consistent: dispatches arrive after a command buffer has
+ * completed, some hundreds at a time, not inside a hot loop. A reader only copies columns under the lock. Recording
  * allocates nothing once the label is known and the columns are long enough.
  */
 final class DispatchLog {
@@ -168,8 +168,8 @@ final class DispatchLog {
     }
 
     /**
-     * Dispatches in columns, so that no dispatch is an object. One thread at a time; adding allocates only when the
-     * columns grow, by half each time, and clearing keeps their length.
+     * Dispatches in columns, so that no dispatch is an object. Not thread-safe. Adding allocates only when the columns
+     * grow, by half each time, and clearing keeps their length.
      */
     private static final class Columns {
 

@@ -78,7 +78,7 @@ public record KernelSpeedup(List<Change> changes, List<KernelTiming> onlyBefore,
                 .thenComparing(Change::backend);
 
         /**
-         * Two timings of one kernel.
+         * Checks that both timings are of one kernel.
          *
          * @throws IllegalArgumentException when names or backends differ
          */

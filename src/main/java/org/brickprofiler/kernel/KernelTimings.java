@@ -110,7 +110,8 @@ public final class KernelTimings {
          * @param label the label of its command buffer
          * @param operation the dispatched operation
          * @param index its index in the command buffer, 0 or more
-         * @param startNs its begin, ns: host time if a clock conversion was given, otherwise the device's own ticks
+         * @param startNs its begin, ns: host time if a clock conversion was given, otherwise the time that the caller
+         *     gave
          * @param endNs its end, ns, on the same clock
          */
         public record Dispatch(String label, String operation, int index, long startNs, long endNs) {
@@ -137,7 +138,7 @@ public final class KernelTimings {
     }
 
     private final NanoClock clock;
-    private final Map<Backend, Kernels> tables = new EnumMap<>(Backend.class);
+    private final Map<Backend, NamedKernels> tables = new EnumMap<>(Backend.class);
     private final DispatchLog dispatches = new DispatchLog();
     private final AtomicLong throttledCalls = new AtomicLong();
 
@@ -148,11 +149,14 @@ public final class KernelTimings {
         this(NanoClock.SYSTEM);
     }
 
-    /** The clock only determines which sample was the last. */
+    /**
+     * Creates separate timings with a clock, which {@link #time} reads, and which determines the last sample of a
+     * kernel.
+     */
     KernelTimings(NanoClock clock) {
         this.clock = clock;
         for (Backend backend : Backend.values()) {
-            tables.put(backend, new Kernels(backend));
+            tables.put(backend, new NamedKernels(backend));
         }
     }
 
@@ -206,7 +210,7 @@ public final class KernelTimings {
         }
         requireName("name", name);
         requireNotNegative("elapsedNs", elapsedNs);
-        Kernels table = table(backend);
+        NamedKernels table = table(backend);
         if (enabled) {
             table.add(name, elapsedNs, clock.nanoTime());
         }
@@ -236,7 +240,7 @@ public final class KernelTimings {
     }
 
     /**
-     * Runs a dispatch on the host that has a result, in the same way.
+     * Runs a dispatch on the host that has a result, as {@link #time(String, Runnable)} does.
      *
      * @param <T> the type of the result
      * @param name the kernel's name; neither null nor empty
@@ -301,8 +305,8 @@ public final class KernelTimings {
         }
     }
 
-    private Kernels table(Backend backend) {
-        Kernels table = tables.get(backend);
+    private NamedKernels table(Backend backend) {
+        NamedKernels table = tables.get(backend);
         if (table == null) {
             throw new IllegalArgumentException("backend must not be null");
         }
@@ -316,7 +320,7 @@ public final class KernelTimings {
      * @return an immutable list, largest total first, then by name and backend
      */
     public List<KernelTiming> snapshot() {
-        return sorted(Kernels::read);
+        return sorted(NamedKernels::read);
     }
 
     /**
@@ -326,10 +330,10 @@ public final class KernelTimings {
      * @return the same as {@link #snapshot}
      */
     public List<KernelTiming> snapshotAndReset() {
-        return sorted(Kernels::readAndReset);
+        return sorted(NamedKernels::readAndReset);
     }
 
-    private List<KernelTiming> sorted(Function<Kernels, Stream<KernelTiming>> reading) {
+    private List<KernelTiming> sorted(Function<NamedKernels, Stream<KernelTiming>> reading) {
         return tables.values().stream()
                 .flatMap(reading)
                 .sorted(KernelTiming.LARGEST_FIRST)
@@ -472,11 +476,11 @@ public final class KernelTimings {
      * after the reset.
      */
     public void reset() {
-        tables.values().forEach(Kernels::readAndReset);
+        tables.values().forEach(NamedKernels::readAndReset);
         dispatches.reset();
     }
 
-    /** Writes the kernels to the log, at level INFO; nothing if none was recorded. */
+    /** Writes the kernels to the log, at level INFO. Writes nothing if no kernel was recorded. */
     public void logSnapshot() {
         logSnapshot(0);
     }
@@ -484,10 +488,10 @@ public final class KernelTimings {
     /**
      * Writes the kernels to the log at every n-th call: one header line, then a line for each kernel, largest total
      * first, in columns {@code name backend avg min max last n}. Times are ms with six decimals, which is to the
-     * nanosecond. Level INFO; nothing if no kernel was recorded.
+     * nanosecond. The level is INFO. Writes nothing if no kernel was recorded.
      *
-     * @param everyNth n, 1 or more: every n-th of the calls with the same n, from any place and thread, writes; 0: this
-     *     call writes, and is not counted
+     * @param everyNth 0: this call writes, and is not counted. n, 1 or more: this call writes if the number of such
+     *     calls so far, with any n and from any thread, is a multiple of n
      * @throws IllegalArgumentException when the number is negative
      */
     public void logSnapshot(int everyNth) {
@@ -535,7 +539,7 @@ public final class KernelTimings {
     /**
      * The kernels of one backend: a key for each name, and a row for each key in the table of each recording thread.
      */
-    private static final class Kernels {
+    private static final class NamedKernels {
 
         /** The initial rows of a thread's table, which grows by half when it is full. */
         private static final int FIRST_ROWS = 16;
@@ -546,7 +550,7 @@ public final class KernelTimings {
         private final NameTable names = new NameTable(OTHER_NAMES, NO_TAG);
         private final TableRegistry registry = new TableRegistry(FIRST_ROWS, false);
 
-        Kernels(Backend backend) {
+        NamedKernels(Backend backend) {
             this.backend = backend;
         }
 
@@ -563,7 +567,7 @@ public final class KernelTimings {
         }
 
         private Stream<KernelTiming> timings(StatSums sums) {
-            // Read after the sums: every row in them has its name by then.
+            // The names are read after the sums, so every row in the sums has its name by then.
             return IntStream.range(0, names.size())
                     .filter(key -> sums.row(key).count() > 0)
                     .mapToObj(key -> timing(names.name(key), sums.row(key)));

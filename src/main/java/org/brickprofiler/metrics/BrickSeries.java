@@ -11,14 +11,14 @@ import org.brickprofiler.CategoryStats;
 import org.brickprofiler.ProfileSnapshot;
 
 /**
- * Sums by brick for systems that keep a time series for each combination of labels, and therefore need few
- * combinations. A brick that has got a series keeps it. When the limit is reached, all further bricks of a category
- * share the series {@value BrickProfiler#OTHER_NAMES}, so that the sums by category stay exact. Any thread; readers
- * wait for each other.
+ * Sums by brick for metrics systems that keep a time series for each combination of labels, and therefore need a
+ * limited number of combinations. A brick that has received a series keeps it. When the limit is reached, all further
+ * bricks of a category share the series {@value BrickProfiler#OTHER_NAMES}, so that the sums by category stay exact.
+ * Any thread; readers wait for each other.
  */
 public final class BrickSeries {
 
-    /** The most bricks with a series of their own, unless said otherwise. */
+    /** The default limit of the number of bricks with a series of their own. */
     public static final int DEFAULT_MOST = 256;
 
     private final int most;
@@ -33,9 +33,9 @@ public final class BrickSeries {
     public record Labels(String brick, BrickCategory category) {}
 
     /**
-     * No brick has a series yet.
+     * Creates an object in which no brick has a series yet.
      *
-     * @param most the most bricks with a series of their own, 0 or more
+     * @param most the largest number of bricks with a series of their own, 0 or more
      * @throws IllegalArgumentException when the number is negative
      */
     public BrickSeries(int most) {
@@ -49,7 +49,7 @@ public final class BrickSeries {
      * Returns the sums of each series. New bricks with the most time get the remaining series.
      *
      * @param snapshot a snapshot, always of the same profiler
-     * @return sums by series, for bricks of the snapshot; the caller's own
+     * @return the sums by series, for the bricks of the snapshot; a new map, which the caller may change
      */
     public synchronized Map<Labels, CategoryStats> sums(ProfileSnapshot snapshot) {
         Map<Labels, CategoryStats> sums = new LinkedHashMap<>();

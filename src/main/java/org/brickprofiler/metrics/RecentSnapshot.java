@@ -8,13 +8,14 @@ import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The snapshot of a profiler for a reader that asks value by value: taken once, and answered until it is too old, so
- * that the values of one reading belong together. Any thread; readers wait for each other.
+ * Caches the snapshot of a profiler for readers that ask for one value at a time. A snapshot is reused until it is too
+ * old, so that the values of one reading are consistent. Any thread; readers wait for each other.
  */
 public final class RecentSnapshot {
 
     /**
-     * How long a snapshot serves unless said otherwise: longer than a scrape takes, shorter than the time between two.
+     * The default time for which a snapshot is reused: longer than a scrape takes, shorter than the time between two
+     * scrapes.
      */
     public static final Duration DEFAULT_AGE = Duration.ofSeconds(1);
 
@@ -26,11 +27,11 @@ public final class RecentSnapshot {
     private long takenNs;
 
     /**
-     * Creates a source that has taken no snapshot.
+     * Creates a cache without a snapshot.
      *
      * @param profiler the profiler
-     * @param age how long a snapshot is reused, 0 or more; 0 takes a new snapshot for each reading
-     * @param clock measures the age
+     * @param age the time for which a snapshot is reused, 0 or more; with 0, each call of {@link #read} takes a new one
+     * @param clock the clock that measures the age
      * @throws IllegalArgumentException when the age is negative
      */
     public RecentSnapshot(BrickProfiler profiler, Duration age, NanoClock clock) {
@@ -43,7 +44,7 @@ public final class RecentSnapshot {
     }
 
     /**
-     * Returns the snapshot.
+     * Returns the cached snapshot, or takes a new one if it is too old.
      *
      * @return the same object until it is too old
      */
@@ -59,7 +60,7 @@ public final class RecentSnapshot {
     }
 
     /**
-     * Takes a snapshot that serves no reading: a reading that is under way goes on with its own.
+     * Takes a snapshot without caching it, so that a reading that is under way keeps its snapshot.
      *
      * @return a new snapshot
      */
@@ -67,7 +68,7 @@ public final class RecentSnapshot {
         return profiler.snapshot();
     }
 
-    /** Makes the next reading take a new one. */
+    /** Makes the next call of {@link #read} take a new snapshot. */
     public synchronized void expire() {
         latest = null;
     }

@@ -1,6 +1,6 @@
 /**
- * Common parts of the bridges to metrics systems: one snapshot for the readings that belong together, and a bound on
- * the number of series. Not exported.
+ * Common parts of the bridges to metrics systems: one snapshot for the values of one reading, and a limit of the number
+ * of series. Not exported.
  */
 @NullMarked
 package org.brickprofiler.metrics;

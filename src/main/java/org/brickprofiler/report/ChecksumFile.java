@@ -73,7 +73,7 @@ public final class ChecksumFile {
     }
 
     /**
-     * Reads a log from a stream up to its end, as above.
+     * Reads a log from a stream up to its end, as {@link #read(Path)} does from a file.
      *
      * @param json the bytes of a file; closed
      * @param source its name in messages, for example {@code "the standard input"}
@@ -95,7 +95,7 @@ public final class ChecksumFile {
 
     // ---- writing ----
 
-    /** Writes to a stream, as UTF-8; flushed, and left open. */
+    /** Writes a log to a stream as UTF-8; flushes the stream, and leaves it open. */
     private static void write(ChecksumLog log, OutputStream out) throws IOException {
         try (JsonGenerator json = JsonText.generator(out, new MinimalPrettyPrinter("\n"))) {
             List<ChecksumEntry> entries = log.list();
@@ -175,7 +175,7 @@ public final class ChecksumFile {
                 add(fields.entry());
             }
             if (announced != UNKNOWN && announced != entries.size()) {
-                throw input.error("there are " + entries.size() + " entries, and by the first line " + announced);
+                throw input.error("found " + entries.size() + " entries, expected " + announced + " by the first line");
             }
             return ChecksumLog.of(options, entries, dropped);
         }
@@ -186,8 +186,8 @@ public final class ChecksumFile {
             }
             int expected = options.samplesOf(entry.elements());
             if (entry.samples().size() != expected) {
-                throw input.error("there are " + entry.samples().size() + " samples of " + entry.elements()
-                        + " elements, and by the first line " + expected);
+                throw input.error("found " + entry.samples().size() + " samples of " + entry.elements()
+                        + " elements, expected " + expected + " by the first line");
             }
             entries.add(entry);
         }

@@ -21,15 +21,15 @@ import org.jspecify.annotations.Nullable;
  * The bricks of a profile as comma-separated values (RFC 4180): a header, then a line for each brick, largest total
  * first; each line ends with CR LF. Files are UTF-8 without a byte order mark.
  *
- * <p>The columns are the keys of a brick in {@link JsonReport}, with percentiles instead of {@code latency}, whose
- * buckets are left out, and with the sums of {@code device} and {@code work}. Values of the whole profile are left out.
- * Counts and times in ns are exact. Other numbers have up to 15 significant digits, a dot, and no exponent, in every
- * locale. A cell is empty if there is no value.
+ * <p>The columns are the keys of a brick in {@link JsonReport}. The percentiles replace {@code latency}, whose buckets
+ * are left out, and the sums within {@code device} and {@code work} replace these two keys. Values of the whole profile
+ * are left out. Counts and times in ns are exact. Other numbers have up to 15 significant digits, a dot, and no
+ * exponent, in every locale. A cell is empty if there is no value.
  *
  * <p><b>Names are no formulas.</b> A spreadsheet evaluates a cell that begins with {@code =}, {@code +}, {@code -} or
  * {@code @}, even inside quotation marks. A name that begins with one of these characters (or with its wide form, a
  * tab, or a line break) is written after an apostrophe, which makes spreadsheets treat the cell as text. A name that
- * begins with an apostrophe gets another one, so a program recovers every name by removing one apostrophe.
+ * begins with an apostrophe gets another one, so a program recovers every name by removing a leading apostrophe.
  *
  * <p>Needs {@code org.apache.commons:commons-csv} on the class path. Stateless; any thread.
  */

@@ -110,7 +110,10 @@ public final class DivergenceReport {
                 number(error.relative()));
     }
 
-    /** Errors are usually far below 1, so a fixed number of decimals would show zeros. */
+    /**
+     * Returns three significant digits: errors are usually far below 1, where a fixed number of decimals would show
+     * zeros.
+     */
     private static String number(double value) {
         return String.format(Locale.ROOT, "%.3g", value);
     }

@@ -33,7 +33,7 @@ import org.brickprofiler.trace.Timeline;
 /**
  * A profile as one page for a browser: the environment, the distribution of the time, and the remarks that cast doubt
  * on the numbers. The page is one file that loads nothing, opens from a disk, follows the system's light or dark
- * setting, and prints.
+ * setting, and can be printed.
  *
  * <p>The page contains the text of {@link JsonReport}, from which its own script draws and which can be saved from the
  * page, and the text of {@link TextReport}, which is shown if scripts are off. No text of the profile becomes markup. A
@@ -93,7 +93,7 @@ public final class HtmlReport {
 
     /**
      * Adds the graph of one pass as a tree along its critical path and, if it has layers, the time of each brick in
-     * each layer. Of a graph beyond 10,000 nodes, the first nodes of its tree are shown.
+     * each layer. If the graph has more than 10,000 nodes, the first 10,000 of its tree are shown.
      *
      * @param graph the graph in its current state; used by one thread
      * @return a page with it, in place of an earlier one
@@ -106,9 +106,10 @@ public final class HtmlReport {
     }
 
     /**
-     * Adds the spans of the median and the slowest step of each phase, if steps are known, and each brick's mean time
-     * in each layer. At most the 4,000 longest spans of these steps are drawn, and the first 1,024 layers. The timeline
-     * is replayed twice, and not retained.
+     * Adds the spans of the median and the slowest step of each of the three most frequent phases, if steps are known,
+     * and each brick's mean time in each layer. At most the 4,000 longest spans of these steps are drawn, and the first
+     * 1,024 layers. If the timeline holds chosen steps only, up to 16 slow steps of each phase are drawn, with at most
+     * 12,000 spans together. The timeline is replayed twice, and not retained.
      *
      * @param timeline the timeline, from a recorder or a reader of traces
      * @return a page with it, in place of an earlier one

@@ -23,8 +23,8 @@ import org.brickprofiler.report.internal.JsonInput;
  * brick time. Derived values, such as averages, are written for other programs and ignored by the reader. Absent
  * optional values are omitted. Equal snapshots give equal text.
  *
- * <p>The file names its {@code schema_version}, as major and minor number. Readers ignore unknown keys; keys that an
- * older file lacks are read as zero or derived from others. Files of the same major version can therefore be read in
+ * <p>The file contains its {@code schema_version}, a major and a minor number. Readers ignore unknown keys; keys that
+ * an older file lacks are read as zero or derived from others. Files of the same major version can therefore be read in
  * both directions. A higher major version is refused.
  *
  * <p>Stateless; any thread.
@@ -33,7 +33,7 @@ public final class JsonReport {
 
     /**
      * The key of the explanation of slow steps, a further fact of a report on a timeline that holds chosen steps only.
-     * A report with this key is not read again: its sums are not those of a run.
+     * {@code read} refuses a report with this key, because its sums are not those of a run.
      */
     public static final String SLOW_STEPS = "slow_steps";
 

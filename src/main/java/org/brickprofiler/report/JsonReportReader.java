@@ -79,7 +79,7 @@ final class JsonReportReader {
     /**
      * Reads a report.
      *
-     * @param json the text, as UTF-8, UTF-16 or UTF-32; left open
+     * @param json the text, as UTF-8, UTF-16 or UTF-32; closed
      * @return the profile
      * @throws IOException when the text is no report of a version that this reader supports
      */
@@ -145,7 +145,7 @@ final class JsonReportReader {
                 throw input.error("bricks of a phase have no phase");
             }
             if (byPhase.put(read.phase, read.bricks) != null) {
-                throw input.error("the phase " + read.phase.name().toLowerCase(Locale.ROOT) + " is there twice");
+                throw input.error("the phase " + read.phase.name().toLowerCase(Locale.ROOT) + " occurs twice");
             }
         }
         requireParts(byPhase);
@@ -304,7 +304,7 @@ final class JsonReportReader {
 
         private String named(String name) throws IOException {
             if (name.isEmpty()) {
-                throw input.error("something of the run has an empty name");
+                throw input.error("a machine figure or disturbance has an empty name");
             }
             return name;
         }
@@ -366,7 +366,7 @@ final class JsonReportReader {
 
         Calibration calibration() throws IOException {
             if (!costs.containsKey(Calibration.Mode.OWN)) {
-                throw input.error("a calibration has no cost of its own way of recording");
+                throw input.error("a calibration has no cost of mode own");
             }
             return new Calibration(measuredOn, clockStepNs, clockReadNs, clockWentBack, costs);
         }

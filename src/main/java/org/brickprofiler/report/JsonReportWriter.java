@@ -34,7 +34,7 @@ import org.brickprofiler.tile.TileStats;
 /** Writes one report. One thread. */
 final class JsonReportWriter {
 
-    /** The version of the keys and their meaning; the first number changes when older readers would misread. */
+    /** The version of the keys and their meaning. The major number rises when older readers would misread the file. */
     static final String SCHEMA_VERSION = "1.1";
 
     private final JsonGenerator json;
@@ -128,7 +128,10 @@ final class JsonReportWriter {
         json.writeEndObject();
     }
 
-    /** The identity comes first, so that a program that sorts files by run and rank reads only the beginning. */
+    /**
+     * Writes the identity near the beginning, so that a program that sorts files by run and rank reads only the
+     * beginning.
+     */
     private void identity(RunIdentity identity) throws IOException {
         if (identity.equals(RunIdentity.NONE)) {
             return;
@@ -158,7 +161,7 @@ final class JsonReportWriter {
         } else if (value instanceof String || value instanceof Number || value instanceof Boolean) {
             json.writePOJO(value);
         } else {
-            throw new IllegalArgumentException("a report holds no " + value);
+            throw new IllegalArgumentException("unsupported value " + value);
         }
     }
 

@@ -143,7 +143,7 @@ final class PageParts {
         json.writeEndObject();
     }
 
-    /** Returns the nodes in the order of the tree's text, up to the bound. */
+    /** Returns the nodes depth first, in the order of the tree's text, at most {@link #MOST_NODES}. */
     private static List<Integer> fromTheTop(ExecutionGraph graph) {
         Deque<Integer> open = new ArrayDeque<>();
         for (int node = graph.nodeCount() - 1; node >= 0; node--) {

@@ -20,14 +20,16 @@ import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.stats.LatencyDistribution;
 
-/** The section of a text report about requests: their latencies, and the causes of the slow ones. Stateless. */
+/**
+ * The section of a text report about requests: their latencies, their numbers, and the causes of their time. Stateless.
+ */
 final class RequestText {
 
     private static final double MEDIAN_FROM = 45;
     private static final double MEDIAN_TO = 55;
     private static final double SLOWEST_PERCENT = 1;
 
-    /** The causes that the sentence names, and the least share of the excess that it names one for. */
+    /** The most causes that the sentence names, and the least share of the excess that a named cause has. */
     private static final int CAUSES_NAMED = 3;
 
     private static final double LEAST_SHARE = 0.05;

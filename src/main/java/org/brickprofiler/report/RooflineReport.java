@@ -38,8 +38,8 @@ import org.brickprofiler.roofline.MachineRoof.Rate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports the roof of a machine and the distance of bricks to the roof: as text, as values for a JSON report, and the
- * machine's roof in a separate file. Stateless; any thread.
+ * Reports the roof of a machine and the distance of bricks to the roof, as text and as values for a JSON report. Also
+ * writes the roof of a machine to a file, and reads it back. Stateless; any thread.
  */
 public final class RooflineReport {
 
@@ -57,7 +57,8 @@ public final class RooflineReport {
     // ---- text ----
 
     /**
-     * Returns the table of bricks, after a line on the machine and before remarks on bricks that are not in the table.
+     * Returns the report for a console: a line on the machine, the remarks, the table of bricks with its notes, and a
+     * table of the bricks in the steps of each phase.
      *
      * @param roofline the rooflines of the bricks
      * @return lines of printable ASCII that end with {@code "\n"}
@@ -91,7 +92,10 @@ public final class RooflineReport {
         return text.toString();
     }
 
-    /** Returns what a reader of the table has to know. */
+    /**
+     * Returns the notes below the table: the meaning of its columns, and the bricks that are above the roof or not in
+     * the table.
+     */
     private static String notes(BrickRoofline roofline) {
         StringBuilder text = new StringBuilder();
         text.append(
@@ -233,8 +237,9 @@ public final class RooflineReport {
     // ---- values ----
 
     /**
-     * Returns the value of {@code roofline} for {@link JsonReport#toJson(org.brickprofiler.ProfileSnapshot, Map)}: the
-     * roofs for the profile's number of threads, and each brick below them. Numbers without a value are omitted.
+     * Returns the value of the key {@code roofline} for {@link JsonReport#toJson(org.brickprofiler.ProfileSnapshot,
+     * Map)}: the roofs for the number of threads that work on one brick together, and the distance of each brick to
+     * them. An infinite arithmetic intensity is omitted.
      *
      * @param roofline the rooflines of the bricks
      * @return keys and values, in order

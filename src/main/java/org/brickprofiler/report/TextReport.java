@@ -37,9 +37,9 @@ import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileStats;
 
 /**
- * A profile as text for a console: its environment, the bricks, their categories, the tiles, and the profiler's own
- * cost. Every share names its base. Printable ASCII, with {@code "\n"} at the end of each line, in every locale; times
- * carry their units. Stateless; any thread.
+ * A profile as text for a console: its environment, steps, requests, bricks, categories, tiles and device streams, and
+ * the profiler's own cost. Every share names its base. Printable ASCII, with {@code "\n"} at the end of each line, in
+ * every locale; times carry their units. Stateless; any thread.
  */
 public final class TextReport {
 
@@ -331,8 +331,9 @@ public final class TextReport {
     }
 
     /**
-     * Prints the bricks of each phase that has a share of the time, and the time without a phase. Nothing is printed if
-     * the samples of one phase are all that there is.
+     * Prints the bricks of each phase with at least {@link #LEAST_PERCENT_OF_PHASE} % of brick time, and the time
+     * without a phase if it has such a share. If all samples belong to one phase, a sentence that states this replaces
+     * the table.
      */
     private void phases() {
         long withoutNs = totalNs;
@@ -414,7 +415,7 @@ public final class TextReport {
         return table.render(bricks);
     }
 
-    /** Adds columns to a table of bricks, if a device timed any of them. */
+    /** Adds columns to a table of bricks if a device timed any of them, or left samples of them unresolved. */
     private static void addDeviceColumns(List<BrickStats> bricks, TextTable<BrickStats> table) {
         boolean timed = bricks.stream().anyMatch(brick -> brick.device().samples() > 0);
         long unresolved =
@@ -470,7 +471,10 @@ public final class TextReport {
         return brick.latency().isPresent() ? durationCell(brick.percentileNs(percent)) : NONE;
     }
 
-    /** Returns the share of a time after a bar in proportion to the largest; as wide as its header. */
+    /**
+     * Returns a bar in proportion to the largest time, followed by the share of the time; the cell is as wide as its
+     * header.
+     */
     private static String shareCell(long ns, long baseNs, long largestNs) {
         double percent = baseNs == 0 ? 0.0 : 100.0 * ns / baseNs;
         long bar = largestNs == 0 ? 0 : Math.round((double) BAR * ns / largestNs);
@@ -481,7 +485,7 @@ public final class TextReport {
         return brick.totalBytes() == 0 ? NONE : number(brick.throughputGbps());
     }
 
-    /** Operations or bytes per ns: GFLOP/s or GB/s. */
+    /** Returns operations or bytes per ns, which are GFLOP/s or GB/s. */
     private static String workCell(BrickStats brick, long amount) {
         boolean isKnown = amount > 0 && brick.totalNs() > 0 && !brick.work().isBeyondCount();
         return isKnown ? number((double) amount / brick.totalNs()) : NONE;
@@ -544,7 +548,10 @@ public final class TextReport {
         largestOthers();
     }
 
-    /** Lists the bricks of the category Other, the least specific one: it contains the projection to the vocabulary. */
+    /**
+     * Prints the largest bricks of the category Other. It is the least specific category, and contains the projection
+     * to the vocabulary.
+     */
     private void largestOthers() {
         List<BrickStats> bricks = snapshot.bricks();
         List<String> names = TextTable.shown(bricks, BrickStats::name);
@@ -694,9 +701,7 @@ public final class TextReport {
         return String.format(Locale.ROOT, "%.1f ns (%.1f..%.1f)", spread.medianNs(), spread.lowNs(), spread.highNs());
     }
 
-    /**
-     * Returns the launch-bound bricks, the samples that a device did not report, and the reason why a stream failed.
-     */
+    /** Returns the launch-bound bricks, the number of samples that a device did not report, and why a stream failed. */
     private String deviceNotes() {
         StringBuilder notes = new StringBuilder();
         List<BrickStats> bound =

@@ -33,7 +33,7 @@ final class TimelineDigest {
     /** The most spans that are drawn for all steps together; the longest spans of each step are chosen. */
     static final int MOST_SPANS = 4_000;
 
-    /** The same for a timeline of chosen steps, of which the page draws more. */
+    /** The same bound for a timeline of chosen steps. The page draws more steps of such a timeline. */
     static final int MOST_CHOSEN_SPANS = 12_000;
 
     /** The most slow steps of a phase that a reader can choose from. */
@@ -64,8 +64,8 @@ final class TimelineDigest {
     /** The explanation of the steps if the timeline holds chosen steps only. */
     private final @Nullable SlowSteps chosen;
 
-    /** The steps on the track that has most of them. */
-    private List<Step> steps = new ArrayList<>();
+    /** The steps of the track with the most steps. If the timeline holds chosen steps only, the steps of all tracks. */
+    private List<ShownStep> steps = new ArrayList<>();
 
     /** How often each layer ran. */
     private final Map<Integer, Integer> layerRuns = new HashMap<>();
@@ -75,19 +75,19 @@ final class TimelineDigest {
 
     private final Map<Integer, SortedMap<Integer, Long>> onDevice = new LinkedHashMap<>();
 
-    private record Step(String phase, long startNs, long elapsedNs) {}
+    private record ShownStep(String phase, long startNs, long elapsedNs) {}
 
     private record Drawn(int track, long startNs, long elapsedNs, int name, int layer) {}
 
     /** The drawn part of a step. */
     private static final class Window {
         private final String what;
-        private final Step step;
+        private final ShownStep step;
         private final int mostSpans;
         private final PriorityQueue<Drawn> longest = new PriorityQueue<>(SHORTEST_FIRST);
         private long omitted;
 
-        Window(String what, Step step, int mostSpans) {
+        Window(String what, ShownStep step, int mostSpans) {
             this.what = what;
             this.step = step;
             this.mostSpans = mostSpans;
@@ -106,7 +106,10 @@ final class TimelineDigest {
             }
         }
 
-        /** Returns the spans track by track, in order of their starts, the longer one first. */
+        /**
+         * Returns the spans track by track, in order of their starts; of those with the same start, the longer one
+         * first.
+         */
         List<Drawn> inOrder() {
             List<Drawn> spans = new ArrayList<>(longest);
             spans.sort(Comparator.comparingInt(Drawn::track)
@@ -159,12 +162,12 @@ final class TimelineDigest {
             if (tracks.get(track).kind() != Track.Kind.HOST_THREAD) {
                 continue;
             }
-            List<Step> found = new ArrayList<>();
+            List<ShownStep> found = new ArrayList<>();
             timeline.replay(track, (SpanVisitor) span -> {
                 SpanName name = names.get(span.name());
                 if (isStep(name)) {
                     String phase = FOREIGN_STEP.matcher(name.name()).matches() ? STEP : name.name();
-                    found.add(new Step(phase, span.startNs(), span.endNs() - span.startNs()));
+                    found.add(new ShownStep(phase, span.startNs(), span.endNs() - span.startNs()));
                 } else if (name.category().equals(SpanName.LAYER)) {
                     layerRuns.merge(span.layer(), 1, Integer::sum);
                 } else if (span.layer() >= 0 && span.layer() < MOST_LAYERS) {
@@ -183,7 +186,7 @@ final class TimelineDigest {
             }
         }
         if (chosen != null) {
-            steps.sort(Comparator.comparingLong(Step::startNs));
+            steps.sort(Comparator.comparingLong(ShownStep::startNs));
         }
     }
 
@@ -197,15 +200,17 @@ final class TimelineDigest {
     }
 
     /**
-     * Returns the median and the slowest step of each phase, the most frequent phase first; of chosen steps, the slow
-     * ones, slowest first. The median of an even number of steps is the shorter one in their middle.
+     * Returns the windows of the most frequent phases, the most frequent one first. The windows of a phase are its
+     * median step and its slowest step. In a timeline of chosen steps, up to {@link #MOST_CHOSEN_STEPS} slow steps
+     * follow the median, the slowest one first. The median of an even number of steps is the shorter one of the two in
+     * the middle.
      */
     private List<Window> windows() {
-        Map<String, List<Step>> phases = new LinkedHashMap<>();
+        Map<String, List<ShownStep>> phases = new LinkedHashMap<>();
         steps.forEach(step ->
                 phases.computeIfAbsent(step.phase, first -> new ArrayList<>()).add(step));
-        List<List<Step>> shown = phases.values().stream()
-                .sorted(Comparator.<List<Step>>comparingInt(List::size).reversed())
+        List<List<ShownStep>> shown = phases.values().stream()
+                .sorted(Comparator.<List<ShownStep>>comparingInt(List::size).reversed())
                 .limit(MOST_PHASES)
                 .toList();
         int slowSteps = chosen == null ? 1 : MOST_CHOSEN_STEPS;
@@ -214,9 +219,9 @@ final class TimelineDigest {
                 .sum();
         int mostSpans = (chosen == null ? MOST_SPANS : MOST_CHOSEN_SPANS) / Math.max(1, windows);
         List<Window> all = new ArrayList<>();
-        for (List<Step> phase : shown) {
-            List<Step> sorted = phase.stream()
-                    .sorted(Comparator.comparingLong(Step::elapsedNs))
+        for (List<ShownStep> phase : shown) {
+            List<ShownStep> sorted = phase.stream()
+                    .sorted(Comparator.comparingLong(ShownStep::elapsedNs))
                     .toList();
             int median = sorted.size() == 1 ? -1 : sorted.indexOf(median(sorted));
             if (median >= 0) {
@@ -235,26 +240,27 @@ final class TimelineDigest {
     }
 
     /**
-     * Returns the median step of a phase. Of chosen steps, that is the one in the middle of all steps if it is among
-     * the slow ones, as in a short run; otherwise one that was kept since its duration is close to the median.
+     * Returns the median step of a phase. In a timeline of chosen steps, this is the median of all steps if it is one
+     * of the slow steps, as in a short run. Otherwise it is a step that was kept because its duration is close to the
+     * median.
      */
-    private Step median(List<Step> sorted) {
-        List<Step> candidates = sorted;
+    private ShownStep median(List<ShownStep> sorted) {
+        List<ShownStep> candidates = sorted;
         SlowSteps explained = chosen;
         if (explained != null) {
-            Step inTheMiddle = slowMedian(explained, sorted);
+            ShownStep inTheMiddle = slowMedian(explained, sorted);
             if (inTheMiddle != null) {
                 return inTheMiddle;
             }
-            List<Step> others =
+            List<ShownStep> others =
                     sorted.stream().filter(step -> explanation(step).isEmpty()).toList();
             candidates = others.isEmpty() ? sorted : others;
         }
         return candidates.get((candidates.size() - 1) / 2);
     }
 
-    /** Returns the step in the middle of all steps of a phase if it is one of its slow steps. */
-    private static @Nullable Step slowMedian(SlowSteps explained, List<Step> sorted) {
+    /** Returns the median of all steps of a phase if it is one of the slow steps of the phase; otherwise null. */
+    private static @Nullable ShownStep slowMedian(SlowSteps explained, List<ShownStep> sorted) {
         String phase = sorted.get(0).phase;
         long steps = explained.phases().stream()
                 .filter(each -> each.phase().name().equalsIgnoreCase(phase))
@@ -299,7 +305,7 @@ final class TimelineDigest {
     // ---- layers ----
 
     /** One brick's time by layer. */
-    private record Row(int name, SortedMap<Integer, Long> times) {
+    private record LayerRow(int name, SortedMap<Integer, Long> times) {
         long totalNs() {
             return times.values().stream().mapToLong(Long::longValue).sum();
         }
@@ -309,12 +315,12 @@ final class TimelineDigest {
         Map<Integer, SortedMap<Integer, Long>> all = new LinkedHashMap<>(onHost);
         // If a device timed a brick, the host's spans of the brick are its launches.
         all.putAll(onDevice);
-        List<Row> rows = all.entrySet().stream()
-                .map(entry -> new Row(entry.getKey(), entry.getValue()))
+        List<LayerRow> rows = all.entrySet().stream()
+                .map(entry -> new LayerRow(entry.getKey(), entry.getValue()))
                 .toList();
         if (rows.size() > MOST_BRICKS) {
             rows = rows.stream()
-                    .sorted(Comparator.comparingLong(Row::totalNs).reversed())
+                    .sorted(Comparator.comparingLong(LayerRow::totalNs).reversed())
                     .limit(MOST_BRICKS)
                     .toList();
         }
@@ -322,7 +328,7 @@ final class TimelineDigest {
                 1 + rows.stream().mapToInt(row -> row.times.lastKey()).max().orElse(-1);
         json.writeNumberField("layers", layers);
         json.writeArrayFieldStart("bricks");
-        for (Row row : rows) {
+        for (LayerRow row : rows) {
             json.writeStartObject();
             writeName(row.name, json);
             json.writeArrayFieldStart("ns");
@@ -381,8 +387,8 @@ final class TimelineDigest {
         HtmlPage.column(json, "tracks", placesOfTracks.keySet(), track -> json.writeString(label(tracks.get(track))));
     }
 
-    /** Returns the explanation of a step; empty for the median one, and in a timeline of all steps. */
-    private Optional<SlowSteps.Explained> explanation(Step step) {
+    /** Returns the explanation of a slow step; empty for any other step, and in a timeline of all steps. */
+    private Optional<SlowSteps.Explained> explanation(ShownStep step) {
         SlowSteps explained = chosen;
         return explained == null
                 ? Optional.empty()

@@ -17,7 +17,7 @@ import org.brickprofiler.request.RequestTimeline;
 
 /**
  * Writes and reads the time line of requests in a report: three tables, of requests, of steps, and of the work of steps
- * on requests. The segments of a request follow from them. One thread.
+ * on requests. The segments of a request are derived from these tables. One thread.
  */
 final class TimelineJson implements JsonInput.KeyReader {
 
@@ -96,7 +96,10 @@ final class TimelineJson implements JsonInput.KeyReader {
         }
     }
 
-    /** Returns the time line, whose segments agree with the causes of its requests. */
+    /**
+     * Returns the time line. Throws unless the segments of each complete request sum to the request's time of each
+     * cause.
+     */
     RequestTimeline timeline() throws IOException {
         List<List<RequestTimeline.Work>> worksOf = new ArrayList<>();
         requests.forEach(each -> worksOf.add(new ArrayList<>()));

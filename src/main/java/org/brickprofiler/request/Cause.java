@@ -5,8 +5,8 @@ package org.brickprofiler.request;
  * of all causes sum to the duration of the request.
  *
  * <p>A nanosecond within a step that works on the request has the cause of that step, whatever else runs; of several
- * such steps, the one that began last counts. A step that is abandoned is no step of its requests; for the others it is
- * under way until it is abandoned.
+ * such steps, the one that began last counts. An abandoned step is no step of its requests. Until it is abandoned it is
+ * under way, for its requests as for all others.
  */
 public enum Cause {
     /** No step has worked on the request yet, and a step that processes prompts is under way. */

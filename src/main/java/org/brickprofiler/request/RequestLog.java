@@ -11,11 +11,11 @@ import java.util.function.Supplier;
 
 /**
  * The latest steps, and the latest work on requests, in two rings of fixed size. Guarded by the recorder. Allocates
- * nothing after it was made.
+ * nothing for a step or a work.
  *
- * <p>A work is a time in which consecutive steps of one thread worked on one request, each as a whole, apart from the
- * beginning of the first one and the end of the last one. The time of a request is divided by its works and by the
- * steps; nothing else is stored for each token.
+ * <p>A work is the time in which consecutive steps of one thread worked on one request. It covers these steps
+ * completely, except that it may begin within the first one and end within the last one. The segments of a request are
+ * derived from its works and the steps; nothing else is stored for each token.
  */
 final class RequestLog {
 
@@ -52,14 +52,14 @@ final class RequestLog {
 
     private long worked;
 
-    /** The latest end of the steps that the ring has lost. */
+    /** The latest end of the steps that the ring has overwritten. */
     private long lostNs = Long.MIN_VALUE;
 
-    /** A step has ended, or was abandoned. */
+    /** Logs a step that has ended or was abandoned. */
     void ended(RunningStep step, long endNs, boolean abandoned) {
         int at = (int) (ended & (STEPS - 1)) * STEP_CELLS;
         if (ended >= STEPS) {
-            // Steps end in the order of their ends.
+            // Steps are logged in the order of their ends.
             lostNs = steps[at + END];
         }
         ended++;
@@ -83,7 +83,7 @@ final class RequestLog {
         cells[at + DECODING] = step.entries() - prefilling;
     }
 
-    /** Steps worked on a request, from the one with the first number to the one with the last number. */
+    /** Logs the work on a request of the steps from the one with the first number to the one with the last number. */
     void worked(long request, long first, long last, boolean prompt, long startNs, long endNs) {
         int at = (int) (worked++ & (WORKS - 1)) * WORK_CELLS;
         works[at + HANDLE] = request;
@@ -100,7 +100,7 @@ final class RequestLog {
      * @param underWay steps that have not ended
      * @param nowNs the clock
      * @param epochNs the clock at 0 of the scale of arrivals, ns
-     * @return makes the time line of these requests
+     * @return a supplier that makes the time line of these requests
      */
     Supplier<RequestTimeline> copy(long[] records, List<RunningStep> underWay, long nowNs, long epochNs) {
         int kept = (int) Math.min(ended, STEPS);
@@ -114,7 +114,10 @@ final class RequestLog {
         return new Copy(stepsThen, worksThen, records, lostNs, epochNs);
     }
 
-    /** A copy of the log, and the requests of a time line. Only its maker refers to it, and it is not changed. */
+    /**
+     * A copy of the log, and the requests of a time line. It shares no array with the log, so it is read without the
+     * lock.
+     */
     private static final class Copy implements Supplier<RequestTimeline> {
         private final long[] steps;
         private final long[] works;
@@ -155,7 +158,7 @@ final class RequestLog {
                                 .map(work -> work(work, indexOf))
                                 .toList()
                         : List.of();
-                // On the scale of the steps, should the epoch have moved since the request finished.
+                // The epoch may have moved since the request finished; the steps are on its current scale.
                 records[at + RequestRecord.ARRIVED] = records[at + RequestRecord.ARRIVED_CLOCK] - epochNs;
                 requests.add(new RequestTimeline.Request(RequestRecord.of(records, at), done, complete));
             }
@@ -168,7 +171,10 @@ final class RequestLog {
             return records[record + RequestRecord.ARRIVED_CLOCK] > lostNs;
         }
 
-        /** Returns the places of the steps during the requests whose steps are all kept, by their beginning. */
+        /**
+         * Returns the places of the steps during those requests whose steps are all kept, in the order of their
+         * beginning.
+         */
         private List<Integer> keptSteps() {
             long fromNs = Long.MAX_VALUE;
             long toNs = Long.MIN_VALUE;

@@ -52,7 +52,7 @@ public record RequestRecord(
     static final int LONGEST_GAP = 6;
     static final int OUTCOME = 7;
     static final int FIRST_TO_LAST = 8;
-    /** The request as the log of work knows it, and the number of its works there. */
+    /** The handle of the request in the log of work, and the number of its works there. */
     static final int HANDLE = 9;
 
     static final int WORKS = 10;
@@ -100,7 +100,7 @@ public record RequestRecord(
     }
 
     /**
-     * Returns the time from its arrival to its first step, by its causes.
+     * Returns the time from its arrival to its first step: the sum of the three causes of queueing.
      *
      * @return ns; the duration if no step worked on it
      */
@@ -121,7 +121,7 @@ public record RequestRecord(
                 : OptionalDouble.of((double) firstToLastTokenNs / (outputTokens - 1));
     }
 
-    /** Returns the times by cause, in order, with 0 for the causes that are missing; cannot be changed. */
+    /** Returns the times by cause, in order, with 0 for the causes that are missing; unmodifiable. */
     static Map<Cause, Long> everyCause(Map<Cause, Long> given) {
         Objects.requireNonNull(given, "causeNs");
         Map<Cause, Long> all = new EnumMap<>(Cause.class);
@@ -133,7 +133,7 @@ public record RequestRecord(
         return Collections.unmodifiableMap(all);
     }
 
-    /** Returns the times by cause that stand in an array, by {@link Cause#index()}. */
+    /** Returns the times by cause that an array contains, by {@link Cause#index()}. */
     static Map<Cause, Long> byCause(long[] ns, int from) {
         Map<Cause, Long> all = new EnumMap<>(Cause.class);
         for (Cause cause : EVERY_CAUSE) {
@@ -142,7 +142,7 @@ public record RequestRecord(
         return all;
     }
 
-    /** Returns the record that stands in an array from an index on. */
+    /** Returns the record that an array contains from an index on. */
     static RequestRecord of(long[] cells, int at) {
         return builder()
                 .arrivedNs(cells[at + ARRIVED])

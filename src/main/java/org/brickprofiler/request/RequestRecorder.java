@@ -36,8 +36,8 @@ import org.slf4j.LoggerFactory;
  * }
  * }</pre>
  *
- * <p><b>A request</b> is a handle in a {@code long}, 0 while recording is off. A request that is void, has finished,
- * was given up or is of another recorder changes nothing; such a call is counted in
+ * <p><b>A request</b> is a handle in a {@code long}, 0 while recording is off. A call changes nothing if its request is
+ * void, has finished, was given up, or is of another recorder. Such a call is counted in
  * {@link RequestStats.Counts#ignoredCalls()}, and each kind is logged once.
  *
  * <p><b>Steps</b> are those of {@code BrickProfiler.beginStep} and {@code endPass}. A step gives its tokens when it
@@ -46,9 +46,14 @@ import org.slf4j.LoggerFactory;
  * <p><b>Memory</b> is bounded: at most 65,536 requests are live at once. If one more arrives, the live request that has
  * been silent longest is given up, counted as abandoned, and logged once.
  *
- * <p><b>Threads.</b> Any thread; one lock guards everything and is held for less than a microsecond, except at the end
- * of a step, for each of its requests, and while somebody reads. {@link #inStep} and {@link #gives} belong to the
- * thread of the step. Calls allocate nothing unless more requests are live, or in one step, than ever before.
+ * <p><b>Threads.</b> Any thread. One lock guards everything. A call holds it for less than a microsecond, the end of a
+ * step that long for each of its requests, and a reader longer. {@link #inStep} and {@link #gives} belong to the thread
+ * of the step.
+ *
+ * <p><b>Allocation.</b> {@link #serve} allocates its scope, and a finish allocates a record while the receiver of
+ * {@link #onFinished} wants one. Apart from readers, other calls allocate only when something grows: for the first step
+ * of a thread, for more live requests, steps under way or requests in one step than ever before, and for each new
+ * bucket of the time to first token.
  */
 public final class RequestRecorder {
 
@@ -175,8 +180,8 @@ public final class RequestRecorder {
     }
 
     /**
-     * Makes a recorder that is off. Applications get theirs from {@code BrickProfiler.requests()}, which announces its
-     * steps to it.
+     * Makes a recorder that is off. Applications get theirs from {@code BrickProfiler.requests()}; the profiler
+     * announces its steps to that recorder.
      *
      * @param clock the clock
      * @param epochNs the clock at 0 of the scale of arrivals, ns
@@ -188,13 +193,13 @@ public final class RequestRecorder {
         this.live = new LiveRequests(times, log, steps::get, this::finished, sums, nextSalt());
     }
 
-    /** Returns 1 to {@link #SALT_BOUND} - 1, which no other of the latest 32,766 recorders has. */
+    /** Returns a number from 1 to {@link #SALT_BOUND} - 1 that none of the latest 32,766 recorders has. */
     private static int nextSalt() {
         return 1 + Math.floorMod(NEXT_SALT.getAndIncrement(), SALT_BOUND - 1);
     }
 
     private void finished(long[] record) {
-        // An epoch that begins later does not move arrivals, by which a request is known in several snapshots.
+        // A later epoch must not move the arrival: snapshots recognise a request by it.
         record[RequestRecord.ARRIVED_CLOCK] = record[RequestRecord.ARRIVED];
         record[RequestRecord.ARRIVED] -= epochNs.getAsLong();
         sums.finished(record);
@@ -245,7 +250,7 @@ public final class RequestRecorder {
     // ---- requests ----
 
     /**
-     * A request arrives now. Any thread.
+     * Records that a request arrives now. Any thread.
      *
      * @param promptTokens tokens of its prompt
      * @return the request; 0 while recording is off
@@ -262,8 +267,9 @@ public final class RequestRecorder {
     }
 
     /**
-     * A request has arrived at a moment that a queue in front of the engine knows. Any thread. The steps since then
-     * have to be remembered, which the latest 2,048 are: an earlier arrival counts from the oldest of them.
+     * Records that a request arrived at a moment that a queue in front of the engine knows. Any thread. The latest
+     * 2,048 steps are remembered: an earlier arrival counts from the oldest of them. An arrival in the future counts
+     * from now.
      *
      * @param elapsedNs the moment, ns on the scale of {@code BrickProfiler.elapsedNs()}
      * @param promptTokens tokens of its prompt
@@ -305,10 +311,11 @@ public final class RequestRecorder {
     }
 
     /**
-     * Tokens of a prompt need no work, as after a hit of the prefix cache. Any thread; the latest call counts.
+     * Sets how many tokens of a prompt need no work, as after a hit of the prefix cache. Any thread; the latest call
+     * counts.
      *
-     * @param request what {@link #arrived} returned
-     * @param promptTokens so many tokens of its prompt
+     * @param request the handle that {@link #arrived} returned
+     * @param promptTokens the number of these tokens
      * @throws IllegalArgumentException when the number is negative
      */
     public void cached(long request, long promptTokens) {
@@ -324,10 +331,10 @@ public final class RequestRecorder {
     }
 
     /**
-     * The number of tokens of a prompt is known, as after the tokenizer; at the arrival it was not. Any thread; the
+     * Sets the number of tokens of a prompt that was unknown at the arrival, as after the tokenizer. Any thread; the
      * latest call counts. Call it before the steps that process these tokens.
      *
-     * @param request what {@link #arrived} returned
+     * @param request the handle that {@link #arrived} returned
      * @param promptTokens tokens of its prompt
      * @throws IllegalArgumentException when the number is negative
      */
@@ -344,10 +351,11 @@ public final class RequestRecorder {
     }
 
     /**
-     * The prompt of a request has as many tokens as are {@linkplain #cached cached} or as its steps process, which is
-     * for engines that state its length nowhere else. Any thread. Ends with {@link #tokenized}.
+     * Declares that the prompt of a request has as many tokens as are {@linkplain #cached cached} or as its steps
+     * process, for engines that state its length nowhere else. Any thread. This holds until {@link #tokenized} is
+     * called.
      *
-     * @param request what {@link #arrived} returned
+     * @param request the handle that {@link #arrived} returned
      */
     public void promptOfSteps(long request) {
         if (on) {
@@ -361,11 +369,11 @@ public final class RequestRecorder {
     }
 
     /**
-     * The step of the calling thread works on a request. The request gets one token at the end of the step if its
-     * prompt is complete by then, and none before, unless {@link #gives} says otherwise.
+     * Records that the step of the calling thread works on a request. The request gets one token at the end of the step
+     * if its prompt is complete by then, and none before, unless {@link #gives} says otherwise.
      *
-     * @param request what {@link #arrived} returned
-     * @param promptTokens so many tokens of its prompt; 0 if the step decodes it
+     * @param request the handle that {@link #arrived} returned
+     * @param promptTokens the number of tokens of its prompt that the step processes; 0 if the step decodes the request
      * @throws IllegalArgumentException when the number is negative
      */
     public void inStep(long request, long promptTokens) {
@@ -400,10 +408,10 @@ public final class RequestRecorder {
     }
 
     /**
-     * The step of the calling thread gives a request this many tokens, instead of those of {@link #inStep}'s rule. Call
-     * it after {@code inStep} in the same step; the latest call counts.
+     * Sets how many tokens the step of the calling thread gives a request, instead of those of {@link #inStep}'s rule.
+     * Call it after {@code inStep} in the same step; the latest call counts.
      *
-     * @param request what {@link #arrived} returned
+     * @param request the handle that {@link #arrived} returned
      * @param tokens tokens that it gets at the end of the step
      * @throws IllegalArgumentException when the number is negative
      */
@@ -427,10 +435,10 @@ public final class RequestRecorder {
     }
 
     /**
-     * A request ends. Any thread. Within a step that works on the request, the duration ends now, and the tokens of the
+     * Finishes a request. Any thread. If a step is working on the request, the duration ends now, and the tokens of the
      * step still count.
      *
-     * @param request what {@link #arrived} returned
+     * @param request the handle that {@link #arrived} returned
      * @param outcome the reason
      */
     public void finished(long request, Outcome outcome) {
@@ -450,10 +458,11 @@ public final class RequestRecorder {
     }
 
     /**
-     * Gives up a request whose end nobody will announce. It counts as abandoned, and in no latency or cause. Any
-     * thread.
+     * Gives up a request whose end nobody will announce. It counts as abandoned; its duration and its causes do not
+     * count. Latencies that were counted at the end of its steps remain, and so do its causes up to the first token.
+     * Any thread.
      *
-     * @param request what {@link #arrived} returned
+     * @param request the handle that {@link #arrived} returned
      */
     public void abandoned(long request) {
         if (on) {
@@ -467,12 +476,12 @@ public final class RequestRecorder {
     }
 
     /**
-     * The calling thread serves one request: every step that it begins until the scope is closed works on this request,
-     * with the prompt tokens of its {@code StepInfo}, and gives accepted tokens of a draft in addition. Closing the
-     * scope finishes nothing.
+     * Opens a scope in which the calling thread serves one request. Every step that the thread begins until the scope
+     * is closed works on this request, with the prompt tokens of its {@code StepInfo}, and gives accepted tokens of a
+     * draft in addition. Closing the scope does not finish the request.
      *
-     * @param request what {@link #arrived} returned
-     * @return the scope; within another one of the same thread it takes the other one's place until it is closed
+     * @param request the handle that {@link #arrived} returned
+     * @return the scope; a nested scope of the same thread replaces the outer one until it is closed
      */
     public Scope serve(long request) {
         Place mine = places.mine();
@@ -535,7 +544,7 @@ public final class RequestRecorder {
     // ---- steps, announced by the profiler ----
 
     /**
-     * The calling thread begins a step. Called by the profiler, and by an engine that uses a recorder without one.
+     * Begins a step of the calling thread. Called by the profiler, and by an engine that uses a recorder without one.
      *
      * @param prompts whether the step processes prompts, alone or beside decoding
      * @param promptTokens tokens of prompts in the step, for {@link #serve}
@@ -561,8 +570,8 @@ public final class RequestRecorder {
     }
 
     /**
-     * A step of another thread is under way already. It works on no request, since none had arrived when it began;
-     * those that wait for its end wait behind it.
+     * Announces a step of another thread that is under way already. The step works on no request, since none had
+     * arrived when it began; requests wait behind it until it ends.
      *
      * @param prompts whether the step processes prompts, alone or beside decoding
      * @param nowNs the clock
@@ -594,9 +603,9 @@ public final class RequestRecorder {
     }
 
     /**
-     * A step has ended, and its requests get their tokens.
+     * Ends a step, and gives its requests their tokens.
      *
-     * @param step what {@link #stepBegan} returned; ignored if the step is not under way
+     * @param step the step that {@link #stepBegan} returned; the call is ignored if this step is not under way
      * @param endNs the clock at its end
      * @param acceptedTokens accepted tokens of a draft, for {@link #serve}
      */
@@ -615,9 +624,9 @@ public final class RequestRecorder {
     }
 
     /**
-     * A step was abandoned: it gives no tokens, and is no step of its requests.
+     * Abandons a step: it gives no tokens, and is no step of its requests.
      *
-     * @param step what {@link #stepBegan} returned; ignored if the step is not under way
+     * @param step the step that {@link #stepBegan} returned; the call is ignored if this step is not under way
      * @param atNs the clock
      */
     public synchronized void stepAbandoned(long step, long atNs) {
@@ -656,7 +665,7 @@ public final class RequestRecorder {
     /**
      * Returns the requests that finished last, at most 1,024.
      *
-     * @return the records, oldest first; cannot be changed
+     * @return the records, oldest first; unmodifiable
      */
     public synchronized List<RequestRecord> recent() {
         List<RequestRecord> records = new ArrayList<>();
@@ -667,10 +676,11 @@ public final class RequestRecorder {
     }
 
     /**
-     * Copies what the time line of the latest requests is made of. The copy is short; the time line itself is made
-     * outside of the lock.
+     * Copies the data from which the time line of the latest requests is made. Copying takes the lock for a short time;
+     * the supplier makes the time line itself outside of the lock.
      *
-     * @return makes the time line of the requests that finished since the last reset, at most 1,024, oldest first
+     * @return a supplier of the time line of the requests that finished since the last reset, at most 1,024, oldest
+     *     first
      */
     public synchronized Supplier<RequestTimeline> timeline() {
         long first = Math.max(recordedBefore, recorded - RECENT);
@@ -688,8 +698,8 @@ public final class RequestRecorder {
     }
 
     /**
-     * Returns what was recorded since the last reset, and begins anew. Live requests and steps that are under way go
-     * on, and count where they end.
+     * Returns what was recorded since the last reset, and starts new sums. Live requests and steps that are under way
+     * go on, and count in the sums of the time in which they end.
      *
      * @return the requests
      */

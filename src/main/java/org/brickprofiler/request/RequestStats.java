@@ -66,7 +66,7 @@ public record RequestStats(
      * @param waiting requests that no step has worked on, when the numbers were read; of merged numbers, the sum
      * @param running requests that a step has worked on and that have not finished, when the numbers were read; of
      *     merged numbers, the sum
-     * @param finished requests that finished, with every outcome
+     * @param finished requests that finished, by outcome; contains every outcome
      * @param abandoned requests that were given up without a finish: the table of live requests was full, the profiler
      *     was switched off, or {@link RequestRecorder#abandoned} was called
      * @param ignoredCalls calls that changed nothing, or less than they asked for: the request was void, finished, of
@@ -258,8 +258,8 @@ public record RequestStats(
     }
 
     /**
-     * Returns the same with other numbers of live requests, for example with 0 for a part of a run that others follow:
-     * the last part counts these requests.
+     * Returns a copy with other numbers of live requests. For example, a part of a run that other parts follow gets 0,
+     * because the last part counts these requests.
      *
      * @param waiting live requests that no step has worked on
      * @param running the other live requests
@@ -305,7 +305,7 @@ public record RequestStats(
     /**
      * Returns whether there were requests.
      *
-     * @return true if one arrived or was live; calls that were ignored are none
+     * @return true if one arrived or was live; ignored calls do not count
      */
     public boolean hasRequests() {
         return counts.arrived() > 0
@@ -316,14 +316,14 @@ public record RequestStats(
     }
 
     /**
-     * Returns the mean time to first token by cause, of the requests between two shares of all requests in the order of
-     * their time to first token: 45 and 55 are those around the median, 99 and 100 the slowest 1 %. The order is known
-     * to within a bucket; a bucket that a share divides counts in part.
+     * Returns the mean time to first token by cause, of the requests between two percentiles of the time to first
+     * token: 45 to 55 are the requests around the median, 99 to 100 the slowest 1 %. The order of requests is known to
+     * within a bucket; a bucket that a percentile divides counts in part.
      *
-     * @param fromPercent the share of faster requests that is left out, 0 to 100
-     * @param toPercent the share up to which requests count, above {@code fromPercent}, up to 100
+     * @param fromPercent the lower percentile, 0 to 100; faster requests are left out
+     * @param toPercent the upper percentile, above {@code fromPercent}, up to 100; slower requests are left out
      * @return ns by cause, with every cause; all 0 if no request got a token
-     * @throws IllegalArgumentException when the shares are not within 0 to 100 in ascending order
+     * @throws IllegalArgumentException when the percentiles are not within 0 to 100 in ascending order
      */
     public Map<Cause, Double> firstTokenCauses(double fromPercent, double toPercent) {
         if (!(fromPercent >= 0 && fromPercent < toPercent && toPercent <= 100)) {

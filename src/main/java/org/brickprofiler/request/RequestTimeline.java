@@ -14,12 +14,13 @@ import java.util.TreeMap;
  * The latest requests over time: the segments of each request, one after the other, each with one cause, and the steps
  * of that time. Immutable. Times are ns on the scale of {@code BrickProfiler.elapsedNs()}.
  *
- * <p>A time line is bounded: 1,024 requests, 16,384 steps. A request whose steps are no longer known has its record and
- * no segments.
+ * <p>A time line is bounded: 1,024 requests, 16,384 steps. A request whose steps are no longer known keeps its record,
+ * without segments.
  *
  * @param steps the steps during these requests, by their beginning
  * @param requests the requests that finished last, by their finish
- * @param epochNs the clock of the process at 0 of the scale, ns; times of its {@link System#nanoTime()} are the sum
+ * @param epochNs the clock of the process at 0 of the scale, ns. A time plus this value is a reading of the process's
+ *     {@link System#nanoTime()}
  */
 public record RequestTimeline(List<Step> steps, List<Request> requests, long epochNs) {
 
@@ -34,7 +35,7 @@ public record RequestTimeline(List<Step> steps, List<Request> requests, long epo
      * A step. Immutable.
      *
      * @param startNs its beginning
-     * @param durationNs its duration, ns; of a step that is under way, up to now
+     * @param durationNs its duration, ns; of a step that is under way, up to the moment of the reading
      * @param lane the number of its thread
      * @param prompts whether it processes prompts
      * @param isAbandoned whether it was abandoned, and so was no step of its requests
@@ -71,14 +72,14 @@ public record RequestTimeline(List<Step> steps, List<Request> requests, long epo
     }
 
     /**
-     * Consecutive steps of one thread that worked on a request, each as a whole, apart from the beginning of the first
-     * one and the end of the last one. Immutable.
+     * The work of consecutive steps of one thread on a request. It covers these steps completely, except that it may
+     * begin within the first one and end within the last one. Immutable.
      *
      * @param firstStep the index of the first step
      * @param lastStep the index of the last step; steps of other threads may lie in between
      * @param startNs the beginning of the work, within the first step
      * @param endNs the end of the work, within the last step
-     * @param ownPrompt whether they processed tokens of its prompt
+     * @param ownPrompt whether the steps processed tokens of the request's prompt
      */
     public record Work(int firstStep, int lastStep, long startNs, long endNs, boolean ownPrompt) {}
 
@@ -101,7 +102,7 @@ public record RequestTimeline(List<Step> steps, List<Request> requests, long epo
             return record.arrivedNs() + record.durationNs();
         }
 
-        /** Returns the moment of the last token; the largest number without tokens. */
+        /** Returns the moment of the last token; {@link Long#MAX_VALUE} without tokens. */
         private long lastTokenNs() {
             return record.outputTokens() == 0
                     ? Long.MAX_VALUE
@@ -155,8 +156,8 @@ public record RequestTimeline(List<Step> steps, List<Request> requests, long epo
     }
 
     /**
-     * Returns the one of two time lines with the longest time to first token: times of two processes have no common
-     * scale. Commutative and associative.
+     * Returns the one of two time lines that contains the longest time to first token. They cannot be joined, since
+     * times of two processes have no common scale. Commutative and associative.
      *
      * @param other the other time line
      * @return one of both
@@ -181,13 +182,13 @@ public record RequestTimeline(List<Step> steps, List<Request> requests, long epo
     /** The steps that a waiting request waits behind, over time. */
     private static final class Waits {
 
-        /** The causes of a request that waits: behind prompts, behind decoding, while no step runs. */
+        /** The kinds of waiting: behind prompts, behind decoding, while no step runs. */
         private static final int PROMPTS = 0;
 
         private static final int DECODING = 1;
         private static final int IDLE = 2;
 
-        /** The moments at which this changes, and what follows. */
+        /** The kind of waiting from each moment at which it may change. */
         private final TreeMap<Long, Integer> from = new TreeMap<>();
 
         Waits(List<Step> steps) {
@@ -211,7 +212,7 @@ public record RequestTimeline(List<Step> steps, List<Request> requests, long epo
             return from.floorEntry(ns).getValue();
         }
 
-        /** Returns the next moment at which the kind may change, or a later moment. */
+        /** Returns the next moment at which the kind may change, at most {@code orNs}. */
         long changesAfter(long ns, long orNs) {
             Long next = from.higherKey(ns);
             return next == null ? orNs : Math.min(next, orNs);

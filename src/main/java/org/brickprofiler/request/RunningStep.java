@@ -5,10 +5,10 @@ import java.util.Arrays;
 /** A step that is under way, and the requests that it works on. Reused by later steps. Guarded by the recorder. */
 final class RunningStep {
 
-    /** The tokens that a request gets unless the engine says otherwise: see {@link RequestRecorder#inStep}. */
+    /** Instead of a number of tokens: the request gets those of the rule of {@link RequestRecorder#inStep}. */
     static final long BY_RULE = -1;
 
-    /** The same, and the accepted tokens of the step's draft: see {@link RequestRecorder#serve}. */
+    /** Also those of the rule, and the accepted tokens of the step's draft: see {@link RequestRecorder#serve}. */
     static final long BY_RULE_AND_DRAFT = -2;
 
     private static final int FIRST_ENTRIES = 8;
@@ -19,7 +19,7 @@ final class RunningStep {
     /** The number of the step; 0 while none is under way here. */
     private long number;
 
-    /** The thread of the step, by a number above 0, and the thread's step before; 0 for none. */
+    /** The number of the step's thread, above 0, and the number of the thread's previous step; 0 for none. */
     private int lane;
 
     private long previous;
@@ -27,7 +27,7 @@ final class RunningStep {
     /** Whether it processes prompts. */
     private boolean prompts;
 
-    /** Its beginning as it was announced, and in the order of the events. */
+    /** Its beginning as announced, and as a moment that {@link StepTimes#inOrder} returned. */
     private long announcedNs;
 
     private long startNs;
@@ -44,7 +44,7 @@ final class RunningStep {
         this.index = index;
     }
 
-    /** A step begins: as it was announced, and in the order of the events. */
+    /** Begins a step, at {@code givenNs} as announced, and at {@code atNs} in the order of the events. */
     void begin(long numberOfStep, boolean withPrompts, long givenNs, long atNs, StepTimes times) {
         number = numberOfStep;
         announcedNs = givenNs;
@@ -57,7 +57,7 @@ final class RunningStep {
         previous = 0;
     }
 
-    /** It is a step of a thread, and follows another one of this thread. */
+    /** Sets the thread of the step, and the previous step of this thread. */
     void follow(int laneOfThread, long numberOfPrevious) {
         lane = laneOfThread;
         previous = numberOfPrevious;
@@ -90,7 +90,7 @@ final class RunningStep {
         return prompts ? Cause.DECODE_BESIDE_PROMPTS : Cause.DECODE;
     }
 
-    /** Fewer tokens of the prompt were left than announced. The step still processes the prompt. */
+    /** Limits the prompt tokens of an entry to those that were left. The step still counts as processing the prompt. */
     void limitPromptTokens(int entry, long left) {
         promptTokens[entry] = Math.min(promptTokens[entry], left);
     }

@@ -1,12 +1,12 @@
 package org.brickprofiler.request;
 
 /**
- * The time in which steps were under way, of all threads: with prompts among them, and of steps that only decode.
- * Guarded by the recorder.
+ * Two sums over the steps of all threads: the time in which at least one step that processes prompts was under way, and
+ * the time in which only steps that decode were. Guarded by the recorder.
  *
- * <p>Both sums change only with time, and their slopes change only where a step begins or ends. The difference of two
- * readings is therefore the time that a waiting request spent behind prompts, or behind decoding; the rest of the time
- * between the readings was idle. A ring of the latest boundaries gives the sums at a moment that has passed.
+ * <p>Both sums are piecewise linear in time: their slopes change only where a step begins or ends. The difference of
+ * two readings is therefore the time that a waiting request spent behind prompts, or behind decoding; the rest of the
+ * time between the readings was idle. A ring of the latest boundaries gives the sums at a moment in the past.
  */
 final class StepTimes {
 
@@ -34,7 +34,7 @@ final class StepTimes {
     private int promptSteps;
     private int decodingSteps;
 
-    /** Begins with no step under way. */
+    /** Creates sums of 0, with no step under way. */
     StepTimes(long nowNs) {
         latestNs = nowNs;
         seenNs = nowNs;
@@ -50,7 +50,7 @@ final class StepTimes {
         return seenNs;
     }
 
-    /** A step begins, at a moment that is in order. */
+    /** Records that a step begins, at a moment that {@link #inOrder} returned. */
     void begin(boolean prompts, long atNs) {
         advance(atNs);
         if (prompts) {
@@ -61,7 +61,7 @@ final class StepTimes {
         remember();
     }
 
-    /** A step ends, at a moment that is in order. */
+    /** Records that a step ends, at a moment that {@link #inOrder} returned. */
     void end(boolean prompts, long atNs) {
         advance(atNs);
         if (prompts) {

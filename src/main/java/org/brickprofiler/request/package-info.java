@@ -1,6 +1,6 @@
 /**
  * Requests that an engine serves, from arrival to finish, with one cause for each nanosecond in between. This package
- * knows steps by their times, and no brick.
+ * uses the times of steps only; it does not depend on bricks.
  */
 @NullMarked
 package org.brickprofiler.request;

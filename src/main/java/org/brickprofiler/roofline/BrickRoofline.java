@@ -34,7 +34,8 @@ import org.brickprofiler.stats.LatencyDistribution;
  * @param bricks the bricks whose work is known, largest time above the roof first; samples of phases without known work
  *     are left out
  * @param unplaced the names of bricks whose work is unknown or beyond count, and of bricks without a time, in the order
- *     of the profile; remarks name those that a device timed, and those of which only some samples have known work
+ *     of the profile. Bricks that a device timed, and bricks of which only some samples have known work, are named in
+ *     remarks instead
  * @param remarks reasons to doubt the comparison with this machine, one sentence each
  * @param phases the rooflines of the bricks in the steps of each phase; empty if no brick with known work has a phase
  */
@@ -90,19 +91,20 @@ public record BrickRoofline(
 
     /**
      * Returns the distance of each brick of a profile to its roof. If a brick has percentiles, the mean of the middle
-     * half of its samples counts, so that interrupted samples have no effect. If that mean is below the roof and the
-     * mean of all samples is not, the samples differ in their work, and the mean of all counts. A remark names the
-     * bricks whose two means differ by more than a tenth. Each phase of steps has a roofline of its own, since a brick
-     * may be bound by compute in prefill and by memory in decode.
+     * half of its samples counts, so that interrupted samples have no effect. If that mean is shorter than the time at
+     * the roof, the samples differ in their work, and the mean of all samples counts. A remark names the bricks whose
+     * two means differ by more than a tenth. Each phase of steps has a roofline of its own, since a brick may be bound
+     * by compute in prefill and by memory in decode.
      *
-     * <p>Samples of a phase without known work, or outside of steps, are left out, and a remark names their bricks. A
-     * brick is not placed if the work of more than a tenth of its other samples is unknown, as after a merge with a
-     * profile without work, or if a device timed some of them, since the roof is that of the processor.
+     * <p>Samples of a phase without known work are left out, and so are samples outside of steps without known work. A
+     * remark names their bricks. A brick is not placed if the work of more than a tenth of its other samples is
+     * unknown, as after a merge with a profile without work, or if a device timed some of them, since the roof is that
+     * of the processor.
      *
      * @param snapshot the profile, of the same machine
      * @param machine the limits of the machine
-     * @param threads the number of threads that work on one brick together, 1 or more; a larger number gives a higher
-     *     roof, but no error
+     * @param threads the number of threads that work on one brick together, 1 or more; a number that is too large gives
+     *     a higher roof, but no error
      * @return the distances of the bricks
      * @throws IllegalArgumentException when there is no thread
      */
@@ -171,7 +173,8 @@ public record BrickRoofline(
     }
 
     /**
-     * Returns the count, the time, and the distribution of a brick without some of its samples; the rest is the same.
+     * Returns a brick without some of its samples: its count, its total time and its distribution are reduced, the rest
+     * is the same.
      */
     private static BrickStats less(BrickStats brick, List<BrickStats> parts) {
         long count = brick.count();
@@ -314,9 +317,9 @@ public record BrickRoofline(
     }
 
     /**
-     * Returns which limits the placed bricks have, by the time that counts for them.
+     * Returns the share of each limit in the time that counts for the placed bricks.
      *
-     * @return the share of each limit, 0 to 1, in the order of {@link Bound}; the caller's own
+     * @return the share of each limit, 0 to 1, in the order of {@link Bound}; a new map, which the caller may change
      */
     public Map<Bound, Double> bounds() {
         double wholeNs = bricks.stream().mapToDouble(Distance::countedNs).sum();
@@ -368,7 +371,7 @@ public record BrickRoofline(
         /**
          * Returns the time that is compared with the roof.
          *
-         * @return the usual time, ns; the total if the usual time is below the roof
+         * @return the usual time, ns; the total time if the usual time is shorter than the time at the roof
          */
         public double countedNs() {
             return countedNs(totalNs, usualNs, roofNs);

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param environment the measured machine
  * @param measuredAt the time of the measurement
- * @param bandwidths by working set, ascending; not empty
+ * @param bandwidths the bandwidths by working set, ascending; not empty
  * @param flopsOne single-precision GFLOP/s of one thread
  * @param flopsAll single-precision GFLOP/s of one thread for each processor, together
  * @param disturbances other activity of the machine during the measurement, one remark each; empty if none was observed
@@ -63,7 +63,7 @@ public record MachineRoof(
      *
      * @param environment the measured machine
      * @param measuredAt the time of the measurement
-     * @param bandwidths by working set; not empty
+     * @param bandwidths the bandwidths by working set; not empty
      * @param flopsOne single-precision GFLOP/s of one thread
      * @param flopsAll single-precision GFLOP/s of one thread for each processor, together
      * @throws IllegalArgumentException when there is no bandwidth, or no processor
@@ -161,10 +161,10 @@ public record MachineRoof(
     }
 
     /**
-     * Measures this machine, with loops that the just-in-time compiler vectorises. The measurement takes about half a
-     * minute, all processors, and memory of four times the last cache, or as much as {@code maxBytes} permits;
-     * {@link #reachesMemory} shows whether that was enough. Other work on the machine lowers the rates. One thread at a
-     * time.
+     * Measures this machine, with loops that the just-in-time compiler vectorises. The measurement occupies all
+     * processors for about half a minute. It uses memory of at least four times the last cache, or as much as
+     * {@code maxBytes} permits; {@link #reachesMemory} shows whether that was enough. Other work on the machine lowers
+     * the rates. One thread at a time.
      *
      * @param maxBytes the most memory to use, bytes; at least 1 MiB is used
      * @return the roof
@@ -174,8 +174,8 @@ public record MachineRoof(
     }
 
     /**
-     * Measures two figures beside a run: the operations of one thread, and its rate of reading 16 MiB. Takes about a
-     * second; no brick may run at the same time. Store the result in the profile:
+     * Measures two rates of one thread beside a run: its operations, and its reading of 16 MiB. The measurement takes
+     * about a second; no brick may run at the same time. Store the result in the profile:
      *
      * <pre>{@code
      * RunFacts facts = snapshot.facts();

@@ -43,8 +43,7 @@ import org.brickprofiler.internal.io.Checks;
  * them, as fused attention shows.
  *
  * <p><b>Working sets.</b> Weights and cached keys and values are used once in a step, so all of them are the working
- * set of the bricks that use them. The working set of the bricks between these is only the output of the preceding
- * brick.
+ * set of the bricks that use them. The working set of any other brick is only what one call of it reads and writes.
  *
  * <p>Immutable; any thread.
  */
@@ -106,7 +105,8 @@ public final class WorkModel {
         /**
          * Checks the shape.
          *
-         * @throws IllegalArgumentException when a number is not above 0, or there are fewer experts than a token uses
+         * @throws IllegalArgumentException when a number is not positive and finite, there are fewer experts than a
+         *     token uses, or a token uses none of the experts
          */
         public LlamaConfig {
             requirePositive("layers", layers);
@@ -174,7 +174,7 @@ public final class WorkModel {
         }
 
         /**
-         * Returns a copy with heads whose width is not the model's divided by them.
+         * Returns a copy with another width of a head, for models in which it is not {@code dim / heads}.
          *
          * @param width width of a head
          * @return the shape
@@ -238,7 +238,7 @@ public final class WorkModel {
             return (double) kvHeads * headDim;
         }
 
-        /** The shape by name; unless set, a dense model of numbers that take 16 bits. */
+        /** Collects the shape by name. The default is a dense model whose numbers take 16 bits. */
         private static final class Builder {
             private int layers;
             private int dim;
@@ -324,7 +324,7 @@ public final class WorkModel {
 
     private Map<BrickId, Work> step(int sequences, int newTokens, int cached) {
         requireCount("sequences", sequences);
-        Step step = new Step(config, sequences, newTokens, cached);
+        StepWork step = new StepWork(config, sequences, newTokens, cached);
         step.count();
         return Collections.unmodifiableMap(step.works());
     }
@@ -352,7 +352,7 @@ public final class WorkModel {
     }
 
     /** Counts one step. One thread. */
-    private static final class Step {
+    private static final class StepWork {
 
         private static final double BITS = 8;
 
@@ -375,7 +375,10 @@ public final class WorkModel {
         private final double cache;
         private final double activation;
 
-        /** The keys of all sequences at the end, and the pairs of a token and a key that it attends to. */
+        /**
+         * The keys of one sequence at the end, and the pairs of a token and a key that it attends to, over all
+         * sequences.
+         */
         private final double keys;
 
         private final double pairs;
@@ -385,7 +388,7 @@ public final class WorkModel {
         /** The bytes of all weights and cached numbers of the step. */
         private double streamedBytes;
 
-        Step(LlamaConfig config, int sequences, int newTokens, int cached) {
+        StepWork(LlamaConfig config, int sequences, int newTokens, int cached) {
             c = config;
             this.sequences = sequences;
             tokens = (double) sequences * newTokens;

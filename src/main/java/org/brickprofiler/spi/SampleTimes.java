@@ -1,8 +1,7 @@
 package org.brickprofiler.spi;
 
 /**
- * Gives the times of the calling thread's samples. It is implemented by a profiler, which hands it to the log of
- * checksums that it makes. There is nothing to call here and nothing to implement: how times get there is the library's
- * own.
+ * Provides the times of the calling thread's samples. A profiler passes an implementation to the log of checksums that
+ * it creates. The interface has no public methods, and applications must not implement it.
  */
 public interface SampleTimes {}

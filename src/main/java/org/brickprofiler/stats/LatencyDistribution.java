@@ -5,9 +5,9 @@ import java.util.Objects;
 import org.brickprofiler.internal.record.LatencyBuckets;
 
 /**
- * The distribution of the durations of a brick: counts in buckets that are narrow for short durations and wide for long
- * ones, as in HdrHistogram (hdrhistogram.org). A percentile lies within {@link #RELATIVE_ERROR} of the true duration of
- * that rank, up to 2<sup>40</sup> ns (18 minutes). Immutable.
+ * The distribution of durations, such as those of a brick's samples: counts in buckets that are narrow for short
+ * durations and wide for long ones, as in HdrHistogram (hdrhistogram.org). A percentile lies within
+ * {@link #RELATIVE_ERROR} of the true duration of that rank, up to 2<sup>40</sup> ns (18 minutes). Immutable.
  */
 public final class LatencyDistribution {
 
@@ -126,7 +126,7 @@ public final class LatencyDistribution {
     }
 
     /**
-     * Returns a duration that the given share of samples does not exceed, by nearest rank: the duration of sample
+     * Returns a percentile by nearest rank, which the given share of samples does not exceed: the duration of sample
      * number ⌈share · count⌉ in ascending order.
      *
      * @param percent the share, 0 to 100
@@ -135,7 +135,7 @@ public final class LatencyDistribution {
      */
     public long percentileNs(double percent) {
         requirePercentile(percent);
-        // A share such as 99.9 is no binary fraction: rounding down keeps the product from exceeding a whole rank.
+        // A share such as 99.9 is not a binary fraction: rounding down keeps the product from exceeding a whole rank.
         long rank = Math.max(1, (long) Math.ceil(Math.nextDown(percent) * count / 100.0));
         long seen = 0;
         for (int i = 0; i < counts.length; i++) {
@@ -154,8 +154,8 @@ public final class LatencyDistribution {
     }
 
     /**
-     * Returns a duration that the given share of samples does not exceed, with the samples of a bucket spread evenly
-     * over it. Unlike {@link #percentileNs} it changes continuously with the samples, which makes it fit for comparing
+     * Returns a percentile that is interpolated as if the samples of a bucket were spread evenly over the bucket.
+     * Unlike {@link #percentileNs} it changes continuously with the samples, which makes it fit for comparing
      * distributions.
      *
      * @param percent the share, 0 to 100
@@ -207,7 +207,7 @@ public final class LatencyDistribution {
      *
      * @param other the other distribution
      * @return the distribution of all samples of both
-     * @throws IllegalArgumentException when these are more than 2<sup>63</sup> - 1 samples
+     * @throws IllegalArgumentException when both together have more than 2<sup>63</sup> - 1 samples
      */
     public LatencyDistribution plus(LatencyDistribution other) {
         Objects.requireNonNull(other, "other");

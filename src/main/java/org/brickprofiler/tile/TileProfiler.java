@@ -74,8 +74,8 @@ public final class TileProfiler {
      * Creates a profiler for tiles, switched off.
      *
      * @param clock the clock it reads
-     * @param tracing the recorder that also takes the tiles as spans, or null
-     * @throws IllegalArgumentException when it is no recorder of this library
+     * @param tracing the recorder that also keeps the tiles as spans, or null
+     * @throws IllegalArgumentException when the recorder does not come from this library
      */
     public TileProfiler(NanoClock clock, @Nullable Tracing tracing) {
         Objects.requireNonNull(clock, "clock");
@@ -97,7 +97,8 @@ public final class TileProfiler {
     /**
      * Returns whether recording is on.
      *
-     * @return true between {@link #enable} and {@link #disable}
+     * @return true between {@link #enable} and {@link #disable}; always false if {@code BRICK_PROFILER=off} or its
+     *     property switches off the whole profiler
      */
     public boolean isEnabled() {
         return enabled;
@@ -135,7 +136,7 @@ public final class TileProfiler {
      * @throws IllegalArgumentException when a number is negative; nothing is recorded then
      */
     public void stop(long timer, long elements, long flops) {
-        // Clear in a void timer and in a brick's.
+        // This bit is clear in a void timer and in a brick's timer.
         if ((timer & TimerToken.FOREIGN) == 0 || !enabled) {
             requireNotNegative("elements", elements);
             requireNotNegative("flops", flops);
@@ -193,8 +194,8 @@ public final class TileProfiler {
 
     /**
      * Begins to record tiles by place as well as by level: the grid of each level is divided into at most 32 by 32
-     * parts of whole rows and columns. A tile then costs a second row of its thread's sums, and a thread up to 400 KB.
-     * Earlier statistics by place are forgotten.
+     * parts of whole rows and columns. Each tile then also updates a second row of its thread's sums, and each thread
+     * takes up to 400 KB more. Earlier statistics by place are forgotten.
      *
      * @param rows of the grid of tiles, 1 or more; tiles of further rows count in the last part
      * @param cols of the grid, 1 or more, likewise
@@ -392,7 +393,7 @@ public final class TileProfiler {
         }
         return enabled
                 ? text.toString()
-                : text.append("the switch of tiles is off\n").toString();
+                : text.append("tile recording is off\n").toString();
     }
 
     /**
@@ -429,7 +430,7 @@ public final class TileProfiler {
         return json.append("]}").toString();
     }
 
-    /** The name of the rows that show tiles as spans. */
+    /** The names under which a timeline shows tiles. */
     private static final class Names implements SpanSink.Names {
 
         @Override

@@ -111,9 +111,9 @@ public record TileStats(
     }
 
     /**
-     * Floating-point operations per byte, at four bytes an element: the x axis of the roofline model (Williams,
-     * Waterman and Patterson, 2009). If elements have another size, use {@link #arithmeticIntensity(double)}; this
-     * value is then wrong by a factor.
+     * Returns the floating-point operations per byte, at four bytes an element: the x axis of the roofline model
+     * (Williams, Waterman and Patterson, 2009). If elements have another size, use
+     * {@link #arithmeticIntensity(double)}; this value is then wrong by a factor.
      *
      * @return FLOP/byte, 0 without elements
      */
@@ -122,7 +122,7 @@ public record TileStats(
     }
 
     /**
-     * Floating-point operations per byte, for elements of a known size.
+     * Returns the floating-point operations per byte, for elements of a known size.
      *
      * @param bytesPerElement bytes that an element takes, more than 0: 2 for a half float, about 0.56 for a weight of 4
      *     bits in blocks with their scales
@@ -150,7 +150,7 @@ public record TileStats(
      * Returns the share of a peak rate that was reached.
      *
      * @param peakGflops the peak of the workers of a tile, GFLOP/s: of one worker, or of all that share a tile
-     * @return 0 to 1; 1 includes everything above the peak; 0 for a peak of 0
+     * @return 0 to 1; a rate above the peak counts as 1; 0 for a peak of 0
      * @throws IllegalArgumentException when the peak is negative or not a number
      */
     public double cacheEfficiency(double peakGflops) {
@@ -161,7 +161,7 @@ public record TileStats(
     }
 
     /**
-     * Returns both together. Commutative and associative.
+     * Returns the sum of these and other statistics. Commutative and associative.
      *
      * @param other stats of the same level
      * @return the sums of both

@@ -115,7 +115,8 @@ public final class DeviceTrack {
     }
 
     /**
-     * Sets the largest difference between times of this stream and those of the host. The largest value is kept.
+     * Sets the largest difference between times of this stream and those of the host. If this is called several times,
+     * the largest value counts.
      *
      * @param ns the error, ns
      * @throws IllegalArgumentException when it is negative
@@ -152,12 +153,14 @@ public final class DeviceTrack {
         return errorNs;
     }
 
-    /** Returns the buffer of the spans whose times are known, as copies of it refer to it. */
+    /**
+     * Returns the identity of the buffer of the spans whose times are known: the object that its copies return, too.
+     */
     Object spans() {
         return spans.identity();
     }
 
-    /** Returns the buffer of the spans of which only the durations are known. */
+    /** Returns the identity of the buffer of the spans of which only the durations are known. */
     Object laid() {
         return laid.identity();
     }

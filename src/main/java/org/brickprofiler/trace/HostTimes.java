@@ -13,7 +13,10 @@ final class HostTimes implements SystemTimes {
 
     private static final long MILLISECOND_NS = 1_000_000;
 
-    /** The end of the name of beans that report whole cycles, most of which run beside the application. */
+    /**
+     * The suffix of the names of beans that report whole collection cycles, most of which run concurrently with the
+     * application.
+     */
     private static final String CYCLES = "Cycles";
 
     /** The beans that report pauses. */

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The layers and steps of one thread as spans, made from the boundaries between its bricks. A layer begins when it was
- * announced, otherwise with its first brick after the previous boundary. A step lies between the ends of two forward
- * passes. An announced step begins at its announcement. One thread.
+ * announced, otherwise with its first brick after the previous boundary. A step extends from the end of one forward
+ * pass to the end of the next; an announced step begins at its announcement. One thread.
  *
  * <p>{@link LayerBoundaries} decides to which side a brick across a boundary belongs. The boundary is drawn at the
  * beginning or end of such a brick, so that all spans nest on one track. A step contains each of its layers as a whole.
@@ -162,7 +162,10 @@ final class LayerSpans {
             };
         }
 
-        /** Puts a brick on a side and into its region, and cuts the other regions that it lies across. */
+        /**
+         * Records the side of a brick, extends the region that holds the brick, and cuts the other regions that it
+         * overlaps.
+         */
         void place(Side side, @Nullable Region holder, long startNs, long endNs) {
             boundaries.end(startNs, endNs, side);
             move(open, holder, startNs, endNs);
@@ -206,7 +209,7 @@ final class LayerSpans {
                     if (part.layer(entry) == LayerToken.OWN_LAYER) {
                         lastEndNs = Math.max(lastEndNs, copy.endNs(entry));
                         if (copy.kind(entry) == SpanKind.DEFERRED) {
-                            // The brick lies on a separate track, and belongs to the layer that is open when its end
+                            // The brick is on a separate track, and belongs to the layer that is open when its end
                             // becomes known.
                             layers.open.begin(atNs);
                             steps.open.begin(atNs);

@@ -234,8 +234,8 @@ final class ProfilerSpans implements SpanSink {
     }
 
     /**
-     * Collects the spans that a profiler timed on one stream of a device. The profiler's calls take turns. The stream
-     * keeps the profiler's timing until the profiler is unreachable and no sample is pending.
+     * Collects the spans that a profiler timed on one stream of a device. Calls of the profiler exclude each other. The
+     * stream keeps the profiler's timing until the profiler is unreachable and no sample is pending.
      */
     static final class TimedStream extends Source implements SpanSink.Stream {
 

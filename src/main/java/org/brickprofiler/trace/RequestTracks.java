@@ -10,8 +10,9 @@ import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestTimeline;
 
 /**
- * A timeline with a track for each request of a time line of requests: its segments, named by their causes. Flows lead
- * from the span of a step to the segments in which it works on requests. Immutable, as far as the timeline below it is.
+ * A timeline with an additional track for each request. The spans of such a track are the request's segments, named by
+ * their causes. Flows lead from the span of a step to the segments in which it works on requests. Immutable, as far as
+ * the timeline below it is.
  */
 final class RequestTracks implements Timeline {
 
@@ -29,13 +30,13 @@ final class RequestTracks implements Timeline {
     private final List<Track> tracks;
     private final List<RequestTimeline.Step> steps;
 
-    /** The segments of each track beyond those of the timeline below. */
+    /** The segments of each additional track. */
     private final List<List<RequestTimeline.Segment>> segments = new ArrayList<>();
 
     /** Whether a segment belongs to a step, by the number of the step. */
     private final boolean[] works;
 
-    /** The steps by their beginning, to which a span within belongs. */
+    /** The indices of the steps by their start, to find the step in which a span begins. */
     private final TreeMap<Long, Integer> byStart = new TreeMap<>();
 
     private final long longestStepNs;
@@ -106,7 +107,10 @@ final class RequestTracks implements Timeline {
         }
     }
 
-    /** Returns the flow that begins at the span of a step; 0 if no request ends it, or several steps may be meant. */
+    /**
+     * Returns the flow that begins at the span of a step; 0 if no segment of a request belongs to the step, or several
+     * steps match.
+     */
     private long flowOf(long startNs) {
         int found = -1;
         for (Map.Entry<Long, Integer> entry :

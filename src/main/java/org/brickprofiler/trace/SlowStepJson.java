@@ -23,8 +23,8 @@ import org.brickprofiler.trace.SlowSteps.Verdict;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JSON form of slow steps: tables of fields, from which the writing, the types of the page's data and
- * {@code docs/format.md} follow. Stateless; any thread.
+ * The JSON form of slow steps. The writer, the types of the page's data and {@code docs/format.md} are derived from its
+ * tables of fields. Stateless; any thread.
  */
 final class SlowStepJson {
 
@@ -40,7 +40,7 @@ final class SlowStepJson {
      * @param key its key
      * @param meaning its meaning, with its unit
      * @param type its type in TypeScript; for records the title of their table, and {@code []}
-     * @param isRead whether readers take it; else it follows from others
+     * @param isRead whether readers use it; otherwise it follows from other fields
      * @param value its value in a record: a number, a text, or a list of texts or objects
      * @param <T> the record
      */
@@ -145,8 +145,8 @@ final class SlowStepJson {
                             .sampledBatch()),
                     new Field<>(
                             "unknown",
-                            "kinds that nobody reported for this step, or for enough of the compared ones: their time is in the"
-                                    + " other parts",
+                            "kinds that are unknown for this step, or for enough of the compared ones: their time is in"
+                                    + " the other parts",
                             "string[]",
                             true,
                             step -> step.unknown().stream().map(Kind::name).toList()),
@@ -238,7 +238,7 @@ final class SlowStepJson {
                     all.number("spans_kept"),
                     all.number("spans_left_out"));
         } catch (IOException malformed) {
-            throw new IllegalArgumentException("slow steps are no JSON: " + malformed.getMessage(), malformed);
+            throw new IllegalArgumentException("slow steps are not JSON: " + malformed.getMessage(), malformed);
         }
     }
 
@@ -290,7 +290,7 @@ final class SlowStepJson {
             if (map.get(key) instanceof Long number) {
                 return number;
             }
-            throw new IllegalArgumentException(key + " of slow steps is no whole number: " + map.get(key));
+            throw new IllegalArgumentException(key + " of slow steps is not a whole number: " + map.get(key));
         }
 
         int integer(String key) {

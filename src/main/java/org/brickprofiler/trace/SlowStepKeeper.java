@@ -26,23 +26,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses the steps whose spans a timeline keeps: of each phase of each profiler, the slowest ones and one whose
- * duration is close to the median. Of a sample of steps it keeps the places of their time, so that a slow step can be
- * compared with typical ones. One lock guards everything; a step that is not chosen takes it twice and allocates
+ * duration is close to the median. It also keeps the places of the time of a sample of steps, so that a slow step can
+ * be compared with typical ones. One lock guards everything; a step that is not chosen acquires it twice and allocates
  * little.
  *
- * <p>The buffers of the recorder stay as they are. The spans of chosen steps are copied from them when some more steps
- * were chosen, or when a buffer is about to overwrite them; until then, workers finish and devices resolve their work,
- * and steps that are chosen only for a moment cost nothing.
+ * <p>The spans of chosen steps are copied from the recorder's buffers, which stay unchanged. A chosen step waits for
+ * the copy until some more steps have been chosen, or until a buffer is about to overwrite its spans. Meanwhile workers
+ * finish and devices resolve their work, and a step that is soon displaced by a slower one is usually not copied.
  */
 final class SlowStepKeeper {
 
-    /** Chosen steps wait for their spans until so many do. */
+    /** The number of waiting steps at which their spans are copied. */
     private static final int MOST_WAITING = 16;
 
-    /** The buffers of ended threads are freed after so many steps. */
+    /** The number of steps after which the buffers of ended threads are freed. */
     private static final int STEPS_BETWEEN_SWEEPS = 1_024;
 
-    /** So often the spans of a step are taken if a device has not resolved all of them. */
+    /** The most times that the spans of a step are copied while a device has not resolved all of them. */
     private static final int MOST_SETTLED = 4;
 
     private static final StepInfo.Phase[] PHASES = StepInfo.Phase.values();
@@ -61,7 +61,7 @@ final class SlowStepKeeper {
     /** The profilers that had a step. Guarded by this, like everything below. */
     private final List<OfProfiler> profilers = new ArrayList<>();
 
-    /** The steps of profilers that nobody can reach any more, by phase. */
+    /** The steps of unreachable profilers, by phase. */
     private final Past[] past = Arrays.stream(PHASES).map(phase -> new Past()).toArray(Past[]::new);
 
     /** The threads with a step under way. */
@@ -69,7 +69,7 @@ final class SlowStepKeeper {
 
     private long endedSteps;
 
-    /** Entries that were written to buffers that are no longer there. */
+    /** The number of entries that were written to buffers that have been freed since. */
     private long writtenBefore;
 
     /**
@@ -90,7 +90,10 @@ final class SlowStepKeeper {
         this.sources = sources;
     }
 
-    /** Frees the buffers of ended threads, except those with spans that a step waits for: threads may come and go. */
+    /**
+     * Frees the buffers of ended threads, so that short-lived threads do not accumulate, except buffers with spans that
+     * a waiting step needs.
+     */
     private void freeEnded(long nowNs) {
         long neededNs = nowNs;
         for (OfProfiler profiler : profilers) {
@@ -125,7 +128,7 @@ final class SlowStepKeeper {
         }
     }
 
-    /** A step is over, or forgotten. */
+    /** Removes the step that is under way on a thread, because it has ended or is discarded. */
     private void forget(Place place) {
         underWay.remove(place);
         place.size = null;
@@ -141,11 +144,12 @@ final class SlowStepKeeper {
         private final OfPhase[] phases =
                 Arrays.stream(PHASES).map(phase -> new OfPhase()).toArray(OfPhase[]::new);
 
-        /** The chosen steps whose spans are still in the buffers alone, oldest first. */
+        /** The chosen steps whose spans have not been copied for good yet, oldest first. */
         private final List<StepWindow> waiting = new ArrayList<>();
 
         /**
-         * The latest end of a step at which no deferred measurement was pending: the spans of those before are there.
+         * The latest end of a step at which no deferred measurement was pending: all steps that ended by then have
+         * their spans.
          */
         private long resolvedNs = Long.MIN_VALUE;
 
@@ -248,9 +252,9 @@ final class SlowStepKeeper {
         }
 
         /**
-         * Takes the spans of the steps that wait for it.
+         * Copies the spans of the waiting steps.
          *
-         * @param isLook true if the steps go on waiting: a timeline needs the spans now, and later ones may come
+         * @param isLook true if the steps keep waiting: a timeline needs the spans now, and more of them may arrive
          */
         private void settle(boolean isLook) {
             List<StepWindow.Source> all = sources.get();
@@ -302,10 +306,10 @@ final class SlowStepKeeper {
         private @Nullable StepWindow median;
         private long steps;
 
-        /** The place of the step that ended last in the sample; -1 if it is not chosen. */
+        /** The index in the sample for the step that ended last; -1 if the step is not sampled. */
         private int place;
 
-        /** How many steps lasted how long, the bucket of the median, and the steps below it. */
+        /** The histogram of durations, the bucket of the median, and the number of steps in lower buckets. */
         private final int[] durations = new int[LatencyBuckets.COUNT];
 
         private int medianBucket;
@@ -379,7 +383,10 @@ final class SlowStepKeeper {
             return SlowStepKeeper.kept(slowest, median);
         }
 
-        /** Returns the kept step whose duration is closest to the median: in a short run one of the slowest. */
+        /**
+         * Returns the kept step whose duration is closest to the median: in a short run this is one of the slowest
+         * steps.
+         */
         @Nullable
         StepWindow closestToMedian() {
             return kept().stream()
@@ -402,18 +409,18 @@ final class SlowStepKeeper {
 
     // ---- profilers that are gone ----
 
-    /** A step of a profiler that is gone, which was explained when it went. */
+    /** A step of a removed profiler, which was explained when the profiler was removed. */
     private record PastStep(StepWindow window, Explained explained) {}
 
     /**
-     * The steps of one phase of all profilers that nobody can reach any more: as few as of one profiler, however many
-     * come and go.
+     * The steps of one phase of all removed profilers together. However many profilers are removed, no more steps are
+     * kept than of one profiler.
      */
     private final class Past {
         private final PriorityQueue<PastStep> slowest =
                 new PriorityQueue<>(Comparator.comparing(PastStep::window, SLOWEST_FIRST.reversed()));
 
-        /** Of the profiler with the most steps. */
+        /** The step close to the median, of the profiler with the most steps. */
         private @Nullable StepWindow median;
 
         private long medianSteps;
@@ -449,7 +456,7 @@ final class SlowStepKeeper {
         }
     }
 
-    /** The profiler has ended: its slowest steps remain, as far as they are slower than those of others that ended. */
+    /** Removes an unreachable profiler. Its steps stay if they are among the slowest of all removed profilers. */
     private void end(OfProfiler profiler) {
         for (int phase = 0; phase < PHASES.length; phase++) {
             past[phase].add(profiler.phases[phase]);
@@ -512,7 +519,7 @@ final class SlowStepKeeper {
         return phases;
     }
 
-    /** The kept spans of each buffer, and what they are. Immutable. */
+    /** The kept spans of each buffer, and the explanation of their steps. Immutable. */
     record Kept(SlowSteps steps, List<StepWindow.Held> held) {
 
         /** Returns the kept spans of a source: a copy for each step and buffer. */
@@ -551,7 +558,9 @@ final class SlowStepKeeper {
         return new Kept(steps, held);
     }
 
-    /** Returns the spans of all steps; a span that several steps have is part of the first one alone. */
+    /**
+     * Returns the spans of all steps. A span that belongs to several steps is returned once, with the first of them.
+     */
     private static List<StepWindow.Held> distinct(List<StepWindow> windows) {
         List<StepWindow.Held> all = new ArrayList<>();
         ObjectIntHashMap<Object> buffers = new ObjectIntHashMap<>();
@@ -573,7 +582,7 @@ final class SlowStepKeeper {
     }
 
     /**
-     * Takes the spans of all steps that wait for it, since the buffers of a profiler will be given up.
+     * Copies the spans of all waiting steps, because the buffers of a profiler are about to be freed.
      *
      * @return the entries of these buffers that are kept
      */
@@ -590,7 +599,7 @@ final class SlowStepKeeper {
         return kept;
     }
 
-    /** Returns whether a step has entries of these buffers. */
+    /** Returns whether a kept step has entries of these buffers. */
     synchronized boolean holds(SpanContents contents) {
         return keptWindows().stream()
                 .anyMatch(window -> !window.heldOf(contents).isEmpty());

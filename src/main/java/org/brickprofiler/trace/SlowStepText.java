@@ -59,7 +59,7 @@ final class SlowStepText {
         return text.toString();
     }
 
-    /** Returns how many steps of how many the timeline holds. */
+    /** Returns how many of the steps of each phase the timeline holds, as a sentence. */
     static String held(SlowSteps steps) {
         String held = steps.phases().stream()
                 .map(phase -> String.format(
@@ -152,7 +152,7 @@ final class SlowStepText {
         };
     }
 
-    /** Names a size that the sample seldom has. */
+    /** Returns a sentence about the step's sizes that are unusual in the sample; empty if there are none. */
     private static String size(Explained step) {
         Typical typical = step.typical();
         List<String> unusual = new ArrayList<>();

@@ -11,25 +11,26 @@ import java.util.TreeSet;
 import org.brickprofiler.StepInfo;
 
 /**
- * The slowest steps of a run, each compared with typical steps of its size, and what was left out of the timeline that
- * holds them: see {@link TraceRecorder.Builder#keepSlowSteps}. Immutable.
+ * The slowest steps of a run, each compared with typical steps of its size, and the number of events that were left out
+ * of the timeline that holds them: see {@link TraceRecorder.Builder#keepSlowSteps}. Immutable.
  *
  * <p>A step lasts from its beginning to its end by the host's clock. Each ns of it has one place: the innermost brick
  * of the step's own thread; else a brick of the device that the step launched; else a brick of another thread; else it
  * lies between bricks. A stop of the virtual machine that a flight recording reports is a place of its own.
  *
- * <p>The typical step is the median, place by place, of the {@value #NEAREST} comparable steps of a sample of
- * {@value #SAMPLED} steps of the phase that are nearest in batch, prompt tokens and KV length, and of those that are as
- * near as the last of these. A step is comparable if none of the three differs by more than a quarter; with fewer than
- * {@value #FEWEST} comparable steps there is no verdict.
+ * <p>The typical step is the median, place by place, of the {@value #NEAREST} nearest comparable steps, and of all that
+ * are as near as the last of these. They are chosen from a sample of {@value #SAMPLED} steps of the phase, by their
+ * distance in batch, prompt tokens and KV length. A step is comparable if none of the three differs by more than a
+ * quarter. With fewer than {@value #FEWEST} comparable steps there is no verdict.
  *
  * <p>Garbage collections, the time that the step's thread waited for a processor, and the time that it neither ran nor
- * waited, have no place within the step. Their excess over typical steps is subtracted from the places that exceed
- * theirs, in proportion to the excess of each, if there is such a place. Collections are known to the millisecond: they
- * explain no more than these places exceed theirs. The parts therefore sum to the excess, to the ns.
+ * waited, have no place within the step. Their excess over typical steps is subtracted from the places that exceed the
+ * typical step, in proportion to the excess of each place, if there is such a place. Collections are known to the
+ * millisecond, so they explain at most the sum of the excesses of these places. The parts therefore sum to the excess,
+ * to the ns.
  *
- * <p>Of the profilers that nobody can reach any more, the slowest steps of all of them together are kept, explained as
- * they were when their profiler went.
+ * <p>Of all unreachable profilers together, only the slowest steps are kept, with the explanations that they had when
+ * their profilers were removed.
  *
  * @param phases how many steps each phase had, over all profilers
  * @param slowest the slowest steps of each phase, slowest first
@@ -65,7 +66,8 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
      * @param phase the phase
      * @param steps steps that ended
      * @param kept steps whose spans the timeline holds: the slowest ones, and one whose duration is close to the median
-     * @param median the number of that step, of the profiler with the most steps of the phase; -1 without one
+     * @param median the number of the step close to the median, of the profiler with the most steps of the phase; -1 if
+     *     there is none
      */
     public record PhaseSteps(StepInfo.Phase phase, long steps, int kept, long median) {
 
@@ -134,14 +136,14 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
         EXPLAINED,
         /**
          * The same, but other steps were under way at the same time, or during one of the compared steps: bricks of
-         * threads that began no step count as time between bricks, since nobody knows for which step they worked.
+         * threads that began no step count as time between bricks, since the step for which they worked is unknown.
          */
         BESIDE_OTHER_STEPS,
         /** Too few sampled steps have its size. */
         FEW_COMPARABLE_STEPS,
         /** Spans of the step were overwritten, had no room, were not resolved in time, or were cleared in mid-step. */
         SPANS_MISSING,
-        /** Other steps ran on virtual threads at the same time; no span shows the step that it belongs to. */
+        /** Other steps ran on virtual threads at the same time; a span does not show to which step it belongs. */
         MIXED_WITH_OTHERS;
 
         /**
@@ -178,7 +180,7 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
             long sampledBatch) {
 
         /**
-         * Returns whether a quarter of the compared steps took as long: then the step is no outlier.
+         * Returns whether at least a quarter of the compared steps took as long as the step, so that it is no outlier.
          *
          * @return false without comparable steps
          */
@@ -197,8 +199,8 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
      * @param verdict whether the parts explain it
      * @param typical the steps that it was compared with
      * @param parts the parts of the excess, largest first, which sum to {@link #excessNs}; empty without a verdict
-     * @param unknown the kinds that nobody reported for this step, or for enough of the steps that it was compared
-     *     with: their time is in the other parts
+     * @param unknown the kinds whose time is unknown for this step, or known for too few of the steps that it was
+     *     compared with; their time is in the other parts
      */
     public record Explained(
             long index,
@@ -251,7 +253,7 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
     }
 
     /**
-     * Returns what the timeline holds of the run.
+     * Returns how many of the steps of each phase the timeline holds.
      *
      * @return a sentence in ASCII
      */
@@ -260,7 +262,7 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
     }
 
     /**
-     * Returns what the timeline holds, and a sentence for each of the slowest steps.
+     * Returns a report: how many steps the timeline holds, and a sentence for each of the slowest steps.
      *
      * @return printable ASCII, with {@code "\n"} at the end of each line, in every locale
      */
@@ -287,11 +289,11 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
     }
 
     /**
-     * Reads what {@link #toJson} wrote.
+     * Reads the JSON that {@link #toJson} wrote.
      *
      * @param json an object
      * @return an equal value
-     * @throws IllegalArgumentException when it is another text; the message names the fault
+     * @throws IllegalArgumentException when the text is not such JSON; the message names the fault
      */
     public static SlowSteps fromJson(String json) {
         return SlowStepJson.read(Objects.requireNonNull(json, "json"));

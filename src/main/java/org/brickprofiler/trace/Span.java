@@ -9,7 +9,10 @@ import org.brickprofiler.StepInfo;
 /** One execution of a named thing: its beginning, its end, and optional details. */
 public interface Span {
 
-    /** The name of a flow without a name. In a timeline of this library every flow leads from a launch to its work. */
+    /**
+     * The name of a flow without a name, like all flows that this library records: they lead from a launch to its work,
+     * or from a step to the requests that it worked on.
+     */
     int UNNAMED = -1;
 
     /**
@@ -56,7 +59,8 @@ public interface Span {
     int layer();
 
     /**
-     * Returns the phase of the step that this span is, or to which the profiler counted this sample.
+     * Returns the phase of a step or of a sample. The phase of a sample is that of the step to which the profiler
+     * counted it.
      *
      * @return the phase; this default returns {@link Phase#NONE}
      */
@@ -113,7 +117,7 @@ public interface Span {
         return -1;
     }
 
-    /** The phase of a step that the library announced, or of the step to which the profiler counted a sample. */
+    /** The phase of an announced step, or of the step to which the profiler counted a sample. */
     enum Phase {
         /** No phase: the span is neither such a step nor a sample, or the sample belongs to no step. */
         NONE(Optional.empty()),
@@ -137,7 +141,7 @@ public interface Span {
         }
 
         /**
-         * Returns the phase as steps have it.
+         * Returns the corresponding phase of {@link StepInfo}.
          *
          * @return empty for {@link #NONE} and {@link #UNKNOWN}
          */

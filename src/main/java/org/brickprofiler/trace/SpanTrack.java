@@ -116,7 +116,7 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
     /**
      * Returns the span of a kind that began at a moment.
      *
-     * @return its entry, or -1 if no such span has that name and no flow yet
+     * @return its entry, or -1 if there is no such span with that name and without an outgoing flow
      */
     int launcher(SpanKind kind, long startNs, int name) {
         int low = 0;

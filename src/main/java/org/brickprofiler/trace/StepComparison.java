@@ -24,7 +24,7 @@ import org.brickprofiler.trace.StepParts.Place;
 /** Compares a slow step with typical steps of its size, as {@link SlowSteps} defines them. Stateless; any thread. */
 final class StepComparison {
 
-    /** Sizes are comparable within a quarter. */
+    /** The largest logarithm of the ratio of comparable sizes: they differ by at most a quarter. */
     private static final double FURTHEST = Math.log(1.25);
 
     private StepComparison() {}
@@ -91,11 +91,11 @@ final class StepComparison {
     }
 
     /**
-     * Explains a step. If other steps were under way meanwhile, or during one of the compared steps, bricks of other
-     * threads are unknown in one of them, and count as time between bricks in all.
+     * Explains a step. If other steps were under way during this step or a compared one, the bricks of other threads
+     * are unknown there; they count as time between bricks in all of these steps.
      *
      * @param step the step
-     * @param sample the sampled steps of its phase, the step itself perhaps among them
+     * @param sample the sampled steps of its phase; may include the step itself
      */
     static Explained explain(Candidate step, Collection<? extends Candidate> sample) {
         List<Candidate> usable = new ArrayList<>();
@@ -146,7 +146,10 @@ final class StepComparison {
                 unknown(step, verdict.isExplained() ? nearest : List.of()));
     }
 
-    /** Returns the kinds that the step does not know, or too few of the steps that it was compared with. */
+    /**
+     * Returns the kinds whose time is unknown for the step, or known for too few of the steps that it was compared
+     * with.
+     */
     private static Set<Kind> unknown(Candidate step, List<Candidate> compared) {
         Set<Kind> unknown = EnumSet.noneOf(Kind.class);
         if (!step.knowsStops()) {
@@ -166,7 +169,7 @@ final class StepComparison {
 
     // ---- the typical step ----
 
-    /** Returns the nearest ones among the comparable steps, the nearest first; of equally near ones all. */
+    /** Returns the nearest of the comparable steps, nearest first, and all that are as near as the last of these. */
     private static List<Candidate> nearest(Candidate step, List<Candidate> sample) {
         ToDoubleFunction<Candidate> distance = each -> distance(step.info(), each.info());
         List<Candidate> comparable = sample.stream()
@@ -228,7 +231,7 @@ final class StepComparison {
         moveWithoutPlace(Kind.NO_PROCESSOR, above(step.parts().waitedNs(), typically.waitedNs), excess);
         moveWithoutPlace(Kind.BLOCKED, above(step.parts().blockedNs(), typically.blockedNs), excess);
         long collectedNs = above(step.parts().collectedNs(), typically.collectedNs);
-        // Known to the millisecond, which may be longer than the step.
+        // Collections are known to the millisecond, which may be longer than the step.
         moveWithoutPlace(Kind.GARBAGE_COLLECTION, Math.min(collectedNs, aboveTypicalNs(excess)), excess);
         return excess.entrySet().stream()
                 .filter(each -> each.getValue() != 0)
@@ -242,18 +245,20 @@ final class StepComparison {
     }
 
     /**
-     * Returns by how much a time without a place exceeds the typical one; 0 if one of both is unknown, or it is less.
+     * Returns by how much a time without a place exceeds the typical one; 0 if either time is unknown, or the time is
+     * shorter.
      */
     private static long above(long ownNs, long typicalNs) {
         return ownNs < 0 || typicalNs < 0 ? 0 : Math.max(0, ownNs - typicalNs);
     }
 
     /**
-     * The times without a place that are part of the medians of places. Waiting that hits one brick in one step and
-     * another brick in the next is in no median, though each step has it: only so much of it counts as typical as the
-     * sum of the medians exceeds the median of the time without it.
+     * The times without a place, as far as the medians of the places contain them. If waiting hits one brick in one
+     * step and another brick in the next, no median contains it, although each step waits. Therefore these times count
+     * as typical only by the amount by which the sum of the medians of the places exceeds the median of the durations
+     * without these times.
      *
-     * @param collectedNs stopped by garbage collections, ns; {@link ThreadTimes#UNKNOWN}
+     * @param collectedNs stopped by garbage collections, ns, or {@link ThreadTimes#UNKNOWN}
      * @param waitedNs waiting for a processor, ns; or unknown
      * @param blockedNs neither running nor waiting for a processor, ns; or unknown
      */
@@ -295,7 +300,10 @@ final class StepComparison {
                 : median(known, each -> time.applyAsLong(each.parts()));
     }
 
-    /** Takes a time from the places that exceed the typical step, in proportion; the last digit from the largest. */
+    /**
+     * Takes a time from the places that exceed the typical step, in proportion to their excess, and makes it the excess
+     * of its kind. The rounding remainder is taken from the largest place.
+     */
     private static void moveWithoutPlace(Kind kind, long ns, Map<Place, Long> excess) {
         long positiveNs = aboveTypicalNs(excess);
         if (ns == 0 || positiveNs == 0) {
@@ -321,7 +329,7 @@ final class StepComparison {
         excess.put(Place.of(kind), ns);
     }
 
-    /** Returns by how much the places of work exceed the typical step, those alone that do, ns. */
+    /** Returns the sum of the excesses of the places of work that exceed the typical step, ns. */
     private static long aboveTypicalNs(Map<Place, Long> excess) {
         long sumNs = 0;
         for (Map.Entry<Place, Long> each : excess.entrySet()) {

@@ -11,13 +11,16 @@ import org.brickprofiler.internal.record.ThreadTimes;
 import org.brickprofiler.trace.SlowSteps.Kind;
 
 /**
- * The places in which a step spent its time. Each ns has one: the places sum to the duration. Immutable.
+ * The places in which a step spent its time. Each ns has exactly one place, so the places sum to the duration.
+ * Immutable.
  *
- * @param placeNs ns by place: bricks, time between them, and other stops of the virtual machine than collections
- * @param ofOthersNs the part of this that other threads' bricks have, ns by place
- * @param collectedNs how long garbage collections had stopped the step's thread, ns; {@link ThreadTimes#UNKNOWN}
- * @param waitedNs how long the step's thread waited for a processor, ns; {@link ThreadTimes#UNKNOWN}
- * @param blockedNs how long it neither ran nor waited, without stops of the virtual machine, ns; or unknown
+ * @param placeNs ns by place: bricks, time between them, and stops of the virtual machine other than garbage
+ *     collections
+ * @param ofOthersNs the part of {@code placeNs} that belongs to bricks of other threads, ns by place
+ * @param collectedNs how long garbage collections had stopped the step's thread, ns, or {@link ThreadTimes#UNKNOWN}
+ * @param waitedNs how long the step's thread waited for a processor, ns, or {@link ThreadTimes#UNKNOWN}
+ * @param blockedNs how long the step's thread neither ran nor waited for a processor, without stops of the virtual
+ *     machine, ns, or {@link ThreadTimes#UNKNOWN}
  */
 record StepParts(
         Map<Place, Long> placeNs, Map<Place, Long> ofOthersNs, long collectedNs, long waitedNs, long blockedNs) {
@@ -36,7 +39,7 @@ record StepParts(
         }
     }
 
-    /** The kinds of work of a span: at each moment, the first kind that is present has the time. */
+    /** The kinds of work of a span, by precedence: each moment counts for the first kind that is at work. */
     enum Work {
         /** The virtual machine has stopped all threads. */
         STOP,
@@ -48,10 +51,13 @@ record StepParts(
         OTHER_THREAD
     }
 
-    /** A span that may have time of the step. */
+    /** A span that may account for time of the step. */
     record Busy(Work work, Place place, long startNs, long endNs) {}
 
-    /** The innermost first: of those at work, the one that began last, and of these the one that ends first. */
+    /**
+     * Orders spans by the precedence of their work, and the spans of one kind innermost first: the one that began last
+     * and, of several, the one that ends first.
+     */
     private static final Comparator<Numbered> INNERMOST = Comparator.<Numbered, Work>comparing(each -> each.busy.work)
             .thenComparing(Comparator.<Numbered>comparingLong(each -> each.busy.startNs)
                     .reversed())
@@ -74,15 +80,15 @@ record StepParts(
      *
      * @param startNs its beginning
      * @param endNs its end
-     * @param spans what was at work meanwhile
+     * @param spans the spans that were at work meanwhile
      * @param times the times without a place
      */
     static StepParts of(long startNs, long endNs, List<Busy> spans, Times times) {
         Sweep sweep = new Sweep(startNs, endNs, spans);
         Map<Place, Long> places = sweep.places;
         boolean isAlone = spans.stream().allMatch(span -> span.work == Work.OWN || span.work == Work.STOP);
-        // The times are read a little outside of the step, and collections last whole milliseconds: what is too much
-        // does not belong to the step.
+        // The times are read shortly before and after the step, and collections are known in whole milliseconds: any
+        // surplus does not belong to the step.
         long notRunNs = Math.max(0, endNs - startNs - Math.max(0, times.ranNs));
         long waitedNs = Math.min(times.waitedNs, notRunNs);
         long offNs = notRunNs - Math.max(0, waitedNs);
@@ -120,7 +126,7 @@ record StepParts(
         private final Map<Place, Long> places = new LinkedHashMap<>();
         private final Map<Place, Long> ofOthers = new LinkedHashMap<>();
 
-        /** The places that lost time to stops, and to which. */
+        /** The ns that each stop took from each place. */
         private final Map<Place, Map<Place, Long>> stopped = new LinkedHashMap<>();
 
         Sweep(long startNs, long endNs, List<Busy> spans) {
@@ -173,7 +179,9 @@ record StepParts(
             }
         }
 
-        /** The stops of a thread are no longer than it was off the processor: gives the rest back to its places. */
+        /**
+         * Limits the stops to the time that the thread was off the processor, and gives the rest back to the places.
+         */
         void limitStops(long mostNs) {
             long surplusNs = -mostNs;
             for (Map<Place, Long> below : stopped.values()) {

@@ -14,7 +14,7 @@ import org.brickprofiler.trace.StepParts.Place;
 import org.brickprofiler.trace.StepParts.Work;
 
 /**
- * A step that is kept for its spans, or as a sample of its phase for the places of its time. Its spans are taken from
+ * A step that is kept for its spans, or as a sample of its phase for the places of its time. Its spans are copied from
  * the buffers once they are complete, or before they would be overwritten. Guarded by the {@link SlowStepKeeper}.
  */
 final class StepWindow implements StepComparison.Candidate {
@@ -38,7 +38,9 @@ final class StepWindow implements StepComparison.Candidate {
     boolean isSampled;
     boolean isMedian;
 
-    /** How often its spans were taken to stay. */
+    /**
+     * The number of times that its spans were copied while some were unresolved; copies for a timeline do not count.
+     */
     int settled;
 
     private int taken;
@@ -52,7 +54,10 @@ final class StepWindow implements StepComparison.Candidate {
     private Verdict verdict = Verdict.EXPLAINED;
     private int unresolved;
 
-    /** Whether all stops of the virtual machine are known, and whether its places are final for that reason. */
+    /**
+     * Whether all stops during the step are known, and whether none can be reported later, so that its places are
+     * final.
+     */
     private boolean knowsStops;
 
     private boolean hasAllStops;
@@ -60,7 +65,7 @@ final class StepWindow implements StepComparison.Candidate {
     /** The spans of a step in one buffer. */
     record Held(SpanContents contents, SpanCopy spans) {}
 
-    /** A place where spans are, and what they are. */
+    /** A store of spans, the names of their keys, and their kind. */
     record Source(SpanContents contents, SpanSink.Names names, Content content) {}
 
     /** The kind of spans that a source holds. */
@@ -69,7 +74,7 @@ final class StepWindow implements StepComparison.Candidate {
         BRICKS,
         /** Bricks of a device's stream. */
         DEVICE,
-        /** Events whose value is a thread, or which belong to no step. */
+        /** Tiles, and the events that an application added. */
         FURTHER
     }
 
@@ -101,7 +106,7 @@ final class StepWindow implements StepComparison.Candidate {
         return isSlow || isMedian;
     }
 
-    /** Returns whether a device, or a deferred measurement, has not resolved all work of the step yet. */
+    /** Returns whether some work of a device, or a deferred measurement, of the step is not resolved yet. */
     boolean isUnresolved() {
         return unresolved > 0;
     }
@@ -127,7 +132,7 @@ final class StepWindow implements StepComparison.Candidate {
         work = List.of();
     }
 
-    /** The spans had no room. */
+    /** Drops the spans because there is no room for them; the step then has no explanation. */
     void refuseSpans() {
         held = List.of();
         verdict = Verdict.SPANS_MISSING;
@@ -136,7 +141,8 @@ final class StepWindow implements StepComparison.Candidate {
     // ---- taking the spans ----
 
     /**
-     * Takes the spans from all buffers anew; if a buffer has lost some by now, an earlier, whole copy stays.
+     * Copies the spans from all buffers again. If a buffer has lost some of them since, an earlier, complete copy
+     * stays.
      *
      * @param sources the buffers
      * @param own the bricks of the step's profiler
@@ -184,8 +190,8 @@ final class StepWindow implements StepComparison.Candidate {
     }
 
     /**
-     * Finds the places of the step anew, with the stops that are known by now: a flight recording reports them a little
-     * later.
+     * Computes the places of the step again, with the stops that are known by now: a flight recording reports stops
+     * with a delay.
      */
     void addStops(StopLog stops) {
         if (hasAllStops) {
@@ -215,7 +221,10 @@ final class StepWindow implements StepComparison.Candidate {
         return others.isEmpty() ? Verdict.EXPLAINED : Verdict.BESIDE_OTHER_STEPS;
     }
 
-    /** Virtual threads write to whichever shared buffer is free. */
+    /**
+     * Returns whether a buffer belongs to the step's thread. Virtual threads write to any free one of their shared
+     * buffers, which have negative ids.
+     */
     private boolean isOwnLine(long threadId) {
         return threadId == line || (line < 0 && threadId < 0);
     }
@@ -276,7 +285,7 @@ final class StepWindow implements StepComparison.Candidate {
                     case DEFERRED, DEVICE_SAMPLE -> Work.DEVICE;
                     default -> null;
                 };
-        // Nobody knows for which step another thread works while several are under way.
+        // While several steps are under way, the step for which another thread works is unknown.
         if (work != null && (work != Work.OTHER_THREAD || others.isEmpty())) {
             busy.add(new Busy(
                     work, Place.brick(source.names().name(copy.key(entry))), copy.startNs(entry), copy.endNs(entry)));

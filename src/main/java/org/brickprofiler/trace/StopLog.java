@@ -6,8 +6,8 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * The times in which the virtual machine stopped all threads, other than for a garbage collection, as the application
- * reports them: the newest {@value #MOST}. Any thread.
+ * The newest {@value #MOST} stops of all threads by the virtual machine, as the application reports them. Stops for
+ * garbage collections are not among them. Any thread.
  */
 final class StopLog {
 
@@ -19,7 +19,7 @@ final class StopLog {
     /** The latest end of a stop that is no longer kept. */
     private long forgottenNs = Long.MIN_VALUE;
 
-    /** The time within which every stop was reported, if the application says so. */
+    /** The period for which all stops were reported, if the application has stated one. */
     private boolean hasTime;
 
     private long fromNs;
@@ -36,7 +36,10 @@ final class StopLog {
         stops.add(stop);
     }
 
-    /** All stops between two times were reported. A time that does not adjoin the one before replaces it. */
+    /**
+     * Records that all stops between two times were reported. A period that neither adjoins nor overlaps the recorded
+     * one replaces it.
+     */
     synchronized void reported(long startNs, long endNs) {
         boolean adjoins = hasTime && startNs <= untilNs && endNs >= fromNs;
         fromNs = adjoins ? Math.min(fromNs, startNs) : startNs;
@@ -50,14 +53,14 @@ final class StopLog {
     }
 
     /**
-     * Returns whether all stops between two times are known. An application that reports stops and says nothing of
-     * times reports all of them.
+     * Returns whether all stops between two times are known. An application that reports stops, but no periods, is
+     * assumed to report all stops.
      */
     synchronized boolean isKnown(long startNs, long endNs) {
         return hasTime ? isComplete(startNs, endNs) : isReported && startNs >= forgottenNs;
     }
 
-    /** Returns the stops that overlap a time. */
+    /** Returns the stops that overlap the period between two times. */
     synchronized List<Stop> within(long startNs, long endNs) {
         List<Stop> found = new ArrayList<>();
         for (Stop stop : stops) {

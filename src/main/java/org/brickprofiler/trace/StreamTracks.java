@@ -13,7 +13,7 @@ import org.brickprofiler.trace.TraceInfo.Device;
 
 /**
  * The tracks of all streams of devices: first the streams that an application added, with the application's numbers.
- * Profilers' spans on a stream of the same device and name lie on the same track. Other streams of profilers are
+ * Profilers' spans on a stream of the same device and name are added to the same track. Other streams of profilers are
  * numbered from {@link #FIRST_STREAM} on, and their devices keep their numbers, unless a number is taken. One thread.
  */
 final class StreamTracks {
@@ -24,7 +24,7 @@ final class StreamTracks {
     private final List<StreamTrack> tracks = new ArrayList<>();
     private final List<Device> devices = new ArrayList<>();
 
-    /** The devices of profilers as they are placed, by the devices as the profilers report them. */
+    /** The devices of the timeline by the devices as the profilers report them, whose numbers may differ. */
     private final Map<Device, Device> placed = new HashMap<>();
 
     /**
@@ -82,7 +82,7 @@ final class StreamTracks {
                 });
     }
 
-    /** Returns a number if it is free, otherwise the first free number from another one on. */
+    /** Returns {@code number} if it is free, otherwise the first free number from {@code from} on. */
     private static long firstFree(long number, long from, LongPredicate isTaken) {
         return isTaken.test(number)
                 ? LongStream.iterate(from, free -> free + 1)

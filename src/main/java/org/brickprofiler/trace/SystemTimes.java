@@ -3,12 +3,12 @@ package org.brickprofiler.trace;
 import org.brickprofiler.internal.record.ThreadTimes;
 
 /**
- * The times of threads that the operating system and the virtual machine report; a time without a method of its own is
- * not known. Any thread; tests inject their own.
+ * The times of threads that the operating system and the virtual machine report. The default of each method reports
+ * that its time is unknown. Any thread; tests inject their own implementation.
  */
 interface SystemTimes {
 
-    /** Knows nothing. */
+    /** Reports every time as unknown. */
     SystemTimes NONE = new SystemTimes() {};
 
     /** Returns the reader of the calling thread's times. */

@@ -30,13 +30,13 @@ import org.eclipse.collections.impl.map.mutable.primitive.ObjectIntHashMap;
  */
 final class TimelineBuilder {
 
-    /** The track of measurements that ended at a synchronisation: no thread of a Java program has this id. */
+    /** The id of the track of measurements that ended at a synchronisation: no thread of a Java program has this id. */
     private static final long DEFERRED_ID = 0;
 
     /** Added to the number of a track of pushed timers if a thread has the same number. */
     private static final long CLASH_STEP = 1_000_000;
 
-    /** The first id of tracks of streams of which only the durations were known. */
+    /** Added to the id of a stream for the track of its spans of which only the durations were known. */
     private static final long FIRST_LAID_ID = 1_000_000;
 
     /** The names of the phases of a run. */
@@ -167,7 +167,7 @@ final class TimelineBuilder {
         return threads.computeIfAbsent(id, ignored -> new HostParts(name, new ArrayList<>(), new LayerSpans()));
     }
 
-    /** Takes the parts of a numbered track. */
+    /** Receives the parts of numbered tracks. */
     private interface NumberedParts {
         void add(long number, TrackPart part);
     }

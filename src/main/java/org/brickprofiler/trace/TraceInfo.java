@@ -10,7 +10,7 @@ import java.util.OptionalLong;
 import org.brickprofiler.Backend;
 
 /**
- * The data that holds for a whole timeline. Immutable.
+ * The data about a whole timeline. Immutable.
  *
  * @param processName the name of the process, as people read it
  * @param pid the process's identifier in the operating system
@@ -126,8 +126,8 @@ public record TraceInfo(
         /**
          * Sets the rank of the process.
          *
-         * @param number empty if the run is not distributed
-         * @param processes number of processes of the run
+         * @param number its rank; empty if the run is not distributed
+         * @param processes the number of processes of the run
          * @return this
          */
         public Builder rank(OptionalInt number, int processes) {
@@ -137,7 +137,7 @@ public record TraceInfo(
         }
 
         /**
-         * Sets a moment that both clocks know.
+         * Sets one moment on both clocks.
          *
          * @param onTimelineNs on the timeline's clock, ns
          * @param sinceEpochNs on the calendar, ns since 1970
@@ -152,7 +152,7 @@ public record TraceInfo(
         /**
          * Sets the number of missing spans.
          *
-         * @param number of spans
+         * @param number the number of spans
          * @return this
          */
         public Builder droppedSpans(long number) {
@@ -163,7 +163,7 @@ public record TraceInfo(
         /**
          * Sets whether later spans are missing.
          *
-         * @param isMissing whether they are, in an unknown number
+         * @param isMissing true if later spans are missing, in an unknown number
          * @return this
          */
         public Builder cutOff(boolean isMissing) {
@@ -174,7 +174,7 @@ public record TraceInfo(
         /**
          * Sets the largest error of device times.
          *
-         * @param ns empty if no device was timed
+         * @param ns the error, ns; empty if no device was timed, or if the error of some times is unknown
          * @return this
          */
         public Builder clockErrorNs(OptionalLong ns) {
@@ -185,7 +185,7 @@ public record TraceInfo(
         /**
          * Sets the devices.
          *
-         * @param all that tracks refer to
+         * @param all the devices that tracks refer to
          * @return this
          */
         public Builder devices(List<Device> all) {
@@ -196,7 +196,7 @@ public record TraceInfo(
         /**
          * Sets the explanation of chosen steps.
          *
-         * @param chosen empty if the timeline holds all that was recorded
+         * @param chosen the explanation; empty if the timeline holds all that was recorded
          * @return this
          */
         public Builder slowSteps(Optional<SlowSteps> chosen) {

@@ -43,10 +43,11 @@ import org.jspecify.annotations.Nullable;
  * the track of its stream. A flow connects the two.
  *
  * <p>Every method may be called from any thread. Recording takes no lock and never waits, and allocates only for a
- * thread's first event, for new names, and while a thread's buffer grows to its bound; 24 bytes an event. If a buffer
- * is full, the newest or the first events stay, as chosen by {@link TraceRecorder.Builder#keepNewest}; lost events are
- * counted. A buffer outlives its thread until {@link #clear}; so do the events of an unreachable profiler, but nothing
- * else of it. Virtual threads share buffers.
+ * thread's first event, for new names, and while a thread's buffer grows to its bound. An event takes 24 bytes. If a
+ * buffer is full, the newest or the first events stay, as chosen by {@link TraceRecorder.Builder#keepNewest}; lost
+ * events are counted. A buffer outlives its thread until {@link #clear}; a recorder that
+ * {@linkplain TraceRecorder.Builder#keepSlowSteps keeps slow steps} frees it once no step needs it any more. Of an
+ * unreachable profiler only the events stay, until {@link #clear}. Virtual threads share buffers.
  *
  * <p>The recorder has no switch: a profiler that is off records nothing here either.
  */
@@ -145,7 +146,8 @@ public final class TraceRecorder implements Tracing {
      * TraceRecorder.configured().ifPresent(recorder -> recorder.instant("first token"));
      * }</pre>
      *
-     * @return the same recorder each time; empty if neither is set or, which is logged, if the file cannot be written
+     * @return the same recorder each time; empty if neither is set, or if the value does not name a file of a timeline,
+     *     which is logged
      */
     public static Optional<TraceRecorder> configured() {
         return SettingAction.sink() instanceof ProfilerSpans spans ? Optional.of(spans.recorder()) : Optional.empty();
@@ -263,9 +265,9 @@ public final class TraceRecorder implements Tracing {
      * @param name its name
      * @param category its category
      * @param elapsedNs how long it took, ns
-     * @param tid the number of its track, 0 or more. It is a track of pushed timers, called {@code timers} and the
-     *     number, not a thread's. If a thread of the timeline has that number, the track's number in a file is
-     *     1,000,000 higher
+     * @param tid the number of its track, 0 or more. The track is one of pushed timers, named {@code timers} and the
+     *     number, and not that of a thread. If a thread of the timeline has that number, the track's number in a file
+     *     is 1,000,000 higher
      * @throws IllegalArgumentException when a number is negative, or a name is empty
      */
     public void push(String name, String category, long elapsedNs, int tid) {
@@ -279,9 +281,8 @@ public final class TraceRecorder implements Tracing {
     }
 
     /**
-     * Adds a time in which the virtual machine had stopped all threads for something else than a garbage collection, as
-     * the event {@code jdk.ExecuteVMOperation} of a flight recording reports it. Only the explanation of slow steps
-     * uses it.
+     * Adds a stop of all threads by the virtual machine for a reason other than a garbage collection, as the event
+     * {@code jdk.ExecuteVMOperation} of a flight recording reports it. Only the explanation of slow steps uses it.
      *
      * @param startNs when it began, ns on the recorder's clock
      * @param elapsedNs how long it took, ns
@@ -293,12 +294,12 @@ public final class TraceRecorder implements Tracing {
     }
 
     /**
-     * States that all stops between two times have been reported, so that a step without any had none. An application
-     * that never calls this reports each stop before it asks for a timeline.
+     * States that all stops between two times have been reported: a step within this period had no further stop. An
+     * application that never calls this must report each stop before it asks for a timeline.
      *
      * @param fromNs the earlier time, ns on the recorder's clock
      * @param untilNs the later time
-     * @throws IllegalArgumentException when it is the earlier one
+     * @throws IllegalArgumentException when {@code untilNs} is before {@code fromNs}
      */
     public void virtualMachineStopsReported(long fromNs, long untilNs) {
         if (untilNs < fromNs) {
@@ -341,8 +342,9 @@ public final class TraceRecorder implements Tracing {
 
     /**
      * Adds a source of open spans. Each {@link #timeline()} shows the open spans on the tracks of their threads, from
-     * their beginning to the moment of the call, with {@value #NOT_ENDED} appended to the name. The source itself
-     * records a span once it ends.
+     * their beginning to the moment of the call, with {@value #NOT_ENDED} appended to the name. A timeline of
+     * {@linkplain TraceRecorder.Builder#keepSlowSteps slow steps} does not show them. The source itself records a span
+     * once it ends.
      *
      * @param source the source, which the recorder keeps alive
      */
@@ -388,7 +390,8 @@ public final class TraceRecorder implements Tracing {
      *
      * @param device the device
      * @param name the name of the stream
-     * @param streamId its number on the device; CUDA's tools begin with 7, and some readers of traces take 0 for none
+     * @param streamId its number on the device; CUDA's tools begin with 7, and some readers of traces interpret 0 as no
+     *     stream
      * @return the track of that stream, the same at each call, with the first name given for it
      */
     public DeviceTrack stream(Device device, String name, long streamId) {
@@ -404,8 +407,8 @@ public final class TraceRecorder implements Tracing {
 
     /**
      * Returns the timeline of all events that are held, or of the chosen steps if this recorder
-     * {@linkplain TraceRecorder.Builder#keepSlowSteps keeps slow steps}. The call takes a copy of the buffers and four
-     * more bytes an event.
+     * {@linkplain TraceRecorder.Builder#keepSlowSteps keeps slow steps}. The call copies the buffers, and needs four
+     * more bytes per event.
      *
      * @return an immutable timeline
      */
@@ -435,15 +438,16 @@ public final class TraceRecorder implements Tracing {
         timeline.addTimed(profilers.streams());
         timeline.endDevices();
         timeline.addLost(profilers.lost());
-        // As fine as the system's clock: an error of a millisecond would show beside the traces of other programs.
+        // At the full resolution of the system's clock: an error of a millisecond would show beside the traces of other
+        // programs.
         long unixNs = ChronoUnit.NANOS.between(Instant.EPOCH, Instant.now());
         return timeline.build(
                 process, clock.nanoTime(), unixNs, Optional.ofNullable(kept).map(SlowStepKeeper.Kept::steps));
     }
 
     /**
-     * Returns the timeline of all events that are held, and a track for each request of a profiler. Its spans are the
-     * request's time by cause; flows lead to them from the steps that worked on it.
+     * Returns the timeline of all events that are held, and a track for each request of a profiler. The spans of such a
+     * track are the request's time by cause; flows lead to them from the steps that worked on the request.
      *
      * @param requests the latest requests of a profiler of this process, whose clock is the recorder's:
      *     {@code profiler.snapshot().requestTimeline()}. Requests whose steps are no longer known have no track
@@ -577,7 +581,7 @@ public final class TraceRecorder implements Tracing {
         boolean tiles;
         int slowSteps;
 
-        /** The times of this process unless a test has its own. */
+        /** The times that a test sets; null for those of this process. */
         @Nullable
         SystemTimes times;
 
@@ -670,8 +674,8 @@ public final class TraceRecorder implements Tracing {
          *
          * <p>A step costs two readings of the thread's times, at most 3 us, in addition to the timeline. The buffers of
          * threads, up to {@link #threadCapacity}, hold the newest spans until a step is chosen: a step that records
-         * more spans than a buffer holds is named as incomplete. Half of {@link #totalCapacity} is for the buffers, the
-         * other half for the kept steps.
+         * more spans than a buffer holds is reported as incomplete. Half of {@link #totalCapacity} is for the buffers,
+         * the other half for the kept steps.
          *
          * @param steps the slowest steps of each phase, 1 to 1,000
          * @return this
@@ -737,8 +741,8 @@ public final class TraceRecorder implements Tracing {
          * Makes the recorder.
          *
          * @return a new recorder
-         * @throws IllegalArgumentException when slow steps are to be kept and the first events instead of the newest: a
-         *     full buffer would hold no span of a later step
+         * @throws IllegalArgumentException when {@link #keepSlowSteps} is combined with {@code keepNewest(false)}: a
+         *     full buffer would then hold no span of a later step
          */
         public TraceRecorder build() {
             if (slowSteps > 0 && !keepNewest) {

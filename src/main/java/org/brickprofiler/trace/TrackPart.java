@@ -25,7 +25,8 @@ final class TrackPart {
     private final boolean valueIsElements;
 
     /**
-     * The entries at which the thread began to work for another layer, with the layer's number; null if there are none.
+     * The entries at which the thread began to work for another layer, of which {@link #layersAfter} has the numbers;
+     * null if there are none.
      */
     private final int @Nullable [] changes;
 

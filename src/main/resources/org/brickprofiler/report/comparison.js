@@ -1,5 +1,5 @@
 // @ts-check
-/* Draws the page of a comparison, whose keys are those of ComparisonReport. It stands behind page.js, in one module. */
+/* Draws the page of a comparison, whose keys are those of ComparisonReport. page.js precedes it in the same module. */
 
 const comparison = needed("comparison");
 /** @type {LineKind[]} */
@@ -13,7 +13,7 @@ function linesOf(...kinds) {
 }
 
 /**
- * The change that the verdict is about.
+ * Returns the change to which the verdict refers.
  *
  * @param {ComparedLine} line
  */
@@ -33,7 +33,8 @@ function isChange(line) {
 }
 
 /**
- * Those with a verdict first, then the largest change; what cannot be compared stands last.
+ * Sorts lines: first those that are faster or slower, then the others, and last those that cannot be compared. Within a
+ * group, the largest change comes first.
  *
  * @param {ComparedLine[]} lines
  */
@@ -80,7 +81,7 @@ function signed(pct) {
   return (text === "0.0" ? "" : pct < 0 ? "\u2212" : "+") + text;
 }
 
-/** Beyond this end of an interval only its order is of interest, as in ComparisonReport. */
+/** An upper end of an interval above this is shown only as "> +10000", as in ComparisonReport. */
 const MOST_SHOWN_PCT = 10000;
 
 /**
@@ -112,7 +113,7 @@ const WIDTH = 210;
 const HEIGHT = 20;
 const MARGIN = 9;
 
-/** Linear up to about this, then logarithmic: an interval of 1 % and a change of 500 % are both seen. */
+/** The scale is linear up to about this and then logarithmic, so that both 1 % and 500 % are visible. */
 const KNEE_PCT = Math.max(1, comparison.floor_pct);
 
 /** @param {number} pct */
@@ -134,7 +135,7 @@ function place(pct) {
 }
 
 /**
- * Shapes differ, for whoever sees no colours: up is faster, down is slower, hollow is no verdict.
+ * Shapes differ for readers who do not see colours: up is faster, down is slower, hollow is no verdict.
  *
  * @type {Record<Verdict, string>}
  */
@@ -193,7 +194,7 @@ function drawn(line) {
   return picture;
 }
 
-/** The scale of the intervals: 0 in the middle, and round changes as far apart as their labels need. */
+/** Draws the scale of the intervals: 0 in the middle, and round changes as far apart as their labels require. */
 function axis() {
   const picture = svg("svg", { width: WIDTH, height: 16, viewBox: `0 0 ${WIDTH} 16`, "aria-hidden": "true" });
   /** @param {number} pct */
@@ -204,7 +205,7 @@ function axis() {
     for (const pct of [1, 2, 5].map((digit) => digit * power)) {
       if (place(pct) - last >= 32 && place(pct) <= WIDTH - MARGIN) {
         picture.append(label(pct));
-        // Nothing becomes faster by more than 100 %.
+        // Nothing can become faster by more than 100 %.
         picture.append(pct < 100 ? label(-pct) : "");
         last = place(pct);
       }
@@ -253,7 +254,7 @@ function symbol(verdict) {
 /** @type {["before", "after"]} */
 const SIDES = ["before", "after"];
 
-/** The time of a step by category, a bar for each side, on one scale. */
+/** Draws the time of a step by category: a bar for each side, both on one scale. */
 function sides() {
   const lines = linesOf("category").filter((line) => line.before || line.after);
   if (lines.length === 0) {
@@ -317,7 +318,7 @@ function verdictCell(line) {
 }
 
 /**
- * All that is known of one line.
+ * Returns all facts about one line.
  *
  * @param {ComparedLine} line
  */

@@ -1,12 +1,15 @@
 // @ts-check
-/* Draws the page of a profile, whose keys are those of JsonReport. It stands behind page.js, in one module. */
+/*
+ * Draws the page of a profile, whose keys are those of JsonReport. page.js and requests.js precede it in the same
+ * module.
+ */
 
 const profile = needed("profile");
 const bricks = profile.bricks;
 const brickFacts = needed("brick-facts");
 const brickNs = profile.total_ns;
 const wallNs = profile.wall_ns;
-// A trace that was read has a wall time, and nothing of who recorded.
+// The profile of a trace has a wall time, but no threads and no overhead of a recording.
 const isOfTrace = wallNs > 0 && profile.threads === 0 && !profile.virtual_threads && !profile.overhead_ns;
 const samples = sum(bricks, (brick) => brick.count);
 const stepsOf = profile.steps;
@@ -21,7 +24,7 @@ const nodes = graph === undefined ? [] : nodesOf(graph);
 // ---- how durations are spread ----
 
 /**
- * The lowest duration of a bucket of LatencyDistribution, ns: 64 buckets for each power of two.
+ * Returns the lowest duration of a bucket of LatencyDistribution, ns. There are 64 buckets for each power of two.
  *
  * @param {number} bucket
  */
@@ -31,7 +34,7 @@ function lowestNs(bucket) {
 }
 
 /**
- * Counts of samples in columns of equal width on a logarithmic scale from the shortest to the longest sample.
+ * Returns a histogram: columns of equal width on a logarithmic scale from the shortest to the longest sample.
  *
  * @param {Extremes} brick
  * @param {Latency} latency
@@ -55,7 +58,7 @@ function histogram(brick, latency, columns) {
 }
 
 /**
- * From a duration to 0 for the brick's shortest up to 1 for its longest.
+ * Returns a logarithmic scale: a function from a duration to 0 for the brick's shortest sample up to 1 for its longest.
  *
  * @param {Extremes} brick
  */
@@ -75,7 +78,7 @@ function outline(counts, width, height) {
   const step = width / counts.length;
   let path = "M0 " + height;
   counts.forEach((n, i) => {
-    // What is there shows, however little it is.
+    // A column with any sample is at least 1 px high.
     const y = height - (n === 0 ? 0 : Math.max(1, (n / largest) * (height - 1)));
     path += "V" + y.toFixed(1) + "H" + ((i + 1) * step).toFixed(1);
   });
@@ -91,7 +94,7 @@ function spreadText(brick) {
 }
 
 /**
- * Whether the shortest and the longest duration are known, and not only the sum.
+ * Returns whether the shortest and the longest duration are known, and not only the sum.
  *
  * @param {Distribution} brick
  */
@@ -136,7 +139,7 @@ function tick(kind, x, from, to) {
 }
 
 /**
- * The distribution of an opened brick, with its scale.
+ * Draws the distribution of an opened brick, with its scale.
  *
  * @param {Distribution} brick
  * @param {Latency} latency
@@ -187,7 +190,8 @@ function largeHistogram(brick, latency) {
 }
 
 /**
- * Round durations within a range: the shortest list of 1, 2 and 5 times powers of ten, or of tenths of the range.
+ * Returns round durations within a range: 1, 2 and 5 times powers of ten, or, if these are fewer than three, the
+ * multiples of the largest power of ten that is not longer than the range.
  *
  * @param {number} fromNs
  * @param {number} toNs
@@ -209,7 +213,7 @@ function steps(fromNs, toNs) {
 }
 
 /**
- * The least of 1, 2 and 5 times powers of ten that is no shorter.
+ * Returns the smallest duration of 1, 2 or 5 times a power of ten that is not below a duration.
  *
  * @param {number} ns
  * @returns {number}
@@ -244,7 +248,7 @@ function headline() {
   return html("span", {}, run === "" ? "" : html("bdi", {}, run + "; "), period());
 }
 
-/** Which run it is, in the words of the text report. */
+/** Returns the identity of the run, in the words of the text report. */
 function runLine() {
   const { run_id: run, rank, world_size: ranks, host, device, model, precision, commit, phase, first_step: first, last_step: last, window } =
     profile.identity || {};
@@ -263,7 +267,7 @@ function runLine() {
 }
 
 /**
- * Names in a sentence.
+ * Returns names, separated by commas.
  *
  * @param {string[]} names
  */
@@ -271,7 +275,7 @@ function listed(names) {
   return names.flatMap((name, i) => [i === 0 ? "" : ", ", named(name)]);
 }
 
-/** The brick whose elements are the tokens of a pass: every token passes it once. */
+/** Returns the brick whose elements are the tokens of a pass, because every token passes it once. */
 function tokenBrick() {
   const once = ["Sampling", "LmHead", "Embedding"].map((name) => bricks.find((brick) => brick.name === name));
   return once.find((brick) => brick !== undefined && brick.total_elements > 0);
@@ -341,7 +345,7 @@ function recordedCategories() {
   return profile.categories.filter((category) => category.count > 0).sort((a, b) => b.total_ns - a.total_ns);
 }
 
-/** What the numbers say of the limit, in sentences; nothing is guessed. */
+/** Describes the bottleneck in sentences that follow from the numbers, without guesses. */
 function limits() {
   const largest = recordedCategories()[0];
   if (largest === undefined || brickNs === 0) {
@@ -396,7 +400,7 @@ function isLaunchBound(brick) {
   return brick.device !== undefined && brick.device.time_source === "device" && launchUs(brick) > brick.avg_us;
 }
 
-/** One bar of all categories; the table below says the same in numbers. */
+/** Draws one bar of all categories. The table below contains the same numbers. */
 function whole() {
   const shown = recordedCategories().filter((category) => category.total_ns > 0);
   if (shown.length === 0) {
@@ -414,7 +418,7 @@ function withoutStart(brick) {
   return brick.device?.without_start ?? 0;
 }
 
-/** What makes the numbers read wrongly. */
+/** Returns the reasons to doubt the numbers. */
 function faults() {
   /** @type {Content[]} */
   const found = [];
@@ -489,7 +493,7 @@ function faults() {
 
 
 /**
- * A column of bricks by time; without samples there is none.
+ * Returns a column with a time of each brick; the cells of bricks without samples are empty.
  *
  * @param {string} label
  * @param {(brick: Brick) => number | undefined} ns
@@ -646,7 +650,7 @@ const FACT_FORMATS = {
 };
 
 /**
- * A fact of a brick; undefined if it is not known.
+ * Returns a fact about a brick; undefined if it is unknown.
  *
  * @param {Brick} brick
  * @param {BrickFact} fact
@@ -664,7 +668,7 @@ function factOf(brick, fact) {
 }
 
 /**
- * All that is known of one brick.
+ * Returns all facts about one brick.
  *
  * @param {Brick} brick
  */
@@ -729,7 +733,7 @@ function span(first, last) {
 }
 
 /**
- * The tiles of a level by row and column, as multiples of the median over all parts of their grid.
+ * Draws the tiles of a level by row and column, as multiples of the median over all parts of their grid.
  *
  * @param {Tile["level"]} level
  */
@@ -801,7 +805,7 @@ const MACHINE = {
 };
 
 /**
- * What the machine did, and the virtual machines: of all of them, since they started.
+ * Returns the facts about the machine and about its Java virtual machines, all of them, since they started.
  *
  * @returns {Fact[]}
  */
@@ -896,7 +900,7 @@ function environmentSection() {
 // ---- one pass: its layers, and its graph as a tree along its critical path ----
 
 /**
- * The nodes of a graph, from its columns, with their children.
+ * Returns the nodes of a graph, made from its columns, with their children.
  *
  * @param {PassGraph} graph
  */
@@ -921,7 +925,7 @@ function nodesOf(graph) {
 }
 
 /**
- * Time by brick and layer: a map from the name to its times, one for each layer in order; null where it did not run.
+ * Returns the time by brick and layer: a map from the name to its times by layer; null if it did not run in a layer.
  *
  * @param {PassNode[]} nodes
  * @returns {Layers}
@@ -987,7 +991,7 @@ function graphSection(graph, nodes) {
   const scale = (ns) => width * ratio(ns, graph.total_ns);
 
   /**
-   * From the earliest start on, on the time of the critical path.
+   * Draws the time of a node from its earliest start, on the time axis of the critical path.
    *
    * @param {PassNode} node
    */
@@ -1072,7 +1076,7 @@ function graphOfPass() {
   return graph === undefined || graph.name.length === 0 ? undefined : graph;
 }
 
-/** Of all passes where there is a timeline with layers, else of the one whose graph there is. */
+/** Shows the layers of all passes if there is a timeline with layers, otherwise those of the pass with a graph. */
 function layersSection() {
   if (timeline !== undefined && timeline.layers > 0) {
     const rows = timeline.bricks.map((brick) => ({ ...brick, times: brick.ns }));
@@ -1088,7 +1092,7 @@ const LANE = 18;
 const MOST_LANES = 24;
 
 /**
- * The first lane that is free when each span of a track begins: what they contain lies below them.
+ * Returns the lane of each span of a track: the first free one when it begins, so that nested spans are below it.
  *
  * @param {Span[]} spans
  */
@@ -1125,7 +1129,7 @@ function spanText(span) {
 }
 
 /**
- * Time by name, of what is no layer.
+ * Returns the time of spans by name, without layers.
  *
  * @param {Span[]} spans
  */
@@ -1148,7 +1152,7 @@ function stepText(step, spans) {
     + longest.map(([name, ns]) => shortened(name) + " " + duration(ns)).join(", ");
 }
 
-/** If one of two steps takes more than so many times the other one's time, each has an axis of its own. */
+/** If one of two steps takes more than this multiple of the other one's time, each has an axis of its own. */
 const MOST_ON_ONE_AXIS = 2;
 
 /**
@@ -1215,7 +1219,7 @@ function drawStep(timeline, shown, longestNs, otherNs, readout) {
 }
 
 /**
- * The spans that lie in no other one of their track but a layer: those inside one have their time in it.
+ * Returns the spans that are nested in no other span of their track except a layer.
  *
  * @param {Span[]} spans
  */
@@ -1235,7 +1239,8 @@ function outermost(spans) {
 }
 
 /**
- * The time that the thread of the slowest step spent in more or longer spans, where all of both steps is drawn.
+ * Returns the time that the thread of the slowest step spent in additional or longer spans, if both are drawn
+ * completely.
  *
  * @param {Timeline} timeline
  * @param {ShownStep} median
@@ -1259,7 +1264,7 @@ function differenceOf(timeline, median, slowest) {
 }
 
 /**
- * The name of a kind of steps.
+ * Returns the name of the steps of a phase.
  *
  * @param {string} phase
  */
@@ -1267,7 +1272,7 @@ function stepName(phase) {
   return phase === "step" ? "step" : shortened(phase) + " step";
 }
 
-/** The median and the slowest step of each phase of a timeline. */
+/** Shows the median and the slowest step of each phase of a timeline. */
 function shownSteps() {
   if (timeline === undefined || timeline.shown.length === 0) {
     return [];
@@ -1314,7 +1319,7 @@ function shownOf(timeline, phase) {
 }
 
 /**
- * Steps below each other, on one axis if that fits both.
+ * Draws steps below each other, on one axis if their durations are similar.
  *
  * @param {Timeline} timeline
  * @param {string} phase
@@ -1340,7 +1345,7 @@ function drawnOf(timeline, phase, all) {
 }
 
 /**
- * The track with the most time: that of the thread which drives the step. Other tracks work at the same time.
+ * Returns the track with the most time, which is that of the thread that drives the step. Other tracks run in parallel.
  *
  * @param {Span[]} spans
  */
@@ -1352,7 +1357,7 @@ function drivingTrack(spans) {
 }
 
 /**
- * What {@link spread} draws of a distribution that is no brick's.
+ * Draws a distribution that belongs to no brick with {@link spread}.
  *
  * @param {Latency} latency
  * @param {number} minNs
@@ -1372,7 +1377,7 @@ function mean(total, n) {
 }
 
 /**
- * The share of the steps' time that their threads spent so; none if it is unknown.
+ * Returns the share of a time of the threads in the time of their steps; none if it is unknown.
  *
  * @param {Phase} phase
  * @param {number | undefined} ns
@@ -1415,7 +1420,7 @@ function phaseTable(phases) {
 }
 
 /**
- * The latencies that the steps show. Those of requests, which contain the time in a queue, take their place.
+ * Shows the latencies of steps. If there are requests, their latencies, which include the queue time, replace them.
  *
  * @param {Steps} steps
  */
@@ -1450,7 +1455,7 @@ function waitTable(steps) {
 }
 
 /**
- * The steps of a phase that the profile keeps, as objects, by their beginning.
+ * Returns the steps of a phase that the profile contains, as objects in the order of their start.
  *
  * @param {Steps} steps
  * @param {string} phase
@@ -1463,7 +1468,8 @@ function keptSteps(steps, phase) {
 }
 
 /**
- * What a step's duration is divided into: brick time by category, less where that is more, and the rest.
+ * Returns the brick time of a step by category, the longest first, with the height of each part of its bar. If the
+ * brick time exceeds the duration of the step, the heights are scaled down to it.
  *
  * @param {KeptStep} step
  */
@@ -1482,7 +1488,7 @@ function keptText(step) {
 }
 
 /**
- * Steps of a phase over time, each a bar as high as it was long.
+ * Draws the steps of a phase over time, each as a bar whose height is its duration.
  *
  * @param {Steps} steps
  * @param {Phase} phase
@@ -1532,7 +1538,7 @@ function stepChart(steps, { phase, count: all }) {
       bar.append(svg("rect", { class: "shape", "--colour": colour(part.name), x: from.toFixed(1), y: y.toFixed(1), width: wide.toFixed(1), height: high.toFixed(1) }));
     }
     const top = bottom - (height * each.duration_ns) / longestNs;
-    // The rest is not in bricks, or it is not known what it was.
+    // The rest was outside of bricks, or its bricks are unknown.
     bar.append(svg("rect", { class: "rest", x: from.toFixed(1), y: top.toFixed(1), width: wide.toFixed(1), height: Math.max(1, y - top).toFixed(1) }));
     [...bar.children].forEach((part) => stepOf.set(part, each));
     picture.append(bar);
@@ -1551,7 +1557,7 @@ function stepChart(steps, { phase, count: all }) {
 }
 
 /**
- * Brick time of the median and the slowest step of a phase by category; where there is a timeline, that shows more.
+ * Draws the brick time of the median and the slowest step of a phase by category, unless a timeline shows both steps.
  *
  * @param {Steps} steps
  * @param {Phase} phase
@@ -1585,7 +1591,7 @@ function stepBars(steps, { phase, durations }) {
   ];
 }
 
-/** The steps that a serving engine annotated in its trace, with the time of their kernels. */
+/** Shows the steps that a serving engine annotated in its trace, with the time of their kernels. */
 function annotatedTable() {
   const steps = profile.annotated_steps || [];
   if (steps.length === 0) {
@@ -1650,7 +1656,7 @@ function boundMark(bound, x, y, category) {
 }
 
 /**
- * Tiles have a rate as well, of the threads that worked on them one by one.
+ * Returns the points of tiles with a known rate, which is that of one worker if each worker times its own tiles.
  *
  * @returns {RoofPoint[]}
  */
@@ -1687,7 +1693,7 @@ function roofPart(each) {
 }
 
 /**
- * The bandwidths that a brick has as its roof, and those of named levels; each once, the highest first.
+ * Returns the bandwidths that are the roof of a brick, and those of named levels, each once, the highest first.
  *
  * @param {Roofline} roofline
  * @returns {Roof[]}
@@ -1715,7 +1721,7 @@ function powersOfTen(from, to) {
 }
 
 /**
- * Rates by intensity, both logarithmic: what is below a line is what the machine leaves. The highest line is the first.
+ * Draws a roofline chart: rates by intensity, both logarithmic. The first line is the highest.
  *
  * @param {string} name
  * @param {number} peak
@@ -1764,7 +1770,7 @@ function roofChart(name, peak, lines, points) {
   /** @type {Box[]} */
   const taken = [];
   /**
-   * Puts a label where no other is: below those that are in its way.
+   * Places a label without overlap: below the labels that it would overlap.
    *
    * @param {string} text
    * @param {number} atX
@@ -1805,7 +1811,7 @@ function roofChart(name, peak, lines, points) {
 }
 
 /**
- * How much of the time of each phase is bound by what, at a glance.
+ * Shows which share of the time of each phase is bound by compute, memory or overhead.
  *
  * @param {RooflinePhase[]} phases
  */
@@ -1887,10 +1893,10 @@ function legend(points) {
   );
 }
 
-/** So many kernels are drawn, those with most time; further labels would hide them. */
+/** The number of kernels that are drawn, those with the most time; further labels would hide them. */
 const MOST_KERNELS_DRAWN = 40;
 
-/** Kernels below the roof of their device, which is another one than that of the machine. */
+/** Draws kernels below the roof of their device, which differs from the roof of the machine. */
 function kernelRoofSection() {
   if (kernelRoof === undefined) {
     return "";

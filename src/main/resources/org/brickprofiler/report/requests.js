@@ -1,5 +1,6 @@
 // @ts-check
-/* The requests on the page of a profile: their latencies and causes, and the latest of them over time. It stands between page.js and report.js. */
+/* The requests on the page of a profile: their latencies and causes, and the latest of them over time. In the module,
+   it follows page.js and precedes report.js. */
 
 const causes = held("causes") || [];
 const WAITING = /^(queued|stalled|delivery)/;
@@ -16,7 +17,7 @@ function causeCell(cause) {
 }
 
 /**
- * The rows of a table as objects, by its columns.
+ * Returns the rows of a table as objects with its columns as keys.
  *
  * @template Row
  * @param {string[]} columns
@@ -28,7 +29,7 @@ function objects(columns, rows) {
 }
 
 /**
- * The requests of a time line in the order of their arrival, with the work on them.
+ * Returns the requests of a timeline in the order of their arrival, with the work on them.
  *
  * @param {RequestTimeline} written
  * @returns {ServedRequest[]}
@@ -59,7 +60,7 @@ function endOf(record) {
 // ---- segments: the same that RequestTimeline finds ----
 
 /**
- * What a waiting request waits behind, from each moment at which this changes: 0 prompts, 1 decoding, 2 nothing.
+ * Returns what waiting requests wait behind, from each moment at which it changes: 0 prompts, 1 decoding, 2 nothing.
  *
  * @param {TimelineStep[]} steps
  * @returns {Waits}
@@ -84,7 +85,7 @@ function waitsOf(steps) {
 }
 
 /**
- * The number of changes up to a moment.
+ * Returns the number of changes up to a moment.
  *
  * @param {Float64Array} times
  * @param {number} ns
@@ -104,8 +105,8 @@ function changesUpTo(times, ns) {
 }
 
 /**
- * Visits the segments of a request in the order of time: the index of its cause, from when to when, and the step that
- * works on it, or -1.
+ * Visits the segments of a request in the order of time. A segment has the index of its cause, its start and end, and
+ * the step that works on the request, or -1.
  *
  * @param {Served} all
  * @param {ServedRequest} request
@@ -163,7 +164,7 @@ function eachSegment({ steps, waits, at }, { record, works, complete }, visit) {
 }
 
 /**
- * The requests and steps of a time line, ready to be drawn.
+ * Returns the requests and steps of a timeline, prepared for drawing.
  *
  * @param {RequestTimeline} written
  * @returns {Served}
@@ -198,7 +199,7 @@ function servedOf(written) {
 }
 
 /**
- * Whether the segments of a request sum to its times by cause.
+ * Returns whether the segments of a request sum to its times by cause.
  *
  * @param {Served} all
  * @param {ServedRequest} request
@@ -212,7 +213,7 @@ function agrees(all, request) {
 }
 
 /**
- * The row of each step, so that no two steps of a row overlap; an engine has one row.
+ * Returns the row of each step, so that no two steps of a row overlap. A single engine needs one row.
  *
  * @param {TimelineStep[]} steps
  */
@@ -254,7 +255,7 @@ function timelineStepText(step) {
 }
 
 /**
- * The times of a request by cause.
+ * Returns the times of a request by cause.
  *
  * @param {RequestOfRun} record
  */
@@ -263,7 +264,7 @@ function causesOf(record) {
 }
 
 /**
- * The causes of the chosen request.
+ * Shows the causes of the chosen request.
  *
  * @param {Served} all
  * @param {ServedRequest} request
@@ -294,7 +295,7 @@ function requestDetail(all, request) {
 // ---- the picture ----
 
 const ROWS_HIGH = 560;
-/** Requests that have a row each; of more, a row holds several, one after the other. */
+/** Up to this number, each request has a row; otherwise a row contains several requests, one after the other. */
 const MOST_ROWS = 60;
 const OVERVIEW_HIGH = 64;
 const LANE_HIGH = 28;
@@ -302,7 +303,7 @@ const LEAST_STEP_HIGH = 5;
 const MOST_STEP_LANES = 6;
 
 /**
- * Boxes of one colour, collected as a path.
+ * Adds a box to the path of its colour.
  *
  * @param {Map<string, string>} paths
  * @param {string} colour
@@ -316,7 +317,7 @@ function box(paths, colour, x, y, width, height) {
 }
 
 /**
- * Requests in as few rows as possible, so that those of a row do not overlap.
+ * Arranges requests in as few rows as possible, so that no two requests of a row overlap.
  *
  * @param {ServedRequest[]} requests
  * @param {number} gapNs
@@ -355,8 +356,8 @@ function drawn(paths) {
 }
 
 /**
- * The time line: how many requests there are over time, by cause; the requests of a part of the time, each a row; and
- * the steps of this part.
+ * Draws the timeline: the number of requests over time, by cause; the requests of a selected part of the time, each in
+ * a row; and the steps of this part.
  *
  * @param {RequestTimeline} written
  */
@@ -412,7 +413,7 @@ function requestTimeline(written) {
   }
 
   /**
-   * Shows the time around a request: as long as it, and a third more on both sides.
+   * Shows the time of a request, and a third of its duration on both sides.
    *
    * @param {ServedRequest} request
    */
@@ -474,7 +475,7 @@ function requestTimeline(written) {
   }
 
   /**
-   * The cause with the most time in each pixel of a row, drawn as boxes: work as high as the row, waiting as a thin line.
+   * Draws the cause with the most time in each pixel of a row: work as boxes of full height, waiting as thin lines.
    *
    * @param {Map<string, string>} paths
    * @param {ServedRequest} request
@@ -540,7 +541,7 @@ function requestTimeline(written) {
           flush();
           pixel = p;
         }
-        // A segment over several pixels is one box; only its ends share a pixel with others.
+        // A segment that spans several pixels is one box. Only its ends share a pixel with other segments.
         const whole = Math.floor(stop) - p;
         if (whole > 1 && start <= p) {
           put(cause, p, p + whole);
@@ -600,7 +601,7 @@ function requestTimeline(written) {
   }
 
   /**
-   * The numbers of the requests, the moments of their first tokens, and the frame around the chosen one.
+   * Draws the numbers of the requests, the moments of their first tokens, and the frame around the chosen request.
    *
    * @param {number} rowGap
    */
@@ -654,7 +655,7 @@ function requestTimeline(written) {
           flush();
           box(paths, stepColour(step), from, bottom - tall, to - from - (to - from > 4 ? 0.6 : 0), tall);
         } else {
-          // Of the steps that share a pixel, the longest one gives the colour.
+          // If several steps share a pixel, it has the colour of the longest one.
           if (Math.floor(from) !== pixel) {
             flush();
             pixel = Math.floor(from);
@@ -676,7 +677,7 @@ function requestTimeline(written) {
     return number < 0 ? "var(--rule)" : causeColour(causes[number]);
   }
 
-  /** The number of requests over time, by cause: work below, waiting above. */
+  /** The causes in the overview, from bottom to top: first work, then waiting. */
   const inOverview = [
     ...causes.keys()].sort((a, b) => Number(WAITING.test(causes[a].key)) - Number(WAITING.test(causes[b].key)));
   /** @type {Float64Array[]} */
@@ -775,7 +776,7 @@ function requestTimeline(written) {
   });
 
   /**
-   * What is at a place of the picture.
+   * Returns the request or step at a position in the picture.
    *
    * @param {MouseEvent} event
    */
@@ -818,7 +819,7 @@ function requestTimeline(written) {
       width = now;
       sumOverview();
       if (isFirst) {
-        // Many requests are seen best around the slowest one.
+        // If there are many requests, show those around the slowest one.
         if (requests.length > MOST_ROWS) {
           lookAt(slowest);
         }

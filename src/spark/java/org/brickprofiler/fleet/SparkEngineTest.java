@@ -84,9 +84,9 @@ final class SparkEngineTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Question.class)
+    @EnumSource(FleetQuestion.class)
     @Spec("24.14")
-    void everyQuestionHasEqualAnswers(Question question) throws IOException {
+    void everyQuestionHasEqualAnswers(FleetQuestion question) throws IOException {
         Rows expected = question.answer(duck);
         assertThat(expected.rows()).isNotEmpty();
         assertThat(question.answer(spark)).isEqualTo(expected);

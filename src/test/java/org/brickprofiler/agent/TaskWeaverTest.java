@@ -129,8 +129,8 @@ class TaskWeaverTest {
     @Spec("22.14")
     @Test
     void aTaskTypeThatCannotBeImplementedIsNotWrappedAndIsReported() {
-        Recorder recorder =
-                Woven.recorder(Woven.PROFILER, new Recorder.Steps(0, () -> {}, null), new Losses(seen::add), seen::add);
+        Recorder recorder = Woven.recorder(
+                Woven.PROFILER, new Recorder.StepCounts(0, () -> {}, null), new AgentLosses(seen::add), seen::add);
         Closed task = new Only();
         assertThat(recorder.carrier(MethodHandles.lookup(), Closed.class)).satisfies(carrier -> {
             Closed same = (Closed) carrier.invoke(task);

@@ -425,7 +425,7 @@ class WeaverTest {
         BrickProfiler profiler = BrickProfiler.enabled();
         List<String> said = new ArrayList<>();
         Recorder recorder = Woven.recorder(
-                profiler, new Recorder.Steps(1, profiler::reset, null), new Losses(said::add), said::add);
+                profiler, new Recorder.StepCounts(1, profiler::reset, null), new AgentLosses(said::add), said::add);
         for (int prompt = 0; prompt < 2; prompt++) {
             recorder.endStep(recorder.startStep(16, 0, 0, true));
             recorder.endStep(recorder.startStep(16, 16, 0, true));
@@ -443,8 +443,9 @@ class WeaverTest {
     @ParameterizedTest
     @CsvSource({"0, 1, true", "0, 3, true", "3, 1, false", "1, 1, false"})
     void aSequenceWithoutAPromptIsNamed(int promptSteps, int sequences, boolean isNamed) {
-        Recorder.Steps steps = new Recorder.Steps(0, () -> {}, null);
-        Recorder recorder = Woven.recorder(BrickProfiler.enabled(), steps, new Losses(message -> {}), message -> {});
+        Recorder.StepCounts steps = new Recorder.StepCounts(0, () -> {}, null);
+        Recorder recorder =
+                Woven.recorder(BrickProfiler.enabled(), steps, new AgentLosses(message -> {}), message -> {});
         for (int sequence = 0; sequence < sequences; sequence++) {
             long prompt = recorder.startPrompt(promptSteps, 0);
             for (int position = 0; position < 6; position++) {
@@ -468,8 +469,8 @@ class WeaverTest {
         AtomicLong warmedUpAt = new AtomicLong();
         AtomicLong begun = new AtomicLong();
         BrickProfiler profiler = BrickProfiler.enabled();
-        Recorder.Steps steps = new Recorder.Steps(3, () -> warmedUpAt.set(begun.get()), null);
-        Recorder recorder = Woven.recorder(profiler, steps, new Losses(message -> {}), message -> {});
+        Recorder.StepCounts steps = new Recorder.StepCounts(3, () -> warmedUpAt.set(begun.get()), null);
+        Recorder recorder = Woven.recorder(profiler, steps, new AgentLosses(message -> {}), message -> {});
         for (int token = 0; token < 3; token++) {
             assertThat(steps.isWarmingUp()).isTrue();
             begun.incrementAndGet();
@@ -566,9 +567,9 @@ class WeaverTest {
     @Spec("22.18")
     @Test
     void countsEachReadingOfANumberThatDoesNotExist() throws Throwable {
-        Losses losses = new Losses(message -> {});
+        AgentLosses losses = new AgentLosses(message -> {});
         Recorder recorder =
-                Woven.recorder(new BrickProfiler(), new Recorder.Steps(0, () -> {}, null), losses, message -> {});
+                Woven.recorder(new BrickProfiler(), new Recorder.StepCounts(0, () -> {}, null), losses, message -> {});
         MethodHandles.Lookup caller = MethodHandles.lookup();
         MethodType number = MethodType.methodType(long.class, String.class);
         MethodHandle elements = recorder.elements(caller, number, "a", "gone:I");
@@ -597,9 +598,9 @@ class WeaverTest {
     @Spec("22.18")
     @Test
     void countsNegativeElementsAsNone() {
-        Losses losses = new Losses(message -> {});
+        AgentLosses losses = new AgentLosses(message -> {});
         Recorder recorder =
-                Woven.recorder(new BrickProfiler(), new Recorder.Steps(0, () -> {}, null), losses, message -> {});
+                Woven.recorder(new BrickProfiler(), new Recorder.StepCounts(0, () -> {}, null), losses, message -> {});
         recorder.stopBrick(recorder.startBrick(1), -4);
         assertThat(losses.summary())
                 .containsExactly("elements: of a brick was negative 1 times, and counts as 0 there");

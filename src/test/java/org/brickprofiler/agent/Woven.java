@@ -37,7 +37,7 @@ final class Woven {
     /** The messages printed in the meantime. */
     static final List<String> SAID = new CopyOnWriteArrayList<>();
 
-    static final Losses LOSSES = new Losses(SAID::add);
+    static final AgentLosses LOSSES = new AgentLosses(SAID::add);
 
     static final WovenRequests REQUESTS = new WovenRequests(PROFILER.requests(), LOSSES);
 
@@ -45,16 +45,17 @@ final class Woven {
     static WovenWork work = new WovenWork(List.of(), rule -> 0, PROFILER, LOSSES);
 
     /** The losses of that class. */
-    static Losses losses = LOSSES;
+    static AgentLosses losses = LOSSES;
 
     private static Recorder recorder = recorder();
 
     private static Recorder recorder() {
-        return new Recorder(PROFILER, new Recorder.Steps(0, () -> {}, null), REQUESTS, work, losses, SAID::add);
+        return new Recorder(PROFILER, new Recorder.StepCounts(0, () -> {}, null), REQUESTS, work, losses, SAID::add);
     }
 
     /** A recorder that records no requests. */
-    static Recorder recorder(BrickProfiler profiler, Recorder.Steps steps, Losses losses, Consumer<String> say) {
+    static Recorder recorder(
+            BrickProfiler profiler, Recorder.StepCounts steps, AgentLosses losses, Consumer<String> say) {
         WovenWork none = new WovenWork(List.of(), rule -> 0, profiler, losses);
         return new Recorder(profiler, steps, new WovenRequests(null, losses), none, losses, say);
     }
@@ -233,7 +234,7 @@ final class Woven {
     static Class<?> loadWithWork(Class<?> type, String text) throws Exception {
         RuleFile.Rules rules = RuleFile.parse("rules", text);
         Weaver.Result result = new Weaver(rules, Woven::keyOf).weave(file(type), type.getClassLoader());
-        losses = new Losses(SAID::add);
+        losses = new AgentLosses(SAID::add);
         work = new WovenWork(rules.rules(), Woven::keyOf, PROFILER, losses);
         recorder = recorder();
         result.applied().stream()

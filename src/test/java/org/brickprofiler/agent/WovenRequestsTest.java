@@ -225,7 +225,7 @@ class WovenRequestsTest {
     void lossesAreCountedAndNamed() {
         BrickProfiler profiler = BrickProfiler.enabled();
         RequestRecorder recorder = profiler.requests();
-        WovenRequests requests = new WovenRequests(recorder, new Losses(message -> {}));
+        WovenRequests requests = new WovenRequests(recorder, new AgentLosses(message -> {}));
 
         requests.inStep("unknown", 0, 1);
         requests.finished(Outcome.COMPLETED, requests.take("unknown"));
@@ -260,7 +260,7 @@ class WovenRequestsTest {
     void aPromptHasTheTokensOfItsStepsAlone() {
         BrickProfiler profiler = BrickProfiler.enabled();
         RequestRecorder recorder = profiler.requests();
-        WovenRequests requests = new WovenRequests(recorder, new Losses(message -> {}));
+        WovenRequests requests = new WovenRequests(recorder, new AgentLosses(message -> {}));
 
         long one = requests.arrived("one", WovenRequests.UNKNOWN);
         requests.inStep("one", 5, 0);

@@ -89,8 +89,8 @@ class WovenStepsTest {
     @Test
     void noStepContinuesAPromptThatFailed() {
         BrickProfiler profiler = BrickProfiler.enabled();
-        Recorder.Steps steps = new Recorder.Steps(0, () -> {}, null);
-        Recorder recorder = Woven.recorder(profiler, steps, new Losses(message -> {}), message -> {});
+        Recorder.StepCounts steps = new Recorder.StepCounts(0, () -> {}, null);
+        Recorder recorder = Woven.recorder(profiler, steps, new AgentLosses(message -> {}), message -> {});
         recorder.failStep(recorder.startStep(16, 0, 0, true));
         recorder.endStep(recorder.startStep(1, 16, 1, false));
         assertThat(profiler.snapshot().steps().phase(Phase.DECODE).orElseThrow().outputTokens())
@@ -102,8 +102,9 @@ class WovenStepsTest {
     @Spec("22.28")
     @Test
     void theRateOfTokensBeginsAnewWithTheProfile() {
-        Recorder.Steps steps = new Recorder.Steps(0, () -> {}, null);
-        Recorder recorder = Woven.recorder(BrickProfiler.enabled(), steps, new Losses(message -> {}), message -> {});
+        Recorder.StepCounts steps = new Recorder.StepCounts(0, () -> {}, null);
+        Recorder recorder =
+                Woven.recorder(BrickProfiler.enabled(), steps, new AgentLosses(message -> {}), message -> {});
         recorder.endStep(recorder.startStep(1, 4, 1_000_000, false));
         double before = steps.tokensPerSec().orElseThrow();
         long underWay = recorder.startStep(1, 5, 1_000_000, false);
@@ -119,9 +120,9 @@ class WovenStepsTest {
     @Test
     void negativeNumbersOfAStepAreCounted() {
         List<String> said = new ArrayList<>();
-        Losses losses = new Losses(said::add);
+        AgentLosses losses = new AgentLosses(said::add);
         BrickProfiler profiler = BrickProfiler.enabled();
-        Recorder recorder = Woven.recorder(profiler, new Recorder.Steps(0, () -> {}, null), losses, message -> {});
+        Recorder recorder = Woven.recorder(profiler, new Recorder.StepCounts(0, () -> {}, null), losses, message -> {});
         recorder.endPrompt(recorder.startPrompt(-1, -1));
         for (int step = 0; step < 3; step++) {
             recorder.endStep(recorder.startStep(-7, -step, -1, false));
@@ -148,8 +149,8 @@ class WovenStepsTest {
     @Test
     void whatIsDiscardedLeavesNoLosses() {
         BrickProfiler profiler = BrickProfiler.enabled();
-        Losses losses = new Losses(message -> {});
-        Recorder.Steps steps = new Recorder.Steps(0, () -> {}, null);
+        AgentLosses losses = new AgentLosses(message -> {});
+        Recorder.StepCounts steps = new Recorder.StepCounts(0, () -> {}, null);
         Recorder recorder = Woven.recorder(profiler, steps, losses, message -> {});
         recorder.stopBrick(recorder.startBrick(1), -4);
         recorder.failed(new IllegalStateException());
@@ -183,8 +184,9 @@ class WovenStepsTest {
     @Spec({"22.6", "22.15"})
     @Test
     void aStepOfTheWarmUpThatEndsAfterItHasNoRate() throws InterruptedException {
-        Recorder.Steps steps = new Recorder.Steps(1, () -> {}, null);
-        Recorder recorder = Woven.recorder(BrickProfiler.enabled(), steps, new Losses(message -> {}), message -> {});
+        Recorder.StepCounts steps = new Recorder.StepCounts(1, () -> {}, null);
+        Recorder recorder =
+                Woven.recorder(BrickProfiler.enabled(), steps, new AgentLosses(message -> {}), message -> {});
         long late = recorder.startStep(1, 4, 1_000, false);
         Thread other = new Thread(() -> recorder.endStep(recorder.startStep(1, 4, 1, false)));
         other.start();
@@ -201,8 +203,8 @@ class WovenStepsTest {
     @Test
     void aLayerEndsWhereAnotherOneBeginsWithinIt() {
         BrickProfiler profiler = BrickProfiler.enabled();
-        Recorder.Steps steps = new Recorder.Steps(0, () -> {}, null);
-        Recorder recorder = Woven.recorder(profiler, steps, new Losses(message -> {}), message -> {});
+        Recorder.StepCounts steps = new Recorder.StepCounts(0, () -> {}, null);
+        Recorder recorder = Woven.recorder(profiler, steps, new AgentLosses(message -> {}), message -> {});
         List<Integer> layers = new ArrayList<>();
         for (int token = 0; token < 2; token++) {
             long step = recorder.startStep(1, 9, 1, false);

@@ -328,7 +328,7 @@ class WovenWorkTest {
                 MethodType.methodType(long.class, BrickStats.Builder.class),
                 "place",
                 new String[] {"count:J"},
-                new Losses(message -> {}),
+                new AgentLosses(message -> {}),
                 ElementsReader.UNREAD_AMOUNT);
         assertThat((long) read.invoke(stats.samples(7, 8, 9, 10))).isEqualTo(7);
         assertThat((long) read.invoke((BrickStats.Builder) null)).isEqualTo(WovenWork.UNREAD);

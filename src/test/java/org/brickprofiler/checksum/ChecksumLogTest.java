@@ -291,7 +291,9 @@ final class ChecksumLogTest {
         List<ChecksumEntry> two = List.of(Logs.entry("a", 0, 0, 1), Logs.entry("b", 2, 3, 1));
         assertRefused(() -> ChecksumLog.of(OPTIONS.withCapacity(1), two, 0), "2 entries");
         assertRefused(() -> ChecksumLog.of(OPTIONS, two, -1), "dropped -1");
-        assertRefused(() -> ChecksumLog.of(OPTIONS.withSamples(4), two, 0), "'a' (layer 0, pos 0) has 0 samples");
+        assertRefused(
+                () -> ChecksumLog.of(OPTIONS.withSamples(4), two, 0),
+                "'a' (layer 0, pos 0): expected 4 samples by the options, found 0");
         assertThat(ChecksumLog.of(OPTIONS, two, 7).droppedCount()).isEqualTo(7);
     }
 

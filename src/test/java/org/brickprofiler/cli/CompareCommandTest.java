@@ -190,7 +190,7 @@ class CompareCommandTest {
         Cli others = Cli.run("compare", before, "--", after, "--fail-on-regression", "5");
         assertThat(others.exitCode()).isEqualTo(4);
         assertThat(others.err())
-                .contains("brick time of a step (not comparable: other model: llama before, qwen after)");
+                .contains("brick time of a step (not comparable: different model: llama before, qwen after)");
     }
 
     @Spec("16.9")

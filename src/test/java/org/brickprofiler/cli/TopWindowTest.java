@@ -99,7 +99,7 @@ class TopWindowTest {
         window.add(TopReading.of(BEGIN_MS, BEGIN_MS, 5, List.of(), Map.of(), live));
         window.add(TopReading.of(BEGIN_MS, BEGIN_MS + 1_000, 6, List.of(), Map.of(), live));
         assertThat(window.render())
-                .contains("Requests: 4 running, 1 waiting; a second 0.000 arrived, 0.000 finished.\n");
+                .contains("Requests: 4 running, 1 waiting; 0.000 arrived and 0.000 finished per second.\n");
     }
 
     @Spec("25.16")

@@ -257,7 +257,7 @@ class ComparisonByPhaseTest {
         assertThat(line(comparison, "brick time of a step").verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
         assertThat(line(comparison, "brick 0, no phase").verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
         assertThat(comparison.remarks().get(0))
-                .startsWith("The sides had other share of steps that are prefill")
+                .startsWith("The sides had a different share of steps that are prefill")
                 .contains("bricks only within the phases that had the same work");
     }
 
@@ -267,12 +267,12 @@ class ComparisonByPhaseTest {
         RunComparison prompts = compare(Work.USUAL, new Work(7, 10, 256, 500, 0, Map.of(), true));
         assertThat(line(prompts, "brick 3, prefill").verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
         assertThat(line(prompts, "brick 3, prefill").note())
-                .isEqualTo("other number of prompt tokens in a prefill step: 128 before, 256 after");
+                .isEqualTo("different number of prompt tokens in a prefill step: 128 before, 256 after");
         assertThat(line(prompts, "brick 3, decode").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
 
         RunComparison texts = compare(Work.USUAL, new Work(7, 10, 128, 600, 0, Map.of(), true));
         assertThat(line(texts, "FusedAttention, decode").note())
-                .isEqualTo("other KV length of a decode step: 500 before, 600 after");
+                .isEqualTo("different KV length of a decode step: 500 before, 600 after");
         assertThat(line(texts, "FusedAttention, prefill").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
         assertThat(line(texts, "brick 3, decode").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
     }

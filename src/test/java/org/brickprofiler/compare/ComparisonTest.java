@@ -318,9 +318,9 @@ class ComparisonTest {
 
     static Stream<Arguments> otherWork() {
         return Stream.of(
-                Arguments.of(8, 1, 128, "other share of steps that are prefill: 0.0400 before, 0.0800 after"),
-                Arguments.of(4, 2, 128, "other number of sequences in a prefill step: 1 before, 2 after"),
-                Arguments.of(4, 1, 256, "other number of prompt tokens in a prefill step: 128 before, 256 after"));
+                Arguments.of(8, 1, 128, "different share of steps that are prefill: 0.0400 before, 0.0800 after"),
+                Arguments.of(4, 2, 128, "different number of sequences in a prefill step: 1 before, 2 after"),
+                Arguments.of(4, 1, 256, "different number of prompt tokens in a prefill step: 128 before, 256 after"));
     }
 
     /** The elements of its bricks need not show that a step had other work. */
@@ -336,7 +336,7 @@ class ComparisonTest {
                         .all(1.3)),
                 Options.defaults());
 
-        assertThat(comparison.remarks().get(0)).startsWith("The sides had " + reason);
+        assertThat(comparison.remarks().get(0)).startsWith("The sides had a " + reason);
         assertThat(comparison.lines())
                 .filteredOn(line -> line.kind() == Kind.BRICK
                         || line.kind() == Kind.BRICK_P90
@@ -361,12 +361,12 @@ class ComparisonTest {
 
         Line decode = line(comparison, Kind.STEP, "wall time of a decode step");
         assertThat(decode.verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
-        assertThat(decode.note()).isEqualTo("other KV length of a decode step: 500 before, 600 after");
+        assertThat(decode.note()).isEqualTo("different KV length of a decode step: 500 before, 600 after");
         assertThat(line(comparison, Kind.BRICK, "AttentionScore").verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
         assertThat(line(comparison, Kind.BRICK, "GateProjection").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
         assertThat(line(comparison, Kind.CATEGORY, "Attention").verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
         assertThat(line(comparison, Kind.CATEGORY, "FFN").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
-        assertThat(comparison.remarks()).anyMatch(remark -> remark.contains("other KV length of a decode step"));
+        assertThat(comparison.remarks()).anyMatch(remark -> remark.contains("different KV length of a decode step"));
     }
 
     @Spec({"16.5", "16.7"})
@@ -378,11 +378,11 @@ class ComparisonTest {
                 Options.defaults());
 
         Line attention = line(comparison, Kind.BRICK, "AttentionScore");
-        assertThat(attention.note()).isEqualTo("other KV length of a mixed step: 1,000 before, 8,000 after");
+        assertThat(attention.note()).isEqualTo("different KV length of a mixed step: 1,000 before, 8,000 after");
         assertThat(attention.verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
         assertThat(line(comparison, Kind.CATEGORY, "Attention").verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
         assertThat(line(comparison, Kind.BRICK, "GateProjection").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
-        assertThat(comparison.remarks()).anyMatch(remark -> remark.contains("other KV length of a mixed step"));
+        assertThat(comparison.remarks()).anyMatch(remark -> remark.contains("different KV length of a mixed step"));
     }
 
     @Spec({"16.5", "16.7"})
@@ -395,7 +395,7 @@ class ComparisonTest {
 
         Line first = line(comparison, Kind.STEP, "time to first token");
         assertThat(first.note())
-                .isEqualTo("other number of prompt tokens before a first token: 256 before, 1,280 after");
+                .isEqualTo("different number of prompt tokens before a first token: 256 before, 1,280 after");
         assertThat(first.verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
     }
 
@@ -780,8 +780,8 @@ class ComparisonTest {
                 .isThrownBy(
                         () -> RunComparison.of(before, after, Options.defaults().withBaseline(List.of("RmsNorm"))))
                 .withMessage(
-                        "brick 'RmsNorm' cannot be the baseline: it is not comparable, other number of samples in a step: "
-                                + "9 before, 18 after");
+                        "brick 'RmsNorm' cannot be the baseline: it is not comparable, different number of samples in a"
+                                + " step: 9 before, 18 after");
         assertThat(RunComparison.of(
                                 before,
                                 after,
@@ -811,9 +811,9 @@ class ComparisonTest {
                 .change("DownProjection", b -> new Brick(b.name(), b.category(), b.count() * 2, b.meanNs(), 1)));
 
         assertThat(line(comparison, Kind.BRICK, "QkvProjection").note())
-                .isEqualTo("other number of elements in a sample: 1 before, 8 after");
+                .isEqualTo("different number of elements in a sample: 1 before, 8 after");
         assertThat(line(comparison, Kind.BRICK, "DownProjection").note())
-                .isEqualTo("other number of samples in a step: 4 before, 8 after");
+                .isEqualTo("different number of samples in a step: 4 before, 8 after");
         assertThat(line(comparison, Kind.TOTAL, "").verdict()).isEqualTo(Verdict.SLOWER);
     }
 
@@ -825,7 +825,7 @@ class ComparisonTest {
                         .change("Sampling", b -> new Brick(b.name(), b.category(), b.count(), b.meanNs(), 8)));
 
         assertThat(line(comparison, Kind.TOTAL, "").note())
-                .isEqualTo("other number of elements in a step: 1 before, 8 after");
+                .isEqualTo("different number of elements in a step: 1 before, 8 after");
         assertThat(line(comparison, Kind.TOTAL, "").verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
     }
 
@@ -840,7 +840,8 @@ class ComparisonTest {
         assertThat(comparison.remarks())
                 .first()
                 .asString()
-                .startsWith("The sides had other number of steps, and so other KV length: 100 before, 200 after;");
+                .startsWith("The sides had a different number of steps, and so a different KV length: 100 before,"
+                        + " 200 after;");
         assertThat(verdict(comparison, "AttentionScore")).isEqualTo(Verdict.NOT_COMPARABLE);
         assertThat(verdict(comparison, "GateProjection")).isEqualTo(Verdict.NO_DIFFERENCE);
     }
@@ -864,7 +865,7 @@ class ComparisonTest {
 
         RunComparison comparison = RunComparison.of(before, newer, Options.defaults());
         assertThat(comparison.remarks())
-                .containsExactly("The sides are not comparable: other JVM: VM 17 before, VM 25 after.");
+                .containsExactly("The sides are not comparable: different JVM: VM 17 before, VM 25 after.");
         assertThat(comparison.lines())
                 .filteredOn(line -> line.kind() != Kind.COMMON)
                 .extracting(Line::verdict)
@@ -872,12 +873,11 @@ class ComparisonTest {
         assertThat(RunComparison.of(before, elsewhere, Options.defaults()).remarks())
                 .first()
                 .asString()
-                .contains("other machine: CPU (8 processors, Linux 6) before, other CPU ")
-                .contains("other number of threads: 1 before, 2 after");
+                .contains("different machine: CPU (8 processors, Linux 6) before, other CPU ")
+                .contains("different number of threads: 1 before, 2 after");
         RunComparison meant = RunComparison.of(before, newer, Options.defaults().withAcrossEnvironments(true));
         assertThat(verdict(meant, "RmsNorm")).isEqualTo(Verdict.SLOWER);
-        assertThat(meant.remarks())
-                .containsExactly("Compared although it differs: other JVM: VM 17 before, VM 25 after.");
+        assertThat(meant.remarks()).containsExactly("Compared despite a different JVM: VM 17 before, VM 25 after.");
     }
 
     @Spec("23.5")
@@ -889,11 +889,11 @@ class ComparisonTest {
 
         RunComparison comparison = RunComparison.of(before, quantised, Options.defaults());
         assertThat(comparison.remarks())
-                .containsExactly("The sides are not comparable: other precision: bf16 before, int8 after.");
+                .containsExactly("The sides are not comparable: different precision: bf16 before, int8 after.");
         assertThat(verdict(comparison, "RmsNorm")).isEqualTo(Verdict.NOT_COMPARABLE);
         assertThat(RunComparison.of(before, named(slower, "qwen", "bf16"), Options.defaults())
                         .remarks())
-                .containsExactly("The sides are not comparable: other model: llama before, qwen after.");
+                .containsExactly("The sides are not comparable: different model: llama before, qwen after.");
         assertThat(verdict(RunComparison.of(before, named(slower, "llama", "bf16"), Options.defaults()), "RmsNorm"))
                 .isEqualTo(Verdict.SLOWER);
         assertThat(RunComparison.of(before, slower, Options.defaults()).remarks())

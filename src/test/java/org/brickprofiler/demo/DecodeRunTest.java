@@ -64,7 +64,7 @@ class DecodeRunTest {
         assertThat(printed(run))
                 .contains("3 tokens in 3.00 s: 1.0 tokens/s")
                 .contains(
-                        "\nEnded by the time limit of 2.5 s, before 10 tokens; --tokens decodes as many as it says.\n");
+                        "\nEnded by the time limit of 2.5 s, before 10 tokens; --tokens N alone sets no time limit.\n");
     }
 
     @Test

@@ -742,7 +742,7 @@ final class FleetPackerTest {
 
         try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, OPTIONS)) {
             FleetPack.open(engine, pack.toString(), false).mount(engine);
-            for (Question question : List.of(Question.BRICKS, Question.RUN_BRICKS)) {
+            for (FleetQuestion question : List.of(FleetQuestion.BRICKS, FleetQuestion.RUN_BRICKS)) {
                 assertThat(question.ask(engine)).singleElement().satisfies(row -> {
                     assertThat(row.number("min_ns")).isEqualTo(minNs);
                     assertThat(row.number("max_ns")).isEqualTo(maxNs);
@@ -886,7 +886,7 @@ final class FleetPackerTest {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(this::pack)
-                .withMessage("no model is that of most files; --model takes one: m1 (1 files), m2 (1 files)");
+                .withMessage("no model is that of most files; --model selects one: m1 (1 files), m2 (1 files)");
         assertThat(pack("m2").manifest().problems())
                 .extracting(PackProblem::kind)
                 .containsExactly(Kind.OTHER_MODEL);
@@ -966,7 +966,7 @@ final class FleetPackerTest {
         Files.createFile(other.resolve("mine.txt"));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new FleetPacker(other, null, OPTIONS, (bytes, total) -> {}).pack(List.of()))
-                .withMessageContaining("it holds something else");
+                .withMessageContaining("it holds something other than a pack");
     }
 
     /** Packs, and stops for good in the middle, having said so by a file. */

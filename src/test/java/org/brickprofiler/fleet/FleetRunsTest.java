@@ -63,7 +63,7 @@ final class FleetRunsTest {
         RunComparison comparison =
                 RunComparison.of(runs("before", 1, 4, 0), runs("after", 101, 8, 0), RunComparison.Options.defaults());
 
-        assertThat(comparison.remarks().get(0)).contains("other number of ranks: 4 before, 8 after");
+        assertThat(comparison.remarks().get(0)).contains("different number of ranks: 4 before, 8 after");
     }
 
     /** Half of the samples of a brick are half of its time in a step. */
@@ -86,7 +86,7 @@ final class FleetRunsTest {
         assertThat(comparison.remarks())
                 .contains(
                         "Measurements without a known time are missing, in 0 runs before, 5 after: up to 12.5 % of LmHead."
-                                + " What lacks them is not compared.");
+                                + " Quantities that lack them are not compared.");
     }
 
     /** Runs that took turns: which side a run is on does not show in when it was. */

@@ -55,7 +55,7 @@ public final class FleetTimes {
     }
 
     private static void ask(FleetEngine engine) throws IOException {
-        for (Question question : Question.values()) {
+        for (FleetQuestion question : FleetQuestion.values()) {
             long startedNs = System.nanoTime();
             int rows = question.ask(engine).size();
             long firstMs = sinceMs(startedNs);

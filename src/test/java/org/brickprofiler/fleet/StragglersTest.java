@@ -425,7 +425,7 @@ final class StragglersTest {
         Stragglers amongStalls = find(FleetStudy.stalled(shape, List.of(slowRank), false, 20));
         assertThat(amongStalls.findings()).extracting(Finding::rank).containsExactly(OptionalInt.of(2));
         assertThat(amongStalls.remarks())
-                .containsExactly("Run r1, Simulated A: 6 windows cannot show a drift; it takes 12.");
+                .containsExactly("Run r1, Simulated A: 6 windows cannot show a drift; the test needs 12.");
         assertThat(find(new SimulatedFleet(shape, List.of(slowBrick))).findings())
                 .extracting(Finding::rank, Finding::bricks)
                 .containsExactly(tuple(OptionalInt.of(2), List.of("RmsNorm")));

@@ -138,7 +138,7 @@ final class ChecksumFileTest {
                 "{\"kind\":\"brick-checksums\",\"samples\":1025} | samples 1025 is not within 0 to 1024",
                 "{\"kind\":\"brick-checksums\",\"capacity\":0} | capacity 0 is not within 1 to 2147483647",
                 "{\"kind\":\"brick-checksums\",\"dropped\":-1} | dropped -1 is negative",
-                "{\"kind\":\"brick-checksums\",\"entries\":2} | there are 0 entries, and by the first line 2"
+                "{\"kind\":\"brick-checksums\",\"entries\":2} | found 0 entries, expected 2 by the first line"
             })
     void namesTheFaultOfTheFirstLine(String text, String message) {
         assertThatIOException()
@@ -166,12 +166,12 @@ final class ChecksumFileTest {
                 "{\"elapsed_ns\":-7} | elapsed_ns -7 is negative",
                 "{\"name\":\"a\",\"hash\":\"0x1\",\"nans\":3} | line 3, column 34: an entry is wrong: 3 nans and 0 infinities",
                 "{\"name\":\"a\",\"hash\":\"0x1\",\"elements\":1,\"samples\":[1]}"
-                        + " | there are 1 samples of 1 elements, and by the first line 0",
+                        + " | found 1 samples of 1 elements, expected 0 by the first line",
                 "{\"samples\":[1e39]} | sample 1e39 is too large for a float",
                 "{\"samples\":[\"inf\"]} | sample \"inf\" is neither a number nor NaN, Infinity or -Infinity",
                 "{\"samples\":[true]} | sample true is not a string",
                 "{\"samples\":7} | samples 7 is not an array",
-                "{\"name\":\"a\",\"name\":\"b\"} | the key 'name' stands twice",
+                "{\"name\":\"a\",\"name\":\"b\"} | duplicate key 'name'",
                 "3 | line 3, column 1: an entry 3 is not an object",
                 "{\"name\":\"a\",\"has | line 3, column 17: the text ends too early",
                 "{\"samples\":[1, | line 3, column 15: the text ends too early",

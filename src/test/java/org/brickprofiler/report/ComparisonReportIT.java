@@ -131,7 +131,7 @@ class ComparisonReportIT extends PageInBrowser {
                 .containsExactly(
                         "slower",
                         "too few runs",
-                        "not comparable: other number of elements in a sample: 1 before, 2 after",
+                        "not comparable: different number of elements in a sample: 1 before, 2 after",
                         "not comparable: only before",
                         "not comparable: only after");
         assertThat(browser.texts("#section-percentiles-of-bricks tbody bdi"))

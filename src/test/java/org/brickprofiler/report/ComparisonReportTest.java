@@ -62,7 +62,7 @@ class ComparisonReportTest {
         Line noted = Line.builder(Kind.BRICK, HOSTILE, 1)
                 .sides(Optional.of(new Side(1_500, 4, 3)), Optional.of(new Side(3_000, 5, 2)))
                 .change(Optional.of(new Change(100, 90.04, 110.06)), Optional.empty())
-                .verdict(Verdict.NOT_COMPARABLE, "other number of elements in a sample: 1 before, 2 after")
+                .verdict(Verdict.NOT_COMPARABLE, "different number of elements in a sample: 1 before, 2 after")
                 .build();
         return new RunComparison(
                 List.of(

@@ -73,7 +73,7 @@ final class JsonReportTest {
                 .withMessageContaining("'bricks'");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> JsonReport.toJson(Samples.full(), Map.of("path", folder)))
-                .withMessage("a report holds no " + folder);
+                .withMessage("unsupported value " + folder);
     }
 
     @Test

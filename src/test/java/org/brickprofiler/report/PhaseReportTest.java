@@ -71,7 +71,7 @@ class PhaseReportTest {
             delimiter = '|',
             value = {
                 "{'bricks': []}                                  | bricks of a phase have no phase",
-                "{'phase': 'decode'}, {'phase': 'decode'}        | the phase decode is there twice",
+                "{'phase': 'decode'}, {'phase': 'decode'}        | the phase decode occurs twice",
                 "{'phase': 'later'}                              | later",
             })
     void aFaultOfAPhaseIsNamed(String phases, String fault) {

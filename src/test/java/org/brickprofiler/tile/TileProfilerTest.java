@@ -328,8 +328,8 @@ final class TileProfilerTest {
         String on = tiles.summary();
         tiles.disable();
 
-        assertThat(tiles.summary()).isEqualTo(on + "the switch of tiles is off\n");
-        assertThat(new TileProfiler(clock).summary()).isEqualTo("no tiles recorded\nthe switch of tiles is off\n");
+        assertThat(tiles.summary()).isEqualTo(on + "tile recording is off\n");
+        assertThat(new TileProfiler(clock).summary()).isEqualTo("no tiles recorded\ntile recording is off\n");
         assertThat(new ObjectMapper()
                         .readTree(tiles.toJson())
                         .get("tile_profiling_enabled")

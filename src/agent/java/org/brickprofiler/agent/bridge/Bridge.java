@@ -13,16 +13,17 @@ import org.jspecify.annotations.Nullable;
  * The class that woven code calls, and the only class of the agent that an application's loaders see. It passes each
  * call on to the {@link Sink}, which a separate class loader holds together with its dependencies.
  *
- * <p>From the first call on the sink is a constant for the JIT compiler, which can therefore inline calls through the
- * bridge. Every method may be called from any thread; only {@link #carrier} and {@link #elements} allocate. No method
- * throws: an exception here would leave a method of the application that does not throw it. A failed call is counted
- * and records nothing.
+ * <p>From the first call on, the sink is a constant for the JIT compiler, which can therefore inline calls through the
+ * bridge. Every method may be called from any thread. Of the bridge's own code, only the methods that link call sites
+ * ({@link #carrier}, {@link #elements}, {@link #amount}, {@link #weight} and {@link #outcome}) allocate. No method that
+ * woven code calls throws: an exception here would leave a method of the application that does not throw it. A failed
+ * call is counted and records nothing.
  */
 public final class Bridge {
 
     private static @Nullable Sink installed;
 
-    /** Whether a failed call could not even be counted, as when the stack was full. */
+    /** Whether a failed call could not even be counted, for example because the stack was full. */
     private static volatile boolean missesFailures;
 
     /** Records the calls of woven code. Any thread; the bridge catches everything that a method throws. */
@@ -39,7 +40,7 @@ public final class Bridge {
         /**
          * Stops a brick.
          *
-         * @param timer the timer that starting the brick returned; nothing happens for 0
+         * @param timer the timer that starting the brick returned; 0 does nothing
          * @param elements elements that it processed
          */
         void stopBrick(long timer, long elements);
@@ -60,18 +61,18 @@ public final class Bridge {
         void endLayer(long layer);
 
         /**
-         * Begins to generate. The first steps of the calling thread process a prompt, although each of them decodes.
+         * Begins a generation. Its first steps on the calling thread process a prompt, although each of them decodes.
          *
          * @param steps the number of these steps
          * @param outputTokens tokens that the last of them outputs; if 0, the next step outputs the first token
-         * @return the value that ends it; not 0
+         * @return a token for {@link #endPrompt}; not 0
          */
         long startPrompt(long steps, long outputTokens);
 
         /**
-         * Ends to generate. Steps of the prompt that have not begun are forgotten.
+         * Ends a generation, and discards the steps of its prompt that have not begun.
          *
-         * @param prompt the value that {@link #startPrompt} returned; nothing happens for 0
+         * @param prompt the token from {@link #startPrompt}; 0 does nothing
          */
         void endPrompt(long prompt);
 
@@ -82,7 +83,7 @@ public final class Bridge {
          * @param kvLength positions that its key-value cache holds
          * @param outputTokens tokens that it outputs
          * @param isPrompt whether it processes a prompt, or a part of one, however few tokens these are
-         * @return not 0
+         * @return a token for {@link #endStep} or {@link #failStep}; not 0
          */
         long startStep(long tokens, long kvLength, long outputTokens, boolean isPrompt);
 
@@ -101,35 +102,36 @@ public final class Bridge {
         void failStep(long step);
 
         /**
-         * A request arrives and is served: until its end, the steps of the calling thread are steps of it.
+         * Records that a request arrives and begins to be served: until its end, the steps of the calling thread belong
+         * to it.
          *
-         * @param promptTokens tokens of its prompt; {@link Long#MIN_VALUE} if its steps tell
+         * @param promptTokens tokens of its prompt; {@link Long#MIN_VALUE} if only its steps report them
          * @return a token for {@link #endRequest}; 0 if the request is not recorded
          */
         long startRequest(long promptTokens);
 
         /**
-         * Begins to serve a request that has arrived: until its end, the steps of the calling thread are steps of it.
+         * Begins to serve a request that has arrived: until its end, the steps of the calling thread belong to it.
          *
          * @param key the object that identifies it
-         * @param promptTokens tokens of its prompt; {@link Long#MIN_VALUE} if its arrival or its steps tell
+         * @param promptTokens tokens of its prompt; {@link Long#MIN_VALUE} if its arrival or its steps report them
          * @return a token for {@link #endRequest}; 0 if the request is not recorded
          */
         long serveArrived(@Nullable Object key, long promptTokens);
 
         /**
-         * Ends to serve a request, which finishes.
+         * Records that the calling thread has finished serving a request.
          *
          * @param outcome the number of its outcome
-         * @param request the token from {@link #startRequest}; 0 does nothing
+         * @param request the token from {@link #startRequest} or {@link #serveArrived}; 0 does nothing
          */
         void endRequest(int outcome, long request);
 
         /**
-         * A request arrives.
+         * Records that a request arrives.
          *
          * @param key the object that identifies it
-         * @param promptTokens tokens of its prompt; {@link Long#MIN_VALUE} if its steps tell
+         * @param promptTokens tokens of its prompt; {@link Long#MIN_VALUE} if only its steps report them
          * @return the request; 0 if it is not recorded
          */
         long startArrival(@Nullable Object key, long promptTokens);
@@ -143,7 +145,7 @@ public final class Bridge {
         long startFinish(@Nullable Object key);
 
         /**
-         * A request finishes.
+         * Records that a request has finished.
          *
          * @param outcome the number of its outcome
          * @param request the request; 0 does nothing
@@ -151,7 +153,7 @@ public final class Bridge {
         void endFinish(int outcome, long request);
 
         /**
-         * The step of the calling thread works on a request.
+         * Records that the step of the calling thread works on a request.
          *
          * @param key the object that identifies it
          * @param promptTokens tokens of its prompt in this step; 0 if the step decodes it
@@ -160,20 +162,20 @@ public final class Bridge {
         void inStep(@Nullable Object key, long promptTokens, long tokens);
 
         /**
-         * A sample of a brick begins that multiplies a matrix by vectors.
+         * Records the work of a sample that begins, of a brick that multiplies a matrix by vectors.
          *
          * @param number the number of the rule's product
          * @param rows rows of the matrix
          * @param columns columns of the matrix
          * @param vectors the number of vectors
-         * @param weight the bytes of 256 weights
+         * @param weight the bytes of 160,000 weights
          */
         void product(int number, long rows, long columns, long vectors, long weight);
 
         /**
-         * Takes a number of the model that the step of the calling thread runs.
+         * Sets a number of the model that the step of the calling thread runs.
          *
-         * @param number which number
+         * @param number the index of the number
          * @param value its value
          */
         void model(int number, long value);
@@ -196,9 +198,9 @@ public final class Bridge {
         /**
          * Returns the method that wraps tasks of a type so that they work for the layer of the submitting thread.
          *
-         * @param caller the class that does so
+         * @param caller the woven class
          * @param task the type, an interface
-         * @return maps a task to its replacement
+         * @return a handle that maps a task to its replacement
          */
         MethodHandle carrier(MethodHandles.Lookup caller, Class<?> task);
 
@@ -215,12 +217,12 @@ public final class Bridge {
         MethodHandle elements(MethodHandles.Lookup caller, MethodType type, String place, String... path);
 
         /**
-         * Returns the code that reads a number of some work from an object.
+         * Returns the code that reads a number of a brick's work from an object.
          *
          * @param caller the woven class
          * @param type from the object to a {@code long}
          * @param place the rule, for messages
-         * @param path the steps from the object to the number, as of {@link #elements}
+         * @param path the steps from the object to the number, in the format of {@link #elements}
          * @return a handle of that type, which does not throw and returns {@link Long#MIN_VALUE} for an unknown number
          */
         MethodHandle amount(MethodHandles.Lookup caller, MethodType type, String place, String... path);
@@ -229,10 +231,10 @@ public final class Bridge {
          * Returns the code that reads the size of weights from an object that names their type.
          *
          * @param caller the woven class
-         * @param type from the object to a {@code long}, the bytes of 256 weights
+         * @param type from the object to a {@code long}, the bytes of 160,000 weights
          * @param place the rule, for messages
          * @param table the sizes of values
-         * @param path the steps from the object to the value, as of {@link #elements}
+         * @param path the steps from the object to the value, in the format of {@link #elements}
          * @return a handle of that type, which does not throw and returns {@link Long#MIN_VALUE} for an unknown size
          */
         MethodHandle weight(MethodHandles.Lookup caller, MethodType type, String place, String table, String... path);
@@ -244,7 +246,7 @@ public final class Bridge {
          * @param type from the value to an {@code int}, the number of the outcome
          * @param place the rule, for messages
          * @param table the outcomes of values
-         * @param path the steps from the value to the one that decides, as of {@link #elements}
+         * @param path the steps from the value to the one that decides, in the format of {@link #elements}
          * @return a handle of that type, which does not throw
          */
         MethodHandle outcome(MethodHandles.Lookup caller, MethodType type, String place, String table, String... path);
@@ -331,11 +333,11 @@ public final class Bridge {
     }
 
     /**
-     * Begins to generate. The first steps of the calling thread process a prompt.
+     * Begins a generation. Its first steps on the calling thread process a prompt.
      *
      * @param steps the number of these steps
      * @param outputTokens tokens that the last of them outputs
-     * @return the value that ends it
+     * @return a token for {@link #endPrompt}
      */
     public static long startPrompt(long steps, long outputTokens) {
         try {
@@ -346,9 +348,9 @@ public final class Bridge {
     }
 
     /**
-     * Ends to generate.
+     * Ends a generation.
      *
-     * @param prompt the value that {@link #startPrompt} returned
+     * @param prompt the token from {@link #startPrompt}
      */
     public static void endPrompt(long prompt) {
         try {
@@ -365,7 +367,7 @@ public final class Bridge {
      * @param kvLength positions that its key-value cache holds
      * @param outputTokens tokens that it outputs
      * @param isPrompt whether it processes a prompt, or a part of one, however few tokens these are
-     * @return a token for the method that ends the step
+     * @return a token for {@link #endStep} or {@link #failStep}
      */
     public static long startStep(long tokens, long kvLength, long outputTokens, boolean isPrompt) {
         try {
@@ -402,9 +404,9 @@ public final class Bridge {
     }
 
     /**
-     * A request arrives and is served by the calling thread.
+     * Records that a request arrives and that the calling thread begins to serve it.
      *
-     * @param promptTokens tokens of its prompt; {@link Long#MIN_VALUE} if its steps tell
+     * @param promptTokens tokens of its prompt; {@link Long#MIN_VALUE} if only its steps report them
      * @return a token for {@link #endRequest}
      */
     public static long startRequest(long promptTokens) {
@@ -419,7 +421,7 @@ public final class Bridge {
      * Begins to serve a request that has arrived.
      *
      * @param key the object that identifies it
-     * @param promptTokens tokens of its prompt; {@link Long#MIN_VALUE} if its arrival or its steps tell
+     * @param promptTokens tokens of its prompt; {@link Long#MIN_VALUE} if its arrival or its steps report them
      * @return a token for {@link #endRequest}
      */
     public static long serveArrived(@Nullable Object key, long promptTokens) {
@@ -431,10 +433,10 @@ public final class Bridge {
     }
 
     /**
-     * Ends to serve a request.
+     * Records that the calling thread has finished serving a request.
      *
      * @param outcome the number of its outcome
-     * @param request the token from {@link #startRequest}
+     * @param request the token from {@link #startRequest} or {@link #serveArrived}
      */
     public static void endRequest(int outcome, long request) {
         try {
@@ -445,10 +447,10 @@ public final class Bridge {
     }
 
     /**
-     * A request arrives.
+     * Records that a request arrives.
      *
      * @param key the object that identifies it
-     * @param promptTokens tokens of its prompt; {@link Long#MIN_VALUE} if its steps tell
+     * @param promptTokens tokens of its prompt; {@link Long#MIN_VALUE} if only its steps report them
      * @return the request
      */
     public static long startArrival(@Nullable Object key, long promptTokens) {
@@ -474,7 +476,7 @@ public final class Bridge {
     }
 
     /**
-     * A request finishes.
+     * Records that a request has finished.
      *
      * @param outcome the number of its outcome
      * @param request the request
@@ -488,7 +490,7 @@ public final class Bridge {
     }
 
     /**
-     * The step of the calling thread works on a request.
+     * Records that the step of the calling thread works on a request.
      *
      * @param key the object that identifies it
      * @param promptTokens tokens of its prompt in this step
@@ -503,13 +505,13 @@ public final class Bridge {
     }
 
     /**
-     * A sample of a brick begins that multiplies a matrix by vectors.
+     * Records the work of a sample that begins, of a brick that multiplies a matrix by vectors.
      *
      * @param number the number of the rule's product
      * @param rows rows of the matrix
      * @param columns columns of the matrix
      * @param vectors the number of vectors
-     * @param weight the bytes of 256 weights
+     * @param weight the bytes of 160,000 weights
      */
     public static void product(int number, long rows, long columns, long vectors, long weight) {
         try {
@@ -520,9 +522,9 @@ public final class Bridge {
     }
 
     /**
-     * Takes a number of the model that the step of the calling thread runs.
+     * Sets a number of the model that the step of the calling thread runs.
      *
-     * @param number which number
+     * @param number the index of the number
      * @param value its value
      */
     public static void model(int number, long value) {
@@ -564,7 +566,7 @@ public final class Bridge {
      * Links a call in woven code that passes a task on.
      *
      * @param caller the woven class
-     * @param name of no meaning
+     * @param name ignored
      * @param type from the task's type, an interface, to itself
      * @return a call site that replaces a task by one that runs for the layer of the calling thread, on any thread
      */
@@ -587,7 +589,7 @@ public final class Bridge {
      * Links a place in woven code that reads a number, or the object of a request, from an object.
      *
      * @param caller the woven class
-     * @param name of no meaning
+     * @param name ignored
      * @param type from the object to a {@code long} or an {@code Object}
      * @param place the rule, for messages
      * @param path the steps from the object to the value, see {@link Sink#elements}
@@ -609,10 +611,10 @@ public final class Bridge {
     }
 
     /**
-     * Links a place in woven code that reads a number of some work from an object.
+     * Links a place in woven code that reads a number of a brick's work from an object.
      *
      * @param caller the woven class
-     * @param name of no meaning
+     * @param name ignored
      * @param type from the object to a {@code long}
      * @param place the rule, for messages
      * @param path the steps from the object to the value, see {@link Sink#elements}
@@ -637,11 +639,11 @@ public final class Bridge {
      * Links a place in woven code that reads the size of weights.
      *
      * @param caller the woven class
-     * @param name of no meaning
+     * @param name ignored
      * @param type from the object to a {@code long}
      * @param place the rule, for messages
      * @param tableAndPath the sizes of values, and the steps from the object to the value
-     * @return the code that reads the bytes of 256 weights; {@link Long#MIN_VALUE} if they are unknown
+     * @return the code that reads the bytes of 160,000 weights; {@link Long#MIN_VALUE} if they are unknown
      */
     public static CallSite weight(
             MethodHandles.Lookup caller, String name, MethodType type, String place, String... tableAndPath) {
@@ -673,7 +675,7 @@ public final class Bridge {
      * Links a place in woven code that reads the outcome of a request.
      *
      * @param caller the woven class
-     * @param name of no meaning
+     * @param name ignored
      * @param type from the value to an {@code int}
      * @param place the rule, for messages
      * @param tableAndPath the outcomes of values, and the steps from the value to the one that decides
@@ -698,18 +700,18 @@ public final class Bridge {
     /**
      * Returns whether a failed call could not be counted, so that the sink's count is too low.
      *
-     * @return whether one could not
+     * @return true if a call could not be counted
      */
     public static boolean missesFailures() {
         return missesFailures;
     }
 
-    /** Discards the failed calls so far, with those that the sink has counted. */
+    /** Discards the information that failed calls could not be counted; the sink discards its count itself. */
     public static void discardFailures() {
         missesFailures = false;
     }
 
-    /** Counts a failed call; with a full stack or heap counting may fail, too. Returns the void timer. */
+    /** Counts a failed call, and returns the void timer. If the stack or the heap is full, counting may fail, too. */
     static long failed(Throwable failed) {
         try {
             Holder.SINK.failed(failed);

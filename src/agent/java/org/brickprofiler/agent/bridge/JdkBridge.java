@@ -14,7 +14,7 @@ public final class JdkBridge {
 
     private JdkBridge() {}
 
-    /** Whether a thread is in the profiler. That thread alone. */
+    /** Whether a thread is inside the profiler. Used by that thread only. */
     private static final class Place {
         /** The number of unfinished calls of {@link #enter} and of the profiler. */
         private int depth;
@@ -49,7 +49,7 @@ public final class JdkBridge {
      * Starts a brick.
      *
      * @param key the brick's key
-     * @return its timer; 0 if the calling thread is in the profiler
+     * @return its timer; 0 if the calling thread is inside the profiler
      */
     public static long startBrick(int key) {
         try {

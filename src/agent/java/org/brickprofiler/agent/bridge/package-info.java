@@ -1,4 +1,4 @@
-/** The bridge that woven code calls; loaded by the bootstrap loader, and without a dependency but the JDK. */
+/** The bridge that woven code calls. The bootstrap loader loads it, so it depends on nothing but the JDK. */
 @NullMarked
 package org.brickprofiler.agent.bridge;
 

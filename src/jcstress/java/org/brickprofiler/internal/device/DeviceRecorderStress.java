@@ -21,7 +21,7 @@ public final class DeviceRecorderStress {
 
     private DeviceRecorderStress() {}
 
-    /** A stream of few marks, each reached as it is set: the n-th one at n times 100 ns. */
+    /** A stream of few marks, each reached as soon as it is set: the n-th one at n times 100 ns. */
     static final class SteadyStream implements DeviceStream {
         private final MarkPool pool;
         private final long[] reachedNs;

@@ -19,7 +19,7 @@ final class Samples {
 
     private Samples() {}
 
-    /** Takes a sample, so that the same three samples go into a table and into a registry. */
+    /** Receives a sample, so that the same three samples can be added to a table and to a registry. */
     @FunctionalInterface
     interface Sink {
         void add(int key, long elapsedNs, long atNs, long elements);

@@ -51,7 +51,7 @@ final class BundledLibrary {
             Class.forName(DRIVER_BINDING);
             return;
         }
-        // JCuda only takes a file of this name from the temporary folder. Other code that reads the setting meanwhile
+        // JCuda loads a file of this name only from the temporary folder. Other code that reads the setting meanwhile
         // finds a folder that can be written to.
         Path folder = unpacked(name, content, System.getenv(), System.getProperty("user.home"));
         String before = System.setProperty(TEMPORARY_FOLDER, folder.toString());

@@ -29,7 +29,7 @@ interface CudaCalls {
         /** The driver's result of the last attempt to make the context current. */
         int pushCode;
 
-        /** Whether the driver refused the last question until the context was made current. */
+        /** Whether the driver refused the last query until the context was made current. */
         boolean wasElsewhere;
 
         /** The call that was made last. */
@@ -56,7 +56,7 @@ interface CudaCalls {
 
     CudaHandle newContext();
 
-    /** Returns a handle for a context that the application gets, which the driver writes once. */
+    /** Returns a handle for a context that is passed to the application; the driver writes the handle once. */
     default CudaHandle newSharedContext() {
         return newContext();
     }
@@ -116,7 +116,8 @@ interface CudaCalls {
     int eventRecord(CudaHandle event, CudaHandle stream);
 
     /**
-     * The flags are those of {@link jcuda.driver.CUevent_record_flags}. Only where {@link CudaSupport#recordsInGraphs}.
+     * Records an event with flags of {@link jcuda.driver.CUevent_record_flags}. Call it only if
+     * {@link CudaSupport#recordsInGraphs} returns true.
      */
     int eventRecordWithFlags(CudaHandle event, CudaHandle stream, int flags);
 

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The capture of a {@link CudaStream} into a graph whose bricks are timed in each launch. The scope, which
- * {@link CudaStream#capture()} opens and {@link #close()} closes, lies around the application's own capture; bricks are
- * started and stopped within as always. Any thread.
+ * {@link CudaStream#capture()} opens and {@link #close()} closes, encloses the application's own capture; bricks are
+ * started and stopped within the scope as always. Any thread.
  *
  * <pre>{@code
  * CudaCapture step = stream.capture();
@@ -40,11 +40,11 @@ import org.jspecify.annotations.Nullable;
  *
  * Each launch records the same events again. If the next launch is announced before this one is resolved, the bricks of
  * this one are unresolved. So end the pass before the next launch, or, in a loop that launches ahead of the device,
- * capture the work twice, in two scopes, and launch the two graphs in turn. The times are checked before they are
- * taken: if they are not those of this launch, all of its bricks are unresolved. They are not, for example, if the
- * graph was launched in another stream or launched again meanwhile, if another graph was announced than was launched,
- * or if a part of the graph was skipped by a condition. Unresolved bricks are counted, and the first reason of each
- * kind is logged.
+ * capture the work twice, in two scopes, and launch the two graphs in turn. The times are checked before they are used:
+ * if they are not those of this launch, all of its bricks are unresolved. They are not, for example, if the graph was
+ * launched in another stream or launched again meanwhile, if another graph was announced than was launched, or if a
+ * part of the graph was skipped by a condition. Unresolved bricks are counted, and the first reason of each kind is
+ * logged.
  *
  * <h2>Graphs and their captures</h2>
  *
@@ -56,12 +56,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The events stay as long as the graph may be launched, until {@link #release()}: call it when all executable graphs
  * of the capture are destroyed or updated, or if the capture has failed. Until then they count as marks of the stream,
- * whose number bounds what captures hold. If the stream is closed first, these events are not destroyed; they stay in
- * the context, and the log says how many.
+ * so the maximum number of marks also limits captures. If the stream is closed first, these events are not destroyed;
+ * they stay in the context, and their number is logged.
  */
 public final class CudaCapture implements AutoCloseable {
 
-    /** Apart, so that other bindings than JCuda need no class of it. */
+    /** A separate class, so that other bindings need no class of JCuda. */
     private static final class Handles {
         static final CUgraphExec NONE = new CUgraphExec();
     }
@@ -94,7 +94,7 @@ public final class CudaCapture implements AutoCloseable {
     }
 
     /**
-     * Announces a launch, as {@link #launched} does, for applications that do without JCuda.
+     * Announces a launch, as {@link #launched} does, for applications without JCuda.
      *
      * @param exec the address of the graph that was launched, a {@code CUgraphExec}
      * @throws IllegalArgumentException if it is 0
@@ -128,8 +128,8 @@ public final class CudaCapture implements AutoCloseable {
     }
 
     /**
-     * Gives the marks of the capture back to the stream. No graph of it may be launched afterwards, or be under way
-     * unless its launch was announced; closes the scope, too. A second call does nothing.
+     * Gives the marks of the capture back to the stream. Call it only if no graph of the capture will be launched any
+     * more, and if every launch that still runs was announced. Also closes the scope. A second call does nothing.
      */
     public void release() {
         released = true;

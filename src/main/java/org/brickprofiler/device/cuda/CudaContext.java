@@ -77,10 +77,10 @@ final class CudaContext {
     }
 
     /**
-     * Returns whether the thread's current context is another one, or none.
+     * Returns whether the thread's current context is a different one, or none.
      *
      * @param current receives the current context
-     * @return false also if the driver does not answer; the next call shows why
+     * @return false also if the call fails, which is reported
      */
     boolean isElsewhere(CudaHandle current, CudaFailures failures) {
         int code = calls.ctxGetCurrent(current);
@@ -219,8 +219,8 @@ final class CudaContext {
     }
 
     /**
-     * Gives back a primary context, also if the device is lost: the device can be used again when all have given theirs
-     * back.
+     * Gives back a primary context, also if the device is lost: the device can be used again once every user of its
+     * primary context has released it.
      */
     void release(CudaFailures failures) {
         if (retained) {

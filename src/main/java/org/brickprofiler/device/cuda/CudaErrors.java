@@ -6,8 +6,8 @@ import jcuda.driver.CUresult;
 
 /**
  * Names of the driver's error codes, and their meaning for a thread that marks. A code means a loss if the driver's
- * documentation, as of CUDA 13.1, says that the process, the context or the stream cannot be used any more. Codes that
- * only say that a call failed (such as 701, a launch that asks for too much, or 999, an unknown error) may be
+ * documentation, as of CUDA 13.1, states that the process, the context or the stream cannot be used any more. Codes
+ * that only mean that a call failed (such as 701, a launch that asks for too much, or 999, an unknown error) may be
  * temporary.
  */
 final class CudaErrors {
@@ -64,8 +64,8 @@ final class CudaErrors {
                 ": set while the stream was captured into a graph, a mark has no time" + WITHOUT_SCOPE;
             case CUresult.CUDA_ERROR_INVALID_VALUE ->
                 call.asksForEvents()
-                        ? ": so drivers answer for a mark that was set while the stream was captured into a graph, which has no time"
-                                + WITHOUT_SCOPE
+                        ? ": drivers return this for a mark that was set while the stream was captured into a graph,"
+                                + " which has no time" + WITHOUT_SCOPE
                         : "";
             case CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ->
                 ": a stream that waits for the default one was captured" + " into a graph, which this spoils";
@@ -96,7 +96,7 @@ final class CudaErrors {
         return name == null ? "an unknown code" : "CUDA_ERROR_" + name;
     }
 
-    /** The names in the header of CUDA 12.6, and of later codes that mean a loss, without their common beginning. */
+    /** The names in the header of CUDA 12.6, and of later codes that mean a loss, without their common prefix. */
     private static final class Names {
         static final Map<Integer, String> OF_CODES = """
             1 INVALID_VALUE

@@ -55,7 +55,7 @@ final class CudaFailures {
     private volatile boolean over;
 
     /**
-     * No failures yet.
+     * Creates a record without failures.
      *
      * @param owner the name of the queue, for messages
      */
@@ -85,7 +85,7 @@ final class CudaFailures {
         return section.depth > 0 && section.kept.add(report);
     }
 
-    /** Reports the code of a call, unless it is success. */
+    /** Reports the error code of a call that failed. */
     void report(DriverCall call, int code) {
         report(call, code, CudaErrors.explain(call, code));
     }
@@ -141,7 +141,7 @@ final class CudaFailures {
         }
     }
 
-    /** Returns whether no further call makes sense. */
+    /** Returns whether the device or the stream is lost, so that no call must be made any more. */
     boolean isLost() {
         return lost;
     }
@@ -151,7 +151,7 @@ final class CudaFailures {
         over = true;
     }
 
-    /** Returns whether nothing must be enqueued any more. */
+    /** Returns whether no mark must be enqueued any more. */
     boolean isOver() {
         return over;
     }

@@ -11,8 +11,8 @@ import org.eclipse.collections.impl.set.mutable.primitive.IntHashSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The marks of one stream that captured graphs record. Any thread. Outside of scopes, setting a mark costs one look at
- * a field more.
+ * The marks of one stream that captured graphs record. Any thread. Outside of scopes, setting a mark reads one field
+ * more.
  *
  * <h2>Why no event of a graph is used for anything else</h2>
  *
@@ -46,7 +46,7 @@ final class CudaGraphMarks implements GraphMarks {
     /** Of each capture that is not released, the marks that were given back. */
     private final IntObjectHashMap<IntHashSet> givenBack = new IntObjectHashMap<>();
 
-    /** No captures so far. */
+    /** Creates the state without captures. */
     CudaGraphMarks(CudaMarks marks) {
         this.marks = marks;
     }
@@ -58,7 +58,9 @@ final class CudaGraphMarks implements GraphMarks {
         return open;
     }
 
-    /** Sets a mark, which the caller owns, while the scope of a capture is open. False if the driver refuses. */
+    /**
+     * Sets a mark, which the caller owns, while the scope of a capture is open. Returns false if the driver refuses.
+     */
     boolean record(int number, int capture) {
         CudaQueue.Recorded recorded = marks.queue().recordInScope(marks.event(number));
         if (recorded == CudaQueue.Recorded.IN_GRAPH) {
@@ -168,9 +170,9 @@ final class CudaGraphMarks implements GraphMarks {
     }
 
     /**
-     * Takes a mark that is given back, if its graph may still be launched.
+     * Keeps a mark that is given back, if its graph may still be launched.
      *
-     * @return false if the mark goes to the pool
+     * @return false if the mark returns to the pool
      */
     boolean keeps(int number) {
         int capture = captureOf(number);

@@ -57,7 +57,7 @@ final class CudaMarks implements Polling.Question {
     /** How many events are left because graphs may record them; used by the thread that closes. */
     private int kept;
 
-    /** Whether the latest wait ended after its timeout. */
+    /** Whether a wait has timed out, and none has succeeded since. */
     private volatile boolean stalled;
 
     /**
@@ -179,7 +179,7 @@ final class CudaMarks implements Polling.Question {
         }
     }
 
-    /** Returns the time between two marks, ns, or another answer of the stream. */
+    /** Returns the time between two marks, ns; {@link DeviceStream#NOT_REACHED} or {@link DeviceStream#UNRESOLVED}. */
     long elapsedNs(int from, int to) {
         long stamp = begin();
         if (stamp == 0 || graphs.captureOf(from) != GraphMarks.NONE || graphs.captureOf(to) != GraphMarks.NONE) {
@@ -193,7 +193,7 @@ final class CudaMarks implements Polling.Question {
         }
     }
 
-    /** Writes the times from each of some marks to the next, into the places of all but the first. */
+    /** Writes, for each mark but the first, the time from the mark before. */
     void elapsedNs(int[] numbers, int count, long[] ns) {
         if (graphs.hasAny(numbers, count)) {
             for (int i = 1; i < count; i++) {
@@ -204,7 +204,7 @@ final class CudaMarks implements Polling.Question {
         }
     }
 
-    /** Writes the same times, for marks of graphs, too: as the driver has recorded them last. */
+    /** Writes the same times, also for marks of graphs, which have the time of their latest recording. */
     void latestNs(int[] numbers, int count, long[] ns) {
         long stamp = begin();
         if (stamp == 0) {
@@ -266,7 +266,7 @@ final class CudaMarks implements Polling.Question {
         return closed.get();
     }
 
-    /** Returns whether the latest wait ended after its timeout. */
+    /** Returns whether a wait has timed out, and none has succeeded since. */
     boolean isStalled() {
         return stalled;
     }
@@ -313,7 +313,7 @@ final class CudaMarks implements Polling.Question {
             if (isAlone) {
                 queue.close(
                         stalled
-                                ? "the device did not come to a mark"
+                                ? "the device did not reach a mark"
                                 : refused ? "the context cannot be made current" : null);
             } else {
                 queue.reportInUse();

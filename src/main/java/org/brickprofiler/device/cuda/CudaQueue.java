@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  *       the capture: it has no time. The default stream cannot be captured.
  * </ul>
  *
- * So one call becomes four. They are made when results are fetched, and not when work is enqueued.
+ * So one query takes four calls. They are made when results are fetched, and not when work is enqueued.
  *
  * <p>Recording in the default stream is therefore the exception: in every mode it spoils captures of the streams that
  * the default stream waits for, and a query before it would double the calls of each mark.
@@ -44,9 +44,9 @@ import org.jspecify.annotations.Nullable;
  * <h2>Why no event has the time of an earlier mark</h2>
  *
  * An event that is recorded in a capture gets no time, and still has the time of its last use outside. Most drivers
- * answer a query for this time with an error. Whether this driver does is tested once, in a capture of a stream of its
- * own ({@link #learnCaptures}). If it does not, each mark first finds out whether the stream captures, and again
- * afterwards, and no mark is set during a capture.
+ * answer a query for this time with an error. Whether this driver does so is tested once, in a capture of a separate
+ * stream ({@link #learnCaptures}). If it does not, each mark queries before and after recording whether the stream
+ * captures, and no mark is set during a capture.
  *
  * <h2>Making the context current</h2>
  *
@@ -173,7 +173,7 @@ final class CudaQueue {
         return new CudaQueue(context, stream, true, failures);
     }
 
-    /** Refuses the handle that means another queue on each thread. */
+    /** Refuses the handle of the per-thread default stream, which is a different queue on each thread. */
     static void checkIsOne(long stream) {
         if (stream == CudaCalls.STREAM_PER_THREAD) {
             throw new IllegalArgumentException(
@@ -315,8 +315,8 @@ final class CudaQueue {
         if (answer == Polling.Answer.NOT_YET) {
             failures.report(
                     DriverCall.EVENT_SYNCHRONIZE,
-                    "the device did not come to a mark within the timeout of " + timeoutNs / 1_000_000
-                            + " ms: what waits for it is unresolved. Where work takes longer than that, set waitTimeout");
+                    "the device did not reach a mark within the timeout of " + timeoutNs / 1_000_000
+                            + " ms: waiting samples are unresolved. If work takes longer than that, set waitTimeout");
         } else {
             reportIfBusy(answer == Polling.Answer.BUSY ? BUSY : CUDA_SUCCESS);
         }
@@ -393,7 +393,7 @@ final class CudaQueue {
         }
     }
 
-    /** Goes down to a position and returns that of the first time that failed, or the position. */
+    /** Does the same as {@link #askElapsed} in this queue's context; queries nothing if the context is refused. */
     private int askElapsedInContext(CudaMarks marks, int[] numbers, int from, int downTo, long[] ns) {
         Answer answer = answers.get();
         if (from == downTo || context.push() != CUDA_SUCCESS) {
@@ -406,7 +406,9 @@ final class CudaQueue {
         }
     }
 
-    /** Goes down to a position and returns that of the first time that failed, or the position. */
+    /**
+     * Queries times from a position downwards. Returns the position of the first time that failed, or {@code downTo}.
+     */
     private int askElapsed(CudaMarks marks, int[] numbers, int from, int downTo, long[] ns) {
         Answer answer = answers.get();
         boolean relaxed = relax(answer);
@@ -465,7 +467,7 @@ final class CudaQueue {
         return code == CUDA_SUCCESS ? question.ask(calls, from, to, answer) : code;
     }
 
-    /** Returns success if the stream does not capture. */
+    /** Returns success if the stream does not capture, {@link #CAPTURES} if it does, or the driver's code. */
     private int captureCode(Answer answer) {
         int code = answer.of(DriverCall.STREAM_IS_CAPTURING, calls.streamIsCapturing(stream, answer.captureStatus));
         boolean captures = code == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
@@ -603,7 +605,7 @@ final class CudaQueue {
 
     /**
      * Makes calls in this queue's context and in mode {@code RELAXED}. If the context is refused, makes no call and
-     * returns another result.
+     * returns {@code otherwise}.
      */
     private int inContext(int otherwise, ToIntFunction<Answer> body) {
         Answer answer = answers.get();
@@ -648,7 +650,10 @@ final class CudaQueue {
         return answer != Polling.Answer.BUSY;
     }
 
-    /** Returns how many were destroyed, or can never be destroyed. */
+    /**
+     * Destroys objects up to the first that the driver refuses to destroy in the thread's context. Returns how many
+     * were destroyed, or can never be destroyed.
+     */
     private int destroyHere(DriverCall call, int count, IntUnaryOperator destruction) {
         Answer answer = answers.get();
         boolean relaxed = relax(answer);
@@ -693,7 +698,10 @@ final class CudaQueue {
         }
     }
 
-    /** Changes the thread's context and mode. The thread must not block until {@link #restore}. */
+    /**
+     * Changes the thread's capture mode to {@code RELAXED}. The thread must not block until {@link #restore}. Returns
+     * whether the mode was changed.
+     */
     private boolean relax(Answer answer) {
         CudaFailures.enter();
         answer.captureMode[0] = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED;

@@ -30,16 +30,16 @@ import org.slf4j.LoggerFactory;
  * <p>Times come from {@code cuEventElapsedTime}, as a float in milliseconds: exact to the nanosecond only up to 16 ms,
  * and the device's clock may be coarser. Measure from a mark nearby.
  *
- * <p>Single kernels, for {@code KernelTimings}, are timed by a {@link org.brickprofiler.device.DispatchTimer} over
- * this.
+ * <p>Single kernels, for {@code KernelTimings}, are timed by a {@link org.brickprofiler.device.DispatchTimer} over this
+ * stream.
  *
  * <h2>Failures</h2>
  *
  * Nothing is thrown because of the driver, whether or not the application lets JCuda throw. If the stream or its events
- * cannot be created, it is not usable, and {@link #failure()} gives the reason. When a call fails, the first of its
- * kind is logged. If no more events can be created, the stream continues with the events that it has, and tries again
- * once in each pass in which they do not suffice. When the device is lost, or the green context of the stream
- * destroyed, the stream is not usable any more, and the only further call of the driver gives back a primary context.
+ * cannot be created, it is not usable, and {@link #failure()} gives the reason. The first failed call of each kind is
+ * logged. If no more events can be created, the stream continues with the events that it has, and tries again once in
+ * each pass in which they do not suffice. When the device is lost, or the green context of the stream destroyed, the
+ * stream is not usable any more, and the only further call of the driver gives back a primary context.
  *
  * <h2>Capture</h2>
  *
@@ -158,13 +158,13 @@ public final class CudaStream implements DeviceStream {
     }
 
     /**
-     * Returns a stream of the application.
+     * Returns the builder of a device stream for a CUDA stream of the application.
      *
      * @param context the stream's context, which must live until the result is closed
-     * @param stream a stream in it, which must live as long; null, or one that was never created, for the default one,
-     *     whose marks can spoil captures of others: see {@link #onDefaultStream}
-     * @return its builder
-     * @throws IllegalArgumentException for the default stream of each thread, which is another queue on each
+     * @param stream a stream in it, which must live as long; null, or one that was never created, for the default
+     *     stream, whose marks can spoil captures of other streams: see {@link #onDefaultStream}
+     * @return the builder
+     * @throws IllegalArgumentException for the per-thread default stream, which is a different queue on each thread
      */
     public static Builder on(CUcontext context, @Nullable CUstream stream) {
         Objects.requireNonNull(context, "context");
@@ -176,10 +176,10 @@ public final class CudaStream implements DeviceStream {
     }
 
     /**
-     * Returns a stream of the application by the driver's addresses, for applications without JCuda. The driver is
-     * called through JNA ({@code net.java.dev.jna:jna}). The name differs from that of {@link #on(CUcontext,
-     * CUstream)}, because javac looks up the parameters of all methods of one name, and JCuda may not be on the class
-     * path.
+     * Returns the builder of a device stream for a CUDA stream of the application that is given by the driver's
+     * addresses, for applications without JCuda. The driver is called through JNA ({@code net.java.dev.jna:jna}). The
+     * name differs from that of {@link #on(CUcontext, CUstream)}, because javac resolves the parameter types of all
+     * methods of one name, and JCuda may not be on the class path.
      *
      * <p>The addresses are the driver's {@code CUcontext} and {@code CUstream}, as numbers. A {@code cudaStream_t} of
      * CUDA's runtime is a {@code CUstream}, and {@code cuCtxGetCurrent} gives the context. With LWJGL and in JNI, these
@@ -187,11 +187,11 @@ public final class CudaStream implements DeviceStream {
      * them; with JavaCPP, {@code Pointer.address()}.
      *
      * @param context the address of the stream's context, which must live until the result is closed
-     * @param stream the address of a stream in it, which must live as long; 0 or 1 for the default one, whose marks can
-     *     spoil captures of others: see {@link #onDefaultStream}
-     * @return its builder
-     * @throws IllegalArgumentException if the context is 0, and for the default stream of each thread, which is another
-     *     queue on each
+     * @param stream the address of a stream in it, which must live as long; 0 or 1 for the default stream, whose marks
+     *     can spoil captures of other streams: see {@link #onDefaultStream}
+     * @return the builder
+     * @throws IllegalArgumentException if the context is 0, and for the per-thread default stream, which is a different
+     *     queue on each thread
      */
     public static Builder onAddresses(long context, long stream) {
         Builder builder = new Builder(nameOf(stream), 0, CudaQueue.opening(context, stream));
@@ -205,11 +205,11 @@ public final class CudaStream implements DeviceStream {
     }
 
     /**
-     * Returns a new stream in the primary context of a device. It waits for the default stream, as streams of
-     * {@code cuStreamCreate} without flags do.
+     * Returns the builder of a new stream in the primary context of a device. The stream waits for the default stream,
+     * as streams of {@code cuStreamCreate} without flags do.
      *
      * @param ordinal the device's number
-     * @return its builder
+     * @return the builder
      * @throws IllegalArgumentException when the number is negative
      */
     public static Builder onDevice(int ordinal) {
@@ -219,14 +219,14 @@ public final class CudaStream implements DeviceStream {
     }
 
     /**
-     * Returns the default stream in the primary context of a device.
+     * Returns the builder of the default stream in the primary context of a device.
      *
      * <p><b>A mark in a default stream can spoil a capture.</b> The default stream waits for all streams of its context
      * that were not made with {@code CU_STREAM_NON_BLOCKING}. While one of those is captured into a graph, by whichever
      * thread, the driver refuses work in the default stream, and invalidates the capture. A mark is then not set
-     * ({@code CUDA_ERROR_STREAM_CAPTURE_IMPLICIT}, 906), and {@code cuStreamEndCapture} gives no graph. Marks do not
-     * query this first, because each would then be two calls of the driver. An application that captures should do one
-     * of these:
+     * ({@code CUDA_ERROR_STREAM_CAPTURE_IMPLICIT}, 906), and {@code cuStreamEndCapture} returns no graph. Setting a
+     * mark does not query first whether such a stream is captured, because each mark would then be two calls of the
+     * driver. An application that captures should do one of these:
      *
      * <ul>
      *   <li>capture streams that were made with {@code CU_STREAM_NON_BLOCKING} only: these are not affected;
@@ -235,7 +235,7 @@ public final class CudaStream implements DeviceStream {
      * </ul>
      *
      * @param ordinal the device's number
-     * @return its builder
+     * @return the builder
      * @throws IllegalArgumentException when the number is negative
      */
     public static Builder onDefaultStream(int ordinal) {
@@ -246,7 +246,7 @@ public final class CudaStream implements DeviceStream {
 
     private static void checkOrdinal(int ordinal) {
         if (ordinal < 0) {
-            throw new IllegalArgumentException("device " + ordinal + ": 0 or more");
+            throw new IllegalArgumentException("device " + ordinal + ": expected 0 or more");
         }
     }
 
@@ -300,8 +300,8 @@ public final class CudaStream implements DeviceStream {
      * in each launch of the graph: see {@link CudaCapture}. Open it before {@code cuStreamBeginCapture}: otherwise the
      * bricks of the first launch are unresolved.
      *
-     * @return the scope, open; without any effect if this stream is not {@linkplain #isUsable usable}, or over a driver
-     *     for CUDA 11.0, which is reported
+     * @return the open scope. It has no effect if this stream is not {@linkplain #isUsable usable}, or if the driver
+     *     supports only CUDA 11.0, which is reported
      * @throws IllegalStateException if a scope of this stream is open already, or for the default stream, which cannot
      *     be captured
      */
@@ -328,7 +328,7 @@ public final class CudaStream implements DeviceStream {
         return new CudaCapture(marks.graphs(), capture);
     }
 
-    /** If no more events could be created, the next thread that needs one tries again once. */
+    /** Lets the next thread that needs an event try once more to create events, if that failed before. */
     @Override
     public void passEnded() {
         if (marks != null && !failures.isOver()) {
@@ -351,7 +351,7 @@ public final class CudaStream implements DeviceStream {
         return marks != null && marks.isStalled();
     }
 
-    /** True if the stream's context is current; otherwise a query would have to make it current. */
+    /** Returns false if a query would have to make the stream's context current on the calling thread. */
     @Override
     public boolean answersHere() {
         return marks == null || marks.isClosed() || marks.queue().answersHere();
@@ -405,8 +405,8 @@ public final class CudaStream implements DeviceStream {
     }
 
     /**
-     * For a part of a GPU (MIG), the UUID of the part, which only {@code CUDA_VISIBLE_DEVICES} gives; empty if it does
-     * not.
+     * Returns the UUID of the device. For a part of a GPU (MIG), it is that of the part, which only
+     * {@code CUDA_VISIBLE_DEVICES} contains; empty if the variable does not contain it.
      */
     @Override
     public Optional<String> deviceUuid() {
@@ -426,8 +426,8 @@ public final class CudaStream implements DeviceStream {
     /**
      * Returns the context that the stream is in.
      *
-     * @return the driver's handle; not to be destroyed, nor used after {@link #close()} if it was made here. Keep this
-     *     object, rather than the number in it, as long as the handle is used
+     * @return the driver's handle. Do not destroy it and, if it was made here, do not use it after {@link #close()}.
+     *     Keep this object, rather than the number in it, as long as the handle is used
      * @throws IllegalStateException if the stream could not be made, or is bound through JNA: see
      *     {@link #contextAddress()}
      */
@@ -438,7 +438,7 @@ public final class CudaStream implements DeviceStream {
     /**
      * Returns the stream to enqueue work in.
      *
-     * @return the driver's handle, for the default stream one of zero; likewise
+     * @return the driver's handle, for the default stream one of 0; the rules of {@link #context()} apply
      * @throws IllegalStateException if the stream could not be made, or is bound through JNA: see
      *     {@link #streamAddress()}
      */
@@ -449,8 +449,8 @@ public final class CudaStream implements DeviceStream {
     /**
      * Returns the address of the context that the stream is in, for other libraries than JCuda.
      *
-     * @return the driver's {@code CUcontext}; not to be destroyed, nor used after {@link #close()} where it was made
-     *     here. Keep this stream as long as the address is used
+     * @return the driver's {@code CUcontext}. Do not destroy it and, if it was made here, do not use it after
+     *     {@link #close()}. Keep this stream as long as the address is used
      * @throws IllegalStateException if the stream could not be made
      */
     public long contextAddress() {
@@ -461,7 +461,8 @@ public final class CudaStream implements DeviceStream {
     /**
      * Returns the address of the stream to enqueue work in, for other libraries than JCuda.
      *
-     * @return the driver's {@code CUstream}, for the default stream 0 or 1; likewise
+     * @return the driver's {@code CUstream}, for the default stream 0 or 1; the rules of {@link #contextAddress()}
+     *     apply
      * @throws IllegalStateException if the stream could not be made
      */
     public long streamAddress() {
@@ -499,7 +500,10 @@ public final class CudaStream implements DeviceStream {
         }
     }
 
-    /** Closes a stream that is garbage collected; refers to nothing that the application holds. */
+    /**
+     * Closes a garbage-collected stream that was never closed. It must not refer to the stream or its handles, which
+     * would then stay reachable.
+     */
     private record Abandoned(String name, CudaMarks marks, CudaFailures failures) implements Runnable {
         @Override
         public void run() {
@@ -508,7 +512,7 @@ public final class CudaStream implements DeviceStream {
             }
             boolean isOurs = marks.queue().context().isRetained();
             LOG.warn(
-                    "CUDA stream '{}' was never closed and nobody has it any more: {}. Close streams",
+                    "CUDA stream '{}' was never closed and is unreachable: {}. Close streams",
                     name,
                     isOurs
                             ? "it is closed now"
@@ -566,12 +570,7 @@ public final class CudaStream implements DeviceStream {
          *     {@code first} not in 1 to {@code most}
          */
         public Builder marks(int first, int most) {
-            if (most < 1 || most > MarkPool.MAX_BOUND) {
-                throw new IllegalArgumentException("at most " + most + " marks: 1 to " + MarkPool.MAX_BOUND);
-            }
-            if (first < 1 || first > most) {
-                throw new IllegalArgumentException(first + " marks at first: 1 to " + most);
-            }
+            MarkPool.requireNumbers(first, most);
             firstMarks = first;
             maxMarks = most;
             return this;
@@ -593,10 +592,10 @@ public final class CudaStream implements DeviceStream {
 
         /**
          * Lets a thread that waits sleep in the driver until the device interrupts the host ({@code cuEventSynchronize}
-         * of events with {@code CU_EVENT_BLOCKING_SYNC}), rather than ask again and again. It takes the least time of
-         * the processor, and a wait ends without the delay of a pause. The driver knows no timeout: where the device
-         * hangs, the thread hangs, and {@link #close()} gives up after {@link #waitTimeout}. Virtual threads, and
-         * threads on which the stream's context is not current, ask again and again nevertheless.
+         * of events with {@code CU_EVENT_BLOCKING_SYNC}), instead of polling. This costs the least CPU time, and a wait
+         * ends without the delay of a pause. The driver has no timeout: if the device hangs, the thread hangs, and
+         * {@link #close()} gives up after {@link #waitTimeout}. Virtual threads, and threads on which the stream's
+         * context is not current, poll nevertheless.
          *
          * @return this
          */
@@ -606,9 +605,9 @@ public final class CudaStream implements DeviceStream {
         }
 
         /**
-         * Makes the stream and its first marks. Loads a binding and the driver, where nobody did before.
+         * Makes the stream and its first marks. Loads a binding and the driver if they are not loaded yet.
          *
-         * @return a stream; where the driver refuses, one that is not usable and says why
+         * @return a stream; if CUDA is not available or the driver refuses, one that is not usable and gives the reason
          */
         public CudaStream open() {
             CudaStream opened = new CudaStream(this);

@@ -17,12 +17,13 @@ import org.brickprofiler.internal.io.Settings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether work on CUDA devices can be timed in this process: a binding is on the class path, a driver is installed, and
- * it knows a device. That none of this is so is a state with a reason, not an error. Immutable.
+ * The availability of CUDA in this process, with the reason if it is not available, which is no error. CUDA requires a
+ * binding on the class path, and an installed driver with a device. Immutable.
  *
- * <p>The binding is JCuda where its native library can be loaded, as on Linux and Windows on x86-64, and otherwise JNA,
+ * <p>The binding is JCuda if its native library can be loaded, as on Linux and Windows on x86-64, and otherwise JNA,
  * which has native libraries for more processors. The system property {@code brick.profiler.cuda.binding}, or the
- * environment variable {@code BRICK_PROFILER_CUDA_BINDING}, allows one of them only: {@code jcuda} or {@code jna}.
+ * environment variable {@code BRICK_PROFILER_CUDA_BINDING}, restricts the choice to one of them: {@code jcuda} or
+ * {@code jna}.
  */
 public final class CudaSupport {
 
@@ -32,10 +33,10 @@ public final class CudaSupport {
     static final String PROPERTY = "brick.profiler.cuda.binding";
     private static final String VARIABLE = "BRICK_PROFILER_CUDA_BINDING";
 
-    /** The driver must support CUDA 11.0: earlier ones lack the present form of releasing a primary context. */
+    /** The driver must support CUDA 11.0: earlier ones lack {@code cuDevicePrimaryCtxRelease_v2}. */
     private static final int LEAST_VERSION = 11_000;
 
-    /** Since this version, drivers have the call by which graphs record events. */
+    /** Since this version, drivers have {@code cuEventRecordWithFlags}, by which graphs record events. */
     private static final int FIRST_WITH_GRAPH_EVENTS = 11_010;
 
     private static final int NAME_BYTES = 256;
@@ -46,7 +47,7 @@ public final class CudaSupport {
 
     private static final String NO_LIBRARY = "the NVIDIA driver's library cannot be loaded: ";
 
-    /** By the binding that was asked for. */
+    /** The results, by the binding that the setting names. */
     private static final Map<String, CudaSupport> FOUND = new HashMap<>();
 
     private final @Nullable CudaCalls calls;
@@ -54,7 +55,7 @@ public final class CudaSupport {
     private final int driverVersion;
     private final List<String> deviceNames;
 
-    /** The binding for people, if it is not JCuda. */
+    /** The binding and why it was chosen, for {@link #toString}; empty for JCuda. */
     private final String binding;
 
     private CudaSupport(
@@ -71,17 +72,20 @@ public final class CudaSupport {
     }
 
     /**
-     * Looks for a binding, the driver and its devices; once in a process for each value of the setting, since what was
-     * missing at first is missing later, and a second failure of JCuda no longer says why. The first call loads the
-     * driver, which may take a second. Any thread. Throws nothing.
+     * Looks for a binding, the driver and its devices, once in a process for each value of the setting: a library that
+     * was missing at first stays missing, and a second failure of JCuda no longer contains the reason. The first call
+     * loads the driver, which may take a second. Any thread. Throws nothing.
      *
-     * @return what was found
+     * @return always the same object for one value of the setting
      */
     public static CudaSupport probe() {
         return probe(asked());
     }
 
-    /** Returns what was found for streams that are given as addresses, which JCuda cannot make its objects of. */
+    /**
+     * Returns the support for streams that are given as addresses: through JNA, because JCuda cannot make objects of
+     * addresses.
+     */
     static CudaSupport ofAddresses() {
         CudaSupport usual = probe();
         return usual.calls instanceof JnaCalls ? usual : probe(JNA);
@@ -96,7 +100,7 @@ public final class CudaSupport {
         return support;
     }
 
-    /** As {@link #probe()}, but every time. */
+    /** Looks again at each call, unlike {@link #probe()}. */
     static CudaSupport look() {
         return look(asked());
     }
@@ -137,7 +141,7 @@ public final class CudaSupport {
 
     private static CudaSupport throughJCuda() {
         try {
-            // With JCuda's native library comes the driver's.
+            // JCuda's native library loads the driver's.
             BundledLibrary.initialise();
             return driverLacks().map(CudaSupport::unavailable).orElseGet(() -> askDriver(new JCudaCalls(), ""));
         } catch (ClassNotFoundException e) {
@@ -168,8 +172,8 @@ public final class CudaSupport {
     }
 
     /**
-     * Why JCuda could not be loaded, on one line. Its error holds the stack traces of two attempts as one text; a later
-     * error for the same reason holds the first one as its cause.
+     * Returns the reason why JCuda could not be loaded, on one line. JCuda's error contains the stack traces of two
+     * attempts as one text; a later error for the same reason has the first one as its cause.
      */
     private static String loadFailure(Throwable failure) {
         List<String> errors = new ArrayList<>();
@@ -263,16 +267,16 @@ public final class CudaSupport {
     /**
      * Returns whether devices can be timed.
      *
-     * @return false if {@link #reason()} says why not
+     * @return false if there is a {@link #reason()}
      */
     public boolean isAvailable() {
         return reason.isEmpty();
     }
 
     /**
-     * Why devices cannot be timed.
+     * Returns the reason why devices cannot be timed.
      *
-     * @return words for a person; empty if they can
+     * @return a text for people; empty if devices can be timed
      */
     public Optional<String> reason() {
         return reason;
@@ -302,11 +306,11 @@ public final class CudaSupport {
     }
 
     /**
-     * Returns the UUID and the PCI address of a device. Each call asks the driver.
+     * Returns the UUID and the PCI address of a device. Each call queries the driver.
      *
      * @param device its place in {@link #deviceNames()}
-     * @return both, such as "GPU-a0a1..., PCI 0000:17:00.0"; instead of either one that is not known, the word
-     *     "unknown" with the reason
+     * @return both, such as "GPU-a0a1..., PCI 0000:17:00.0"; for each of the two that is not known, the word "unknown"
+     *     and the reason
      * @throws IndexOutOfBoundsException if there is no such device
      */
     public String identityOf(int device) {
@@ -331,7 +335,7 @@ public final class CudaSupport {
         return failures.latest().map(latest -> " (" + latest + ")").orElse("");
     }
 
-    /** Returns the driver, by the binding that was found; null without one. */
+    /** Returns the driver through the binding that was found; null without one. */
     @Nullable
     CudaCalls calls() {
         return calls;
@@ -343,9 +347,9 @@ public final class CudaSupport {
     }
 
     /**
-     * All of it.
+     * Describes the devices, the driver and the binding, or the reason why there are none.
      *
-     * @return one line for a person
+     * @return one line of text
      */
     @Override
     public String toString() {

@@ -76,7 +76,7 @@ public final class CudaTimer implements DeviceTimer {
         public void run() {
             if (holdsEvents.get()) {
                 LOG.warn(
-                        "a CUDA timer was never closed and nobody has it any more: its {} events stay in the application's"
+                        "a CUDA timer was never closed and is unreachable: its {} events stay in the application's"
                                 + " context until that is destroyed. Close timers",
                         EVENTS);
             }
@@ -99,24 +99,26 @@ public final class CudaTimer implements DeviceTimer {
      * Returns a timer in one of the application's streams.
      *
      * @param context the stream's context, which must live until the timer is closed
-     * @param stream a stream in it, which must live as long; null, or one that was never created, for the default one,
-     *     where a timer can spoil captures of others as marks do: see {@link CudaStream#onDefaultStream}
+     * @param stream a stream in it, which must live as long; null, or one that was never created, for the default
+     *     stream, where a timer can spoil captures of other streams, as marks do: see
+     *     {@link CudaStream#onDefaultStream}
      * @return a timer
-     * @throws IllegalArgumentException for the default stream of each thread, which is another queue on each
+     * @throws IllegalArgumentException for the per-thread default stream, which is a different queue on each thread
      */
     public static CudaTimer on(CUcontext context, @Nullable CUstream stream) {
         return on(context, stream, DeviceStream.DEFAULT_WAIT_TIMEOUT);
     }
 
     /**
-     * Returns the same, with a timeout of its own.
+     * Returns a timer in one of the application's streams, with a timeout.
      *
      * @param context the stream's context, which must live until the timer is closed
-     * @param stream a stream in it, which must live as long; or null, as above
-     * @param waitTimeout how long reading the timer waits for the device at most; without it
-     *     {@link DeviceStream#DEFAULT_WAIT_TIMEOUT}
+     * @param stream a stream in it, which must live as long; null for the default stream, as in {@link #on(CUcontext,
+     *     CUstream)}
+     * @param waitTimeout the timeout of the wait for the device when the timer is read; {@link #on(CUcontext,
+     *     CUstream)} uses {@link DeviceStream#DEFAULT_WAIT_TIMEOUT}
      * @return a timer
-     * @throws IllegalArgumentException for the default stream of each thread, and when the timeout is zero or negative
+     * @throws IllegalArgumentException for the per-thread default stream, and when the timeout is zero or negative
      */
     public static CudaTimer on(CUcontext context, @Nullable CUstream stream, Duration waitTimeout) {
         Objects.requireNonNull(context, "context");
@@ -127,15 +129,16 @@ public final class CudaTimer implements DeviceTimer {
     }
 
     /**
-     * Returns a timer in one of the application's streams, for applications that do without JCuda; see
+     * Returns a timer in one of the application's streams, for applications without JCuda; see
      * {@link CudaStream#onAddresses}.
      *
      * @param context the address of the stream's context, which must live until the timer is closed
-     * @param stream the address of a stream in it, which must live as long; 0 or 1 for the default one, as above
-     * @param waitTimeout how long reading the timer waits for the device at most
+     * @param stream the address of a stream in it, which must live as long; 0 or 1 for the default stream, as in
+     *     {@link #on(CUcontext, CUstream)}
+     * @param waitTimeout the timeout of the wait for the device when the timer is read
      * @return a timer
-     * @throws IllegalArgumentException if the context is 0 or the timeout not more than zero, and for the default
-     *     stream of each thread
+     * @throws IllegalArgumentException if the context is 0, if the timeout is zero or negative, and for the per-thread
+     *     default stream
      */
     public static CudaTimer onAddresses(long context, long stream, Duration waitTimeout) {
         Objects.requireNonNull(waitTimeout, "waitTimeout");

@@ -36,11 +36,14 @@ final class JCudaCalls implements CudaCalls {
         }
     }
 
-    /** A context whose object the application has: of JCuda's own class, since its objects equal no subclass. */
+    /**
+     * A context whose object the application holds. It is of JCuda's own class, because such objects never equal one of
+     * a subclass.
+     */
     private static final class SharedContext implements CudaHandle {
         private final CUcontext object;
 
-        /** Kept, since reading it takes an object; 0 until the driver has written the context. */
+        /** Cached, because reading it allocates an object; 0 until the driver has written the context. */
         private long address;
 
         SharedContext(CUcontext object) {
@@ -91,7 +94,7 @@ final class JCudaCalls implements CudaCalls {
         }
     }
 
-    /** The number in a handle of JCuda's, which JCuda shows to subclasses only. */
+    /** Reads the number in a handle of JCuda, which only subclasses can read. */
     private static final class Address extends NativePointerObject {
         Address(NativePointerObject handle) {
             super(handle);
@@ -102,7 +105,7 @@ final class JCudaCalls implements CudaCalls {
         }
     }
 
-    // Each with the very type of its callers: to check that one type extends another loads JCuda with the callers.
+    // One method for each exact type: with a supertype, verifying the callers would load JCuda's classes.
 
     /** Returns the driver's number of a stream. */
     static long addressOf(CUstream stream) {
@@ -114,15 +117,15 @@ final class JCudaCalls implements CudaCalls {
     }
 
     /**
-     * Returns the handle of a context of the application's.
+     * Returns the handle of a context of the application.
      *
-     * @param calls the binding that it is for
+     * @param calls the binding that will use the handle
      */
     static CudaHandle handleOf(CudaCalls calls, CUcontext context) {
         return calls instanceof JCudaCalls ? new SharedContext(context) : JnaCalls.contextOf(addressOf(context));
     }
 
-    /** Returns the handle of a stream of the application's, likewise. */
+    /** Returns the handle of a stream of the application. */
     static CudaHandle handleOf(CudaCalls calls, CUstream stream) {
         return calls instanceof JCudaCalls ? new Stream(stream) : JnaCalls.streamOf(addressOf(stream));
     }
@@ -132,7 +135,7 @@ final class JCudaCalls implements CudaCalls {
         return context instanceof SharedContext shared ? shared.object : (Context) context;
     }
 
-    /** Returns another object for a stream of this binding, of JCuda's own class: the application gets it. */
+    /** Returns a new object of JCuda's own class for a stream of this binding, to pass to the application. */
     static CUstream copyOf(CudaHandle stream) {
         return new CUstream(new cudaStream_t((Stream) stream));
     }
@@ -174,7 +177,10 @@ final class JCudaCalls implements CudaCalls {
 
     // ---- results ----
 
-    /** A call that is not made while bricks are timed: those are written out, since a lambda may be allocated. */
+    /**
+     * Makes a call that is not made while bricks are timed. The other calls are written out, because a lambda may be
+     * allocated.
+     */
     private static int code(IntSupplier call) {
         try {
             return call.getAsInt();
@@ -183,7 +189,10 @@ final class JCudaCalls implements CudaCalls {
         }
     }
 
-    /** Returns the code that JCuda made an exception of, whose message is the code's name. */
+    /**
+     * Returns the code of a JCuda exception, whose message is the code's name; for any other message,
+     * {@code CUDA_ERROR_UNKNOWN}.
+     */
     static int codeOf(@Nullable String name) {
         Integer code = name == null ? null : Names.CODES.get(name);
         return code == null ? CUresult.CUDA_ERROR_UNKNOWN : code;

@@ -33,7 +33,7 @@ final class JnaCalls implements CudaCalls {
         try {
             library();
         } catch (UnsatisfiedLinkError e) {
-            // A headline, and a line for each place.
+            // The message is a headline, and a line for each place that was searched.
             List<String> lines = String.valueOf(e.getMessage()).lines().toList();
             throw new UnsatisfiedLinkError(lines.get(Math.min(1, lines.size() - 1)));
         }
@@ -76,7 +76,10 @@ final class JnaCalls implements CudaCalls {
         }
     }
 
-    /** Threads ask for their context while bricks are timed: the driver writes it into this. */
+    /**
+     * A context, in an array that the driver writes: threads query their context while bricks are timed, and must not
+     * allocate.
+     */
     private static final class Context implements CudaHandle {
         private final long[] address;
 
@@ -90,12 +93,12 @@ final class JnaCalls implements CudaCalls {
         }
     }
 
-    /** Returns the handle of a context of the application's. */
+    /** Returns the handle of a context of the application. */
     static CudaHandle contextOf(long address) {
         return new Context(address);
     }
 
-    /** Returns the handle of a stream of the application's; 0 for the default one. */
+    /** Returns the handle of a stream of the application; 0 for the default stream. */
     static CudaHandle streamOf(long address) {
         return new Handle(address);
     }

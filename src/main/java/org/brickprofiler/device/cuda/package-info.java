@@ -1,11 +1,11 @@
 /**
- * Time on NVIDIA devices, by events of the CUDA driver, which JCuda binds, or JNA where JCuda has no native library.
- * The only package that knows JCuda. Both are optional dependencies; {@link org.brickprofiler.device.cuda.CudaSupport}
- * says whether one of them and a driver are there.
+ * Times on NVIDIA devices, by events of the CUDA driver. The driver is bound through JCuda or, if JCuda has no native
+ * library, through JNA. Both are optional dependencies, and no other package uses JCuda.
+ * {@link org.brickprofiler.device.cuda.CudaSupport} reports whether one of them and a driver are available.
  *
- * <p>JCuda unpacks its native library into the temporary folder, under one name for all: virtual machines that start
- * together may load a part of it and crash. Unpack it once, and give its folder as {@code java.library.path}. The
- * command line's jar brings the library and unpacks it safely.
+ * <p>JCuda unpacks its native library into the temporary folder, to the same file for all processes: virtual machines
+ * that start together may load a partly written file and crash. Unpack it once, and name its folder in
+ * {@code java.library.path}. The command line's jar contains the library and unpacks it safely.
  */
 @NullMarked
 package org.brickprofiler.device.cuda;

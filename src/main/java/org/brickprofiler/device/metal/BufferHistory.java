@@ -4,8 +4,9 @@ import static org.brickprofiler.device.DeviceStream.NOT_REACHED;
 import static org.brickprofiler.device.DeviceStream.UNRESOLVED;
 
 /**
- * When the device had ended each of the latest command buffers of a stream and all before it, by number, and which of
- * them are broken. Everything is allocated at once. One thread at a time.
+ * The times at which the device had ended each of the latest command buffers of a stream and all before it, by number,
+ * with the counts of broken and of forgotten command buffers. The constructor allocates all memory. One thread at a
+ * time.
  */
 final class BufferHistory {
 
@@ -13,7 +14,7 @@ final class BufferHistory {
 
     private final int mask;
 
-    /** {@code UNRESOLVED} if it is not known. */
+    /** By number; {@code UNRESOLVED} if the time is not known. */
     private final long[] endedNs;
 
     /** How many command buffers up to each are broken. */
@@ -28,7 +29,7 @@ final class BufferHistory {
     private long latestEndNs = BEFORE_ALL;
     private boolean latestKnown = true;
 
-    /** A history of so many command buffers, a power of two. */
+    /** Creates a history of the latest command buffers, as many as the capacity, which is a power of two. */
     BufferHistory(int capacity) {
         this.mask = capacity - 1;
         this.endedNs = new long[capacity];
@@ -36,7 +37,7 @@ final class BufferHistory {
         this.emptyUpTo = new long[capacity];
     }
 
-    /** Adds a command buffer that has ended. Numbers rise; those that are left out have no times. */
+    /** Adds a command buffer that has ended. Numbers increase; the times of skipped numbers are not known. */
     void add(FinishedBuffer buffer) {
         long sequence = buffer.sequence();
         if (sequence > ended + 1) {
@@ -48,7 +49,7 @@ final class BufferHistory {
         if (buffer.outcome() == FinishedBuffer.Outcome.FORGOTTEN) {
             empty++;
         } else {
-            // The device does one after the other: it does not matter whether an earlier one is not known.
+            // The device ends command buffers in order: a known end is valid even if an earlier one is not known.
             latestKnown = buffer.gpuEndNs() != FinishedBuffer.NO_TIME;
             latestEndNs = Math.max(latestEndNs, buffer.gpuEndNs());
         }
@@ -63,23 +64,23 @@ final class BufferHistory {
         emptyUpTo[(int) sequence & mask] = empty;
     }
 
-    /** Returns the highest number that has ended, and all before it have; 0 if none has. */
+    /** Returns the highest number up to which all command buffers have ended; 0 if none has. */
     long ended() {
         return ended;
     }
 
-    /** Returns whether the time of a number is kept no longer. */
+    /** Returns whether the time of a number was evicted. */
     boolean isForgotten(long sequence) {
         return sequence > 0 && sequence <= ended - endedNs.length;
     }
 
     /**
-     * When the device reached a mark: when it had ended a command buffer and all before it, and not before the mark was
-     * set.
+     * Returns the time at which the device reached a mark: when it had ended a command buffer and all before it, but
+     * not before the mark was set.
      *
      * @param sequence the number of the command buffer, 0 for none
      * @param setNs when the mark was set
-     * @return ns of the host's clock; {@code NOT_REACHED} or {@code UNRESOLVED}, as of a device stream
+     * @return ns of the host's clock; {@code NOT_REACHED} or {@code UNRESOLVED} of a device stream
      */
     long reachedNs(long sequence, long setNs) {
         if (sequence == 0) {
@@ -93,22 +94,22 @@ final class BufferHistory {
     }
 
     /**
-     * Returns whether there is a broken command buffer behind one and up to another. Both have ended.
+     * Returns whether a command buffer after one number and up to another is broken. Both have ended.
      *
      * @param from a number, 0 for none
      * @param to another; the order does not matter
-     * @return true also where it is not known any more
+     * @return true also if one of them was evicted
      */
     boolean isBrokenBetween(long from, long to) {
         return isForgotten(from) || isForgotten(to) || broken(from) != broken(to);
     }
 
     /**
-     * Returns whether any command buffer behind one and up to another was not given up.
+     * Returns whether any command buffer after one number and up to another was not given up.
      *
      * @param from a number, 0 for none
      * @param to another; the order does not matter
-     * @return true also where it is not known yet or any more
+     * @return true also if one of them has not ended or was evicted
      */
     boolean hasWorkBetween(long from, long to) {
         return isUnknown(from) || isUnknown(to) || to - from != empty(to) - empty(from);

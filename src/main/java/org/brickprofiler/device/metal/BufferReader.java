@@ -6,8 +6,8 @@ import org.brickprofiler.device.DeviceStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The command buffers of a stream that have ended: taken from the shim whenever somebody asks, kept for marks, and
- * handed over once. Any thread; waits for nothing but another thread that takes.
+ * The command buffers of a stream that have ended. Each query reads new ones from the shim; they are stored for marks,
+ * and passed on once. Any thread; waits only for another thread that reads.
  */
 final class BufferReader {
 
@@ -15,7 +15,7 @@ final class BufferReader {
     private final int capacity;
     private final MetalFailures failures;
 
-    /** Guarded by this, as the three after it. */
+    /** Guarded by this, like the next three fields. */
     private final ShimRecords records = new ShimRecords();
 
     private final BufferHistory history;
@@ -42,14 +42,14 @@ final class BufferReader {
         return sequence <= ended;
     }
 
-    /** Takes the buffers that have ended, before the ring of the shim is full. */
+    /** Reads the buffers that have ended from the shim once more than half of its ring may be in use. */
     void makeRoom(long sequence) {
         if (sequence - ended > capacity / 2) {
             poll();
         }
     }
 
-    /** Takes the buffers that have ended. */
+    /** Reads the buffers that have ended from the shim. */
     synchronized void poll() {
         if (!closed && records.drainBuffers(stream, this::take) < 0) {
             failures.report(MetalFailures.Kind.CALL, "nothing could be drained: " + MetalShim.failure());
@@ -89,38 +89,37 @@ final class BufferReader {
             if (history.isForgotten(sequence)) {
                 failures.report(
                         MetalFailures.Kind.OLD,
-                        "when command buffer " + sequence + " ended is not kept any more: the last " + capacity
-                                + " are");
+                        "the end time of command buffer " + sequence + " was evicted: only the last " + capacity
+                                + " are kept");
             } else {
                 failures.report(
                         MetalFailures.Kind.NO_TIME,
-                        "when command buffer " + sequence + " ended was not reported, or was lost");
+                        "the end time of command buffer " + sequence + " was not reported, or was lost");
             }
         }
         return reachedNs;
     }
 
     /**
-     * Returns whether there is a broken command buffer behind one that has ended and up to another; see
-     * {@link BufferHistory}.
+     * Returns whether a command buffer after one that has ended and up to another is broken; see {@link BufferHistory}.
      */
     synchronized boolean isBrokenBetween(long from, long to) {
         return history.isBrokenBetween(from, to);
     }
 
     /**
-     * Returns whether a command buffer behind one that has ended and up to another had work; see {@link BufferHistory}.
+     * Returns whether a command buffer after one that has ended and up to another had work; see {@link BufferHistory}.
      */
     synchronized boolean hasWorkBetween(long from, long to) {
         return history.hasWorkBetween(from, to);
     }
 
-    /** Returns the next command buffer to hand over. */
+    /** Returns the next command buffer to pass on; null if there is none. */
     synchronized @Nullable FinishedBuffer next() {
         return undrained.poll();
     }
 
-    /** Returns how many were evicted from the ring of the shim, or were not handed over in time. */
+    /** Returns how many command buffers were evicted from the ring of the shim, or were not passed on in time. */
     synchronized long lost() {
         return dropped + (closed ? 0 : MetalShim.lost(stream, MetalShim.LOST_BUFFERS));
     }
@@ -133,7 +132,7 @@ final class BufferReader {
         return deviceLost;
     }
 
-    /** Takes the buffers that have ended, and the counted values, for the last time. */
+    /** Reads the buffers that have ended, and the number of lost ones, for the last time. */
     synchronized void close() {
         poll();
         dropped = lost();

@@ -9,7 +9,8 @@ import org.brickprofiler.device.ClockConversion;
  * <p>The bound holds for a counter that runs evenly. At the tick <i>d</i>, with the counter read at <i>d1</i> and
  * <i>d2</i> within <i>e1</i> and <i>e2</i> of the host times that were taken, and <i>p</i> = (<i>d</i> − <i>d1</i>) /
  * (<i>d2</i> − <i>d1</i>), the true line lies within |1 − <i>p</i>| <i>e1</i> + |<i>p</i>| <i>e2</i> of the converted
- * time: between the moments never more than the larger of the two errors, outside of them more with every tick.
+ * time. Between the moments, this is never more than the larger of the two errors; outside of them, it grows with every
+ * tick.
  */
 final class ClockCorrelation {
 
@@ -77,10 +78,10 @@ final class ClockCorrelation {
     record Moment(long hostBeforeNs, long hostAfterNs, long deviceTicks) {
 
         /**
-         * A moment.
+         * Creates a moment.
          *
-         * @throws IllegalArgumentException when the host's clock went back or on by more than 2<sup>63</sup> ns, or the
-         *     ticks are negative
+         * @throws IllegalArgumentException when the host's clock went back, or advanced by 2<sup>63</sup> ns or more,
+         *     or when the ticks are negative
          */
         Moment {
             if (hostAfterNs < hostBeforeNs || hostAfterNs - hostBeforeNs < 0) {

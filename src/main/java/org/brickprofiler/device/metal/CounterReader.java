@@ -7,15 +7,15 @@ import org.brickprofiler.device.ClockConversion;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sampled counters of a stream, converted to the host's time by the moment when sampling began and that of each
- * drain. Any thread.
+ * The sampled counters of a stream. Each drain converts them to the host's time by two moments at which both clocks
+ * were read: the start of sampling, and the drain. Any thread.
  */
 final class CounterReader {
 
     private final long stream;
     private final MetalFailures failures;
 
-    /** Guarded by this, like the next four fields. */
+    /** Guarded by this, like the next three fields. */
     private final ShimRecords records = new ShimRecords();
 
     private final List<ShimRecords.Dispatch> read = new ArrayList<>();
@@ -37,7 +37,7 @@ final class CounterReader {
         if (MetalShim.sampleCounters(stream, where.point(), dispatches) != MetalShim.OK) {
             failures.report(
                     MetalFailures.Kind.COUNTERS,
-                    "command buffers are timed, what is inside is not: " + MetalShim.failure());
+                    "command buffers are timed, their passes and dispatches are not: " + MetalShim.failure());
             return false;
         }
         first = now;
@@ -61,13 +61,13 @@ final class CounterReader {
 
     private boolean isSampled(long result) {
         if (result < 0) {
-            // Without counters the first reason stands: it was reported when sampling could not begin.
+            // If sampling could not begin, that reason was logged, and this one is not.
             failures.report(MetalFailures.Kind.COUNTERS, "a dispatch is not sampled: " + MetalShim.failure());
         }
         return result >= 0;
     }
 
-    /** Hands over the samples whose times can be converted. */
+    /** Passes on the samples whose times can be converted. */
     void drain(Consumer<? super FinishedBuffer.Dispatch> consumer) {
         for (FinishedBuffer.Dispatch dispatch : drain()) {
             consumer.accept(dispatch);
@@ -120,7 +120,7 @@ final class CounterReader {
         return unconverted + (closed ? 0 : MetalShim.lost(stream, MetalShim.LOST_DISPATCHES));
     }
 
-    /** Takes the counted values for the last time. */
+    /** Reads the number of lost dispatches for the last time. */
     synchronized void close() {
         unconverted = lost();
         closed = true;

@@ -3,8 +3,8 @@ package org.brickprofiler.device.metal;
 import java.util.Objects;
 
 /**
- * A watched command buffer that has ended. Immutable. Times are of the host's clock that Metal uses; where the device
- * did not report them, both of a pair are {@link #NO_TIME}.
+ * A watched command buffer that has ended. Immutable. Times are readings of the host's clock that Metal uses. If the
+ * device did not report them, both times of a pair are {@link #NO_TIME}.
  *
  * @param sequence its number in its stream, from 1
  * @param label its purpose; never empty
@@ -25,10 +25,10 @@ public record FinishedBuffer(
         long kernelStartNs,
         long kernelEndNs) {
 
-    /** Takes the place of a time that is not known. */
+    /** The value of a time that is not known. */
     public static final long NO_TIME = -1;
 
-    // Of MTLCommandBufferError: this process may not use the device any more, and there is no device any more.
+    // Codes of MTLCommandBufferError: this process may not use the device any more, and the device was removed.
     private static final long ACCESS_REVOKED = 4;
     private static final long DEVICE_REMOVED = 11;
 
@@ -46,7 +46,7 @@ public record FinishedBuffer(
     public enum Outcome {
         /** Its work is done. */
         COMPLETED,
-        /** With an error; its work is not done, or not all of it. */
+        /** It ended with an error; its work is not done, or not all of it. */
         FAILED,
         /** The application gave it up before it was committed. */
         FORGOTTEN
@@ -62,8 +62,8 @@ public record FinishedBuffer(
     }
 
     /**
-     * Returns whether its work is known not to be done. A command buffer of which Metal reported nothing counts as
-     * failed, too, but its work may be done.
+     * Returns whether its work is known not to be done. A command buffer about which Metal reported nothing also counts
+     * as failed, but its work may be done.
      */
     boolean isBroken() {
         return outcome == Outcome.FAILED && (errorCode != 0 || gpuEndNs != NO_TIME);
@@ -75,8 +75,8 @@ public record FinishedBuffer(
     }
 
     /**
-     * A sampled pass or dispatch of a command buffer that has completed. Immutable. Times are of the same clock as
-     * those of a buffer, converted from the device's counter.
+     * A sampled pass or dispatch of a command buffer that has completed. Immutable. Times are readings of the same
+     * clock as those of a command buffer, converted from the device's counter.
      *
      * @param sequence the number of its command buffer in the stream
      * @param label the purpose of its command buffer; never empty
@@ -84,7 +84,7 @@ public record FinishedBuffer(
      * @param index its place among the sampled ones of its command buffer, from 0
      * @param startNs when the device began it, ns
      * @param endNs when the device ended it, ns, {@code startNs} or more
-     * @param errorNs how far both times may be off, ns; their difference is wrong by less
+     * @param errorNs the largest error of each of the two times, ns; the error of their difference is smaller
      */
     public record Dispatch(
             long sequence, String label, String operation, int index, long startNs, long endNs, long errorNs) {

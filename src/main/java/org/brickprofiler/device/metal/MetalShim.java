@@ -61,7 +61,7 @@ final class MetalShim {
             Native.register(MetalShim.class, library);
             return Optional.empty();
         } catch (UnsatisfiedLinkError e) {
-            // Also the result for a library of another processor; the system's message says so.
+            // Also thrown for a library of another architecture, which the system's message then reports.
             return Optional.of(
                     file + " cannot be used by this virtual machine (" + architecture + "): " + e.getMessage());
         }
@@ -92,7 +92,7 @@ final class MetalShim {
 
     static native int forget(long stream, long sequence);
 
-    /** Returns the address is that of the structure to write. */
+    /** Sets a mark; {@code address} is that of the structure to write. */
     static native int mark(long stream, long address);
 
     static native int pollFor(long stream, long sequence);

@@ -21,33 +21,35 @@ import org.slf4j.LoggerFactory;
  *
  * <h2>Marks</h2>
  *
- * Metal works in command buffers, and has no event between them that costs nothing. So the application passes each
- * command buffer to the stream as soon as it is made ({@link #watch}), and the stream numbers them. A mark holds the
- * highest number so far and the time at which it was set, on the clock of the device's times. It is reached when the
- * device has ended this command buffer and all before it, but not before it was set: at the later of the two times,
- * like an event in another device's queue. On an idle device, the time from a mark to the end of the following work
- * therefore includes the time in which the host encodes and commits it; {@link FinishedBuffer} has the device's time
- * alone.
+ * Metal executes command buffers, and offers no free event between them. The application therefore passes each command
+ * buffer to the stream as soon as it is made ({@link #watch}), and the stream numbers the command buffers. A mark
+ * records the highest number so far, and the time at which it was set, on the clock of the device's times. The device
+ * reaches a mark when it has ended that command buffer and all earlier ones, but not before the mark was set. The time
+ * of a mark is the later of the two, like that of an event in another device's queue. On an idle device, the time from
+ * a mark to the end of the following work therefore includes the time in which the host encodes and commits this work;
+ * {@link FinishedBuffer} reports the device's time alone.
  *
  * <p>A time that cannot be known is {@link #UNRESOLVED}, and each reason is logged once:
  *
  * <ul>
- *   <li>A mark that is set while a watched command buffer is not committed lies inside of it, and Metal does not report
- *       when the device reached this place. So marks cannot distinguish bricks that share a command buffer. Give each
- *       brick its own, or sample counters ({@link #sampleCounters}) and see {@link FinishedBuffer.Dispatch}.
- *   <li>A mark behind a command buffer whose end the device did not report, or which was evicted before its time was
- *       queried.
- *   <li>The time between two marks if a command buffer between them ended with an error: its work is not done. Both
- *       marks have times, so the times before and behind them are known.
- *   <li>A brick without a watched command buffer between its two marks, apart from abandoned ones: the time between
- *       them is the host's and not the device's ({@link #hasWorkBetween}).
+ *   <li>A mark that is set before a watched command buffer is committed lies inside of this command buffer, and Metal
+ *       does not report when the device reached this place. Marks therefore cannot distinguish bricks that share a
+ *       command buffer. Give each brick its own command buffer, or sample counters ({@link #sampleCounters}) and see
+ *       {@link FinishedBuffer.Dispatch}.
+ *   <li>A mark follows a command buffer whose end the device did not report, or that was evicted before the time of the
+ *       mark was queried.
+ *   <li>A command buffer between two marks ended with an error, so its work is not done. Both marks have times:
+ *       intervals that end at the first mark or begin at the second are known.
+ *   <li>A brick has no watched command buffer between its two marks, not counting forgotten ones ({@link #forget}). The
+ *       time between the marks is then the host's and not the device's ({@link #hasWorkBetween}).
  * </ul>
  *
- * <p>So a brick consists of the command buffers that are watched between its two marks. Start and stop it when every
- * watched command buffer is committed. A brick around others shares their command buffers.
+ * <p>A brick therefore consists of the command buffers that are watched between its two marks. Start and stop a brick
+ * only when every watched command buffer is committed. An enclosing brick shares the command buffers of the bricks
+ * nested in it.
  *
- * <p>A command buffer that is not watched does not count. The stream cannot detect that a command buffer was watched
- * only after work was encoded into it: marks that were set in between count as set before all of its work.
+ * <p>Marks ignore a command buffer that is not watched. The stream cannot detect that a command buffer was watched only
+ * after work was encoded into it: marks that were set in between count as set before all of its work.
  *
  * <h2>Command buffers and dispatches</h2>
  *
@@ -62,7 +64,7 @@ public final class MetalStream implements DeviceStream {
 
     private static final Logger LOG = LoggerFactory.getLogger(MetalStream.class);
 
-    /** Takes the place of the number of a command buffer that is not watched. */
+    /** The value of {@link #watch} for a command buffer that is not watched. */
     public static final long NOT_WATCHED = 0;
 
     private final long stream;
@@ -80,20 +82,20 @@ public final class MetalStream implements DeviceStream {
 
     private final CloseActions beforeClose = new CloseActions();
 
-    /** Whether the application has the address of a queue that is this stream's own. */
+    /** Whether {@link #queue} has returned the address of the queue, so that the application may still use it. */
     private final AtomicBoolean queueIsGiven = new AtomicBoolean();
 
     private final long waitTimeoutNs;
 
-    /** Queries once, for a wait, whether the command buffers before a mark have ended. */
+    /** The condition of {@link #waitFor}: queries once whether the command buffers before a mark have ended. */
     private final Polling.Question beforeMark = this::pollFor;
 
     private volatile boolean closed;
 
-    /** Whether the latest wait ended after its timeout. */
+    /** Whether a wait has timed out, and none has succeeded since. */
     private volatile boolean stalled;
 
-    /** Makes the stream of a number of the shim, or one without effect if Metal refused it. */
+    /** Creates the stream for a stream number of the shim, or a stream without effect if it was refused. */
     MetalStream(Builder builder, long stream, @Nullable String refusal, String queueLabel, String deviceName) {
         this.stream = stream;
         this.refusal = refusal;
@@ -114,19 +116,20 @@ public final class MetalStream implements DeviceStream {
     // ---- opening ----
 
     /**
-     * Returns a stream with a queue of its own on the default device; make command buffers from {@link #queue()}.
+     * Returns the builder of a stream with its own queue on the default device. Make command buffers from
+     * {@link #queue()}.
      *
-     * @return its builder
+     * @return the builder
      */
     public static Builder onDevice() {
         return new Builder(0);
     }
 
     /**
-     * Returns a stream that follows a queue of the application.
+     * Returns the builder of a stream that follows a queue of the application.
      *
      * @param commandQueue an {@code id<MTLCommandQueue>}; it is retained until the stream is closed
-     * @return its builder
+     * @return the builder
      * @throws IllegalArgumentException when the queue is 0
      */
     public static Builder on(long commandQueue) {
@@ -141,7 +144,10 @@ public final class MetalStream implements DeviceStream {
         Abandonment.whenUnreachable(new Abandoned(name, stream, finished, counters, ownsQueue, queueIsGiven), this);
     }
 
-    /** Closes a stream that is garbage collected; refers to nothing that the application holds. */
+    /**
+     * Closes a garbage-collected stream that was never closed. It must not refer to the stream, which would then stay
+     * reachable.
+     */
     private record Abandoned(
             String name,
             long stream,
@@ -158,7 +164,7 @@ public final class MetalStream implements DeviceStream {
             // The application may still use the address.
             boolean isLeft = ownsQueue && queueIsGiven.get();
             LOG.warn(
-                    "Metal stream {} was never closed and nobody has it any more: {}. Close streams",
+                    "Metal stream {} was never closed and is unreachable: {}. Close streams",
                     name,
                     isLeft ? "its queue, whose address the application has, is kept" : "it is closed now");
             if (!isLeft) {
@@ -172,7 +178,7 @@ public final class MetalStream implements DeviceStream {
     // ---- calls of the application ----
 
     /**
-     * Returns the queue that is followed.
+     * Returns the command queue that this stream follows.
      *
      * @return an {@code id<MTLCommandQueue>}, valid as long as the stream is open; 0 once it is closed
      */
@@ -189,8 +195,9 @@ public final class MetalStream implements DeviceStream {
      * command buffers in the order in which they are watched.
      *
      * @param commandBuffer an {@code id<MTLCommandBuffer>} of this queue; it is retained until it has ended
-     * @param label its purpose, for reports; null for its own label
-     * @return its number, from 1; {@link #NOT_WATCHED} if Metal refused, and marks do not count it
+     * @param label its purpose, for reports; null or empty for the command buffer's own label
+     * @return its number, from 1; {@link #NOT_WATCHED} if the stream is closed or the shim refused, and marks then
+     *     ignore the command buffer
      */
     public long watch(long commandBuffer, @Nullable String label) {
         if (closed) {
@@ -206,22 +213,23 @@ public final class MetalStream implements DeviceStream {
     }
 
     /**
-     * Gives up a watched command buffer that will never be committed. Until this call, marks lie inside of it.
+     * Stops watching a command buffer that will never be committed. Until this call, each new mark lies inside of this
+     * command buffer, and its time is unresolved.
      *
      * @param sequence its number
-     * @return false if it was committed, has ended, or is not watched
+     * @return false if it was committed, has ended or is not watched, or if the stream is closed
      */
     public boolean forget(long sequence) {
         return !closed && MetalShim.forget(stream, sequence) == MetalShim.OK;
     }
 
     /**
-     * Begins to sample counters. If the device cannot do this, the times of command buffers are used, and a warning is
-     * logged once.
+     * Starts sampling the device's counters. If the device cannot do this, only command buffers are timed, and a
+     * warning is logged once.
      *
-     * @param where the boundaries
-     * @param dispatches the most passes or dispatches that wait to be drained, 1 to 2,048
-     * @return false if they are not sampled
+     * @param where the boundaries at which counters are sampled
+     * @param dispatches the maximum number of passes or dispatches that wait to be drained, 1 to 2,048
+     * @return false if counters are not sampled
      */
     public boolean sampleCounters(CounterSampling where, int dispatches) {
         return counters.begin(where, dispatches);
@@ -256,7 +264,7 @@ public final class MetalStream implements DeviceStream {
     /**
      * Samples counters after a dispatch.
      *
-     * @param ticket what {@link #beginDispatch} returned; a negative one does nothing
+     * @param ticket the ticket that {@link #beginDispatch} returned; a negative ticket is ignored
      * @param encoder the same encoder
      */
     public void endDispatch(long ticket, long encoder) {
@@ -285,7 +293,10 @@ public final class MetalStream implements DeviceStream {
         return closed || marks == null || marks.hasWorkBetween(from, to);
     }
 
-    /** Polls until the timeout, with pauses in which a virtual thread releases its carrier. */
+    /**
+     * Polls until the mark is reached or the timeout has passed, with pauses in which a virtual thread releases its
+     * carrier.
+     */
     @Override
     public boolean waitFor(int mark) {
         try {
@@ -299,10 +310,10 @@ public final class MetalStream implements DeviceStream {
                 stalled = true;
                 failures.report(
                         MetalFailures.Kind.TIMEOUT,
-                        "the device did not come to a mark within the timeout of " + waitTimeoutNs / 1_000_000 + " ms ("
+                        "the device did not reach a mark within the timeout of " + waitTimeoutNs / 1_000_000 + " ms ("
                                 + MetalShim.failure()
-                                + "): what waits for it is unresolved. Where work takes longer than"
-                                + " that, set waitTimeout");
+                                + "): waiting samples are unresolved. If work takes longer than that,"
+                                + " set waitTimeout");
             }
             return false;
         } finally {
@@ -346,11 +357,13 @@ public final class MetalStream implements DeviceStream {
     // ---- finished command buffers ----
 
     /**
-     * Hands over the command buffers that have ended since the last call, in order, and then their sampled dispatches.
-     * Each goes to one caller, on its thread. After {@link #close()}, only command buffers that had ended by then.
+     * Passes on the command buffers that have ended since the last call, in order, and then their sampled dispatches.
+     * The consumers run on the calling thread. If several threads call this method, one of them receives each command
+     * buffer and each dispatch. After {@link #close()}, the method passes on only command buffers that had ended by
+     * then, and no dispatches.
      *
-     * @param buffers gets the command buffers, also those without times
-     * @param dispatches gets the dispatches
+     * @param buffers receives the command buffers, including those without times
+     * @param dispatches receives the dispatches
      */
     public void drain(Consumer<? super FinishedBuffer> buffers, Consumer<? super FinishedBuffer.Dispatch> dispatches) {
         Objects.requireNonNull(dispatches, "dispatches");
@@ -365,13 +378,13 @@ public final class MetalStream implements DeviceStream {
     }
 
     /**
-     * Hands over the same to code that takes labels and times, such as {@code KernelTimings}. Command buffers without
-     * times are left out.
+     * Passes on the same command buffers and dispatches as labels and times, for classes such as {@code KernelTimings}.
+     * Skips command buffers without times.
      *
-     * @param <B> how backends are named
-     * @param backend passed on
-     * @param timings gets the command buffers
-     * @param dispatches gets the dispatches
+     * @param <B> the type that identifies a backend
+     * @param backend the backend to pass on
+     * @param timings receives the command buffers
+     * @param dispatches receives the dispatches
      */
     public <B> void drain(B backend, BufferTimings<B> timings, DispatchTimings<B> dispatches) {
         Objects.requireNonNull(backend, "backend");
@@ -467,7 +480,7 @@ public final class MetalStream implements DeviceStream {
         STAGE_BOUNDARY(0),
 
         /**
-         * Between the dispatches of an encoder, each behind a barrier. The barriers keep dispatches from overlapping,
+         * Before and after each dispatch of an encoder, with a barrier. The barriers keep dispatches from overlapping,
          * so the sum of their times is an upper bound of their time without barriers.
          */
         DISPATCH_BOUNDARY(1);
@@ -478,24 +491,24 @@ public final class MetalStream implements DeviceStream {
             this.point = point;
         }
 
-        /** Returns the shim's number for it. */
+        /** Returns the shim's number of this boundary. */
         int point() {
             return point;
         }
     }
 
     /**
-     * Takes command buffers, as {@code KernelTimings.recordCommandBuffer} does.
+     * Receives command buffers, as {@code KernelTimings.recordCommandBuffer} does.
      *
-     * @param <B> how backends are named
+     * @param <B> the type that identifies a backend
      */
     @FunctionalInterface
     public interface BufferTimings<B> {
         /**
-         * Takes one command buffer.
+         * Records one command buffer.
          *
          * @param label its purpose; never empty
-         * @param backend where it ran
+         * @param backend the backend on which it ran
          * @param startNs when the device began it, ns of the host's clock
          * @param endNs when the device ended it, ns, {@code startNs} or more
          */
@@ -503,19 +516,19 @@ public final class MetalStream implements DeviceStream {
     }
 
     /**
-     * Takes dispatches, as {@code KernelTimings.recordDispatch} does.
+     * Receives dispatches, as {@code KernelTimings.recordDispatch} does.
      *
-     * @param <B> how backends are named
+     * @param <B> the type that identifies a backend
      */
     @FunctionalInterface
     public interface DispatchTimings<B> {
         /**
-         * Takes one dispatch.
+         * Records one dispatch.
          *
-         * @param label what its command buffer is for; never empty
-         * @param backend where it ran
+         * @param label the purpose of its command buffer; never empty
+         * @param backend the backend on which it ran
          * @param operation its name; never empty
-         * @param index its place in the command buffer, from 0
+         * @param index its place among the sampled dispatches of its command buffer, from 0
          * @param startNs when the device began it, ns of the host's clock
          * @param endNs when the device ended it, ns, {@code startNs} or more
          */
@@ -540,10 +553,10 @@ public final class MetalStream implements DeviceStream {
         }
 
         /**
-         * Sets the name of the stream for people.
+         * Sets the name of the stream in reports.
          *
-         * @param streamName a name, one among the streams of its device; without it the label of the queue, or "queue"
-         *     and a number
+         * @param streamName a name, unique among the streams of its device; by default the label of the queue or, if it
+         *     has none, "queue" and a number
          * @return this
          */
         public Builder name(String streamName) {
@@ -553,47 +566,44 @@ public final class MetalStream implements DeviceStream {
         }
 
         /**
-         * Sets how many command buffers are kept: the most that are watched and not asked for at once.
+         * Sets how many of the latest command buffers the stream keeps, for {@link #drain(Consumer, Consumer)} and for
+         * the times of marks. It evicts older ones.
          *
-         * @param count a power of two from 2 to 65,536; without it 4,096
+         * @param count a power of two from 2 to 65,536; by default 4,096
          * @return this
          * @throws IllegalArgumentException when it is another number
          */
         public Builder buffers(int count) {
             if (count < 2 || count > MAX_BUFFERS || Integer.bitCount(count) != 1) {
-                throw new IllegalArgumentException(count + " buffers: a power of two from 2 to " + MAX_BUFFERS);
+                throw new IllegalArgumentException(
+                        "buffers " + count + ": expected a power of two from 2 to " + MAX_BUFFERS);
             }
             buffers = count;
             return this;
         }
 
         /**
-         * Sets how many marks there are.
+         * Sets the number of marks.
          *
-         * @param first made at once; without it 1,024
-         * @param most there will be, as they are needed; without it 65,536
+         * @param first the number that is made at once; by default 1,024
+         * @param most the largest number, which is reached as needed; by default 65,536
          * @return this
          * @throws IllegalArgumentException when {@code most} is not in 1 to {@value MarkPool#MAX_BOUND}, or
          *     {@code first} not in 1 to {@code most}
          */
         public Builder marks(int first, int most) {
-            if (most < 1 || most > MarkPool.MAX_BOUND) {
-                throw new IllegalArgumentException("at most " + most + " marks: 1 to " + MarkPool.MAX_BOUND);
-            }
-            if (first < 1 || first > most) {
-                throw new IllegalArgumentException(first + " marks at first: 1 to " + most);
-            }
+            MarkPool.requireNumbers(first, most);
             firstMarks = first;
             maxMarks = most;
             return this;
         }
 
         /**
-         * Sets how long a wait for the device takes at most. Then the device seems to hang: the samples that waited are
-         * unresolved, which is logged once, and the stream {@link #isStalled()}. Set a longer timeout where the work
+         * Sets the timeout of a wait for the device. After it, the device seems to hang: the waiting samples are
+         * unresolved, which is logged once, and the stream {@link #isStalled()}. Set a longer timeout if the work
          * between two boundaries takes longer.
          *
-         * @param timeout more than zero; without it {@link DeviceStream#DEFAULT_WAIT_TIMEOUT}
+         * @param timeout more than zero; by default {@link DeviceStream#DEFAULT_WAIT_TIMEOUT}
          * @return this
          * @throws IllegalArgumentException when the timeout is zero or negative
          */
@@ -603,9 +613,9 @@ public final class MetalStream implements DeviceStream {
         }
 
         /**
-         * Opens the stream. Loads the library, where nobody did before.
+         * Opens the stream. Loads the library if it is not loaded yet.
          *
-         * @return a stream; where Metal is not available or refuses, one that is not usable and says why
+         * @return a stream; if Metal is not available or refuses, one that is not usable and gives the reason
          */
         public MetalStream open() {
             MetalSupport support = MetalSupport.probe();
@@ -625,7 +635,10 @@ public final class MetalStream implements DeviceStream {
             return opened;
         }
 
-        /** Returns the name that was set, or the queue's own, or one that is made. */
+        /**
+         * Returns the name that was set; otherwise the queue's label or, if it has none, "queue" and the stream's
+         * number.
+         */
         String nameOr(String label, long stream) {
             if (name != null) {
                 return name;

@@ -48,7 +48,7 @@ public final class MetalSupport {
         return result;
     }
 
-    /** Looks for Metal again. */
+    /** Looks again at each call, unlike {@link #probe()}. */
     static MetalSupport probe(Function<String, Optional<String>> properties) {
         Optional<String> named = properties.apply(PROPERTY);
         String system = properties.apply("os.name").orElse("an unnamed system");

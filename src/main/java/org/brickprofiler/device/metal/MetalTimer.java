@@ -4,13 +4,13 @@ import org.brickprofiler.device.StreamTimer;
 
 /**
  * Times the command buffers that are watched and committed between two calls, by marks of a {@link MetalStream}.
- * Reading it waits for the device; if the time is not known, the stream's {@code failure()} gives the reason. One
- * thread at a time; the stream stays its owner's.
+ * Reading the timer waits for the device; if the time is not known, the stream's {@code failure()} gives the reason.
+ * One thread at a time; closing the timer does not close the stream.
  */
 public final class MetalTimer extends StreamTimer {
 
     /**
-     * A timer.
+     * Creates a timer.
      *
      * @param stream the stream of the work; not closed with the timer
      */

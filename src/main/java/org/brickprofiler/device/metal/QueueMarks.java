@@ -10,7 +10,10 @@ import java.util.Objects;
 import org.brickprofiler.internal.io.MarkPool;
 import org.jspecify.annotations.Nullable;
 
-/** The marks of an open stream: where each lies, and when the device reached it. Any thread; allocates nothing. */
+/**
+ * The marks of an open stream, with their positions in the queue and the times at which the device reached them. Any
+ * thread; allocates nothing unless the pool grows.
+ */
 final class QueueMarks {
 
     // brick_metal_position
@@ -104,7 +107,7 @@ final class QueueMarks {
         return finished.isBrokenBetween(sequence(from), sequence(to)) ? UNRESOLVED : toNs - fromNs;
     }
 
-    /** Returns whether some command buffer between two marks was not forgotten, or may not have been. */
+    /** Returns whether there was, or may have been, a command buffer between two marks that was not forgotten. */
     boolean hasWorkBetween(int from, int to) {
         boolean hasWork = isInside(from) || isInside(to) || finished.hasWorkBetween(sequence(from), sequence(to));
         if (!hasWork) {

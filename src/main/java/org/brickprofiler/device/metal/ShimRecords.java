@@ -38,7 +38,7 @@ final class ShimRecords {
     private static final int HOST_AFTER = 8;
     private static final int DEVICE_TICKS = 16;
 
-    /** The statuses of the shim, which begin at 1. */
+    /** The outcomes by the shim's status, which begins at 1. */
     private static final FinishedBuffer.Outcome[] OUTCOMES = FinishedBuffer.Outcome.values();
 
     private final ByteBuffer bytes =
@@ -50,9 +50,9 @@ final class ShimRecords {
     record Dispatch(long sequence, String label, String operation, int index, long startTicks, long endTicks) {}
 
     /**
-     * Takes all command buffers that have ended.
+     * Passes on all command buffers that have ended.
      *
-     * @return how many, or the shim's code
+     * @return their number, or the shim's error code
      */
     int drainBuffers(long stream, Consumer<FinishedBuffer> consumer) {
         int total = 0;
@@ -80,9 +80,9 @@ final class ShimRecords {
     }
 
     /**
-     * Takes all sampled dispatches whose command buffers have completed.
+     * Passes on all sampled dispatches whose command buffers have completed.
      *
-     * @return how many, or the shim's code
+     * @return their number, or the shim's error code
      */
     int drainDispatches(long stream, Consumer<Dispatch> consumer) {
         int total = 0;

@@ -1,6 +1,6 @@
 package org.brickprofiler.device.opencl;
 
-/** The command that is a mark: its time is that of its end. */
+/** The command that serves as a mark. The time of the mark is that of the command's end. */
 enum MarkKind {
     /** A marker. */
     MARKER("clEnqueueMarkerWithWaitList", "the end of a marker") {
@@ -33,7 +33,7 @@ enum MarkKind {
      * Enqueues a mark.
      *
      * @param buffer a buffer of {@link #BYTES} bytes; not used by markers
-     * @param pattern the address of as many bytes; likewise
+     * @param pattern the address of {@link #BYTES} bytes; not used by markers
      * @param event the address that receives the event
      * @return the driver's code
      */
@@ -43,7 +43,7 @@ enum MarkKind {
         return function;
     }
 
-    /** A description of the time of a mark, for messages. */
+    /** Returns a description of the time of a mark, for messages. */
     String text() {
         return text;
     }

@@ -85,11 +85,11 @@ interface OpenCl {
     int clReleaseEvent(long event);
 
     /**
-     * A function since OpenCL 2.1. Call it only for a device of this version or later: loaders jump into the driver's
-     * table, which is shorter in older drivers.
+     * Reads the clocks of the device and of the host. Available since OpenCL 2.1. Call it only for a device of this
+     * version or later: loaders jump into the driver's table, which is shorter in older drivers.
      */
     int clGetDeviceAndHostTimer(long device, long deviceTime, long hostTime);
 
-    /** A function since OpenCL 2.1, with the same condition. */
+    /** Reads the host's clock. Available since OpenCL 2.1, with the same condition. */
     int clGetHostTimer(long device, long hostTime);
 }

@@ -42,7 +42,7 @@ final class OpenClMarks implements Polling.Question {
 
     private final MarkPool pool;
 
-    /** Whether the latest wait ended after its timeout. */
+    /** Whether a wait has timed out, and none has succeeded since. */
     private volatile boolean stalled;
 
     /**
@@ -134,12 +134,12 @@ final class OpenClMarks implements Polling.Question {
         return endNs(number) != DeviceStream.NOT_REACHED;
     }
 
-    /** Returns the time between two marks, ns, or another answer of the stream. */
+    /** Returns the time between two marks, ns; {@link DeviceStream#NOT_REACHED} or {@link DeviceStream#UNRESOLVED}. */
     long elapsedNs(int from, int to) {
         return between(endNs(from), endNs(to));
     }
 
-    /** Writes the times from each of some marks to the next, into the places of all but the first. */
+    /** Writes, for each mark but the first, the time from the mark before. */
     void elapsedNs(int[] numbers, int count, long[] ns) {
         long before = count > 1 ? endNs(numbers[0]) : 0;
         for (int i = 1; i < count; i++) {
@@ -159,7 +159,9 @@ final class OpenClMarks implements Polling.Question {
         return toNs - fromNs;
     }
 
-    /** Returns the device's clock at a mark, ns, or another answer of the stream. */
+    /**
+     * Returns the device's clock at a mark, ns; {@link DeviceStream#NOT_REACHED} or {@link DeviceStream#UNRESOLVED}.
+     */
     private long endNs(int number) {
         long stamp = begin();
         if (stamp == 0) {
@@ -205,7 +207,10 @@ final class OpenClMarks implements Polling.Question {
         return ns;
     }
 
-    /** Returns how long ago a mark was reached, by the device's clock, ns, or another answer of the stream. */
+    /**
+     * Returns how long ago a mark was reached, by the device's clock, ns; {@link DeviceStream#NOT_REACHED} or
+     * {@link DeviceStream#UNRESOLVED}.
+     */
     long sinceNs(int number) {
         if (!queue.hasClock()) {
             return DeviceStream.UNRESOLVED;
@@ -239,8 +244,8 @@ final class OpenClMarks implements Polling.Question {
             stalled = true;
             failures.report(
                     "waitFor",
-                    "the device did not come to a mark within the timeout of " + timeoutNs / 1_000_000
-                            + " ms: what waits for it is unresolved. Where work takes longer than that, set"
+                    "the device did not reach a mark within the timeout of " + timeoutNs / 1_000_000
+                            + " ms: waiting samples are unresolved. If work takes longer than that, set"
                             + " waitTimeout");
         }
         return answer == Polling.Answer.REACHED;

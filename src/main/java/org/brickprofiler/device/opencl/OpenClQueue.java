@@ -18,7 +18,7 @@ final class OpenClQueue {
     /** The beginning of a version, which the specification prescribes, before the driver's own text. */
     private static final Pattern VERSION = Pattern.compile("OpenCL (\\d+)\\.(\\d+)( .*)?");
 
-    // The times of one reading of the clock, by their places.
+    // The offsets of the times of one clock reading.
     private static final int DEVICE_NS = 0;
     private static final int HOST_NS = 8;
     private static final int HOST_NOW_NS = 16;
@@ -48,7 +48,10 @@ final class OpenClQueue {
         this.hasClock = isOfTimers(driver, device) && readClock() == OpenCl.SUCCESS;
     }
 
-    /** Whether the driver's table has the functions. A driver may have and still refuse them, as PoCL 3.1 does. */
+    /**
+     * Returns whether the driver's table has the functions of the clock. A driver may still refuse them, as PoCL 3.1
+     * does.
+     */
     private static boolean isOfTimers(OpenCl driver, long device) {
         Matcher version = VERSION.matcher(
                 OpenClSupport.text(driver, device, OpenCl.DEVICE_VERSION).orElse(""));

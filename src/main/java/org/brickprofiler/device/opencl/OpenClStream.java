@@ -41,8 +41,8 @@ import org.slf4j.LoggerFactory;
  *
  * Nothing is thrown because of the driver. If a function fails, the first failure of this function is logged, and
  * {@link #failure()} has the latest reason. A mark whose command ended with an error has no time ({@link #UNRESOLVED}).
- * A kernel that fails does not end the queue: if the driver goes on, the time of a brick around the kernel is the time
- * until the kernel failed. After {@code CL_DEVICE_NOT_AVAILABLE}, {@code CL_INVALID_CONTEXT},
+ * A kernel that fails does not end the queue: if the driver continues, the time of a brick around the kernel is the
+ * time until the kernel failed. After {@code CL_DEVICE_NOT_AVAILABLE}, {@code CL_INVALID_CONTEXT},
  * {@code CL_INVALID_COMMAND_QUEUE}, or an illegal access by a kernel on NVIDIA's driver (-9999) the stream is not
  * usable any more.
  *
@@ -97,11 +97,11 @@ public final class OpenClStream implements DeviceStream {
     }
 
     /**
-     * Returns a stream that marks a command-queue of the application.
+     * Returns the builder of a stream that marks a command-queue of the application.
      *
      * @param commandQueue the address of a {@code cl_command_queue}: in-order, with {@code CL_QUEUE_PROFILING_ENABLE};
      *     a number that is no such address may end the virtual machine
-     * @return its builder
+     * @return the builder
      * @throws IllegalArgumentException if the address is 0
      */
     public static Builder on(long commandQueue) {
@@ -138,7 +138,7 @@ public final class OpenClStream implements DeviceStream {
         }
     }
 
-    /** Available if the driver has {@code clGetDeviceAndHostTimer}, a function of OpenCL 2.1. */
+    /** Returns a time only if the driver has {@code clGetDeviceAndHostTimer}, a function of OpenCL 2.1. */
     @Override
     public long sinceNs(int mark) {
         return marks == null ? UNRESOLVED : marks.sinceNs(mark);
@@ -231,14 +231,16 @@ public final class OpenClStream implements DeviceStream {
         }
     }
 
-    /** Closes a stream that is garbage collected; refers to nothing that the application holds. */
+    /**
+     * Closes a garbage-collected stream that was never closed. It must not refer to the stream, which would then stay
+     * reachable.
+     */
     private record Abandoned(String name, OpenClMarks marks) implements Runnable {
         @Override
         public void run() {
             if (!marks.isClosed()) {
                 LOG.warn(
-                        "OpenCL stream '{}' was never closed and nobody has it any more: it is closed now."
-                                + " Close streams",
+                        "OpenCL stream '{}' was never closed and is unreachable: it is closed now. Close streams",
                         name);
                 marks.close();
             }
@@ -281,12 +283,7 @@ public final class OpenClStream implements DeviceStream {
          *     not in 1 to {@code most}
          */
         public Builder marks(int first, int most) {
-            if (most < 1 || most > MarkPool.MAX_BOUND) {
-                throw new IllegalArgumentException("at most " + most + " marks: 1 to " + MarkPool.MAX_BOUND);
-            }
-            if (first < 1 || first > most) {
-                throw new IllegalArgumentException(first + " marks at first: 1 to " + most);
-            }
+            MarkPool.requireNumbers(first, most);
             firstMarks = first;
             maxMarks = most;
             return this;

@@ -9,8 +9,8 @@ import org.brickprofiler.internal.io.Settings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The availability of OpenCL in this process, with the reason if it is not available, which is no error. It requires
- * JNA on the class path, and an installed OpenCL library with a device. Immutable.
+ * The availability of OpenCL in this process, with the reason if it is not available, which is no error. OpenCL
+ * requires JNA on the class path, and an installed OpenCL library with a device. Immutable.
  *
  * <p>The library is the ICD loader of the system ({@code libOpenCL.so.1}, {@code OpenCL.dll}), or the one that the
  * system property {@code brick.profiler.opencl.library} names. It must be the library that the application uses.
@@ -195,13 +195,13 @@ public final class OpenClSupport {
         }
     }
 
-    /** Null without a library. */
+    /** Returns the functions of the library; null without one. */
     @Nullable
     OpenCl driver() {
         return driver;
     }
 
-    /** Null without a library. */
+    /** Returns the probe of the devices' marks; null without a library. */
     @Nullable
     MarkProbe marks() {
         return probe;
@@ -224,9 +224,9 @@ public final class OpenClSupport {
     }
 
     /**
-     * All of it.
+     * Describes the devices, or the reason why there are none.
      *
-     * @return one line for people
+     * @return one line of text
      */
     @Override
     public String toString() {

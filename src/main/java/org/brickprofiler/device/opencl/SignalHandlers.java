@@ -64,7 +64,8 @@ final class SignalHandlers {
     }
 
     /**
-     * Whether the JDK's {@code libjsig} is loaded, the only library with this function: a driver then replaces nothing.
+     * Returns whether the JDK's {@code libjsig} is loaded, the only library with this function. A driver then replaces
+     * no handler.
      */
     private static boolean areChained() {
         try {

@@ -23,18 +23,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes one profile of all profilers of the virtual machine when it ends, to the file that a setting names: see
- * {@link BrickProfiler#enable}. A fault is logged. Any thread.
+ * When the virtual machine ends, writes one merged profile of its profilers to the file that a setting names: see
+ * {@link BrickProfiler#enable}. Failures are logged. Any thread.
  */
 public final class ProfileOutput extends SettingAction {
 
     /**
-     * The most profilers that are kept until the end; an application that creates one for each request must not leak
-     * them.
+     * The maximum number of profilers that are kept until the end, so that an application that creates a profiler for
+     * each request does not leak memory.
      */
     private static final int MOST_PROFILERS = 32;
 
-    /** Created at the start: in a full heap no class can be initialised. */
+    /** Created at the start, because no class can be initialised in a full heap. */
     private final Logger log = LoggerFactory.getLogger(ProfileOutput.class);
 
     private final List<WindowReaders<ProfileSnapshot>.Reader> readers = new ArrayList<>();
@@ -85,7 +85,7 @@ public final class ProfileOutput extends SettingAction {
             Runtime.getRuntime().addShutdownHook(new Thread(() -> writeAtEnd(owned, setting), "brick-profile-output"));
             return owned;
         } catch (IOException | InvalidPathException | IllegalStateException e) {
-            log.warn("BRICK_PROFILER_OUT: no profile goes to '{}': {}", setting, e.getMessage());
+            log.warn("BRICK_PROFILER_OUT: no profile is written to '{}': {}", setting, e.getMessage());
             return null;
         }
     }

@@ -15,14 +15,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Exports the windows of the first profiler that is switched on: see {@link BrickProfiler#enable}. A fault is logged
+ * Exports the windows of the first profiler that is switched on: see {@link BrickProfiler#enable}. A failure is logged
  * once. Any thread.
  */
 public final class WindowSetting extends SettingAction {
 
     private static final Pattern LENGTH = Pattern.compile("(\\d{1,12})\\s*(ms|s|min|steps?)");
 
-    /** The length without a setting, and in place of an invalid one. */
+    /** The default length; it also replaces an invalid one. */
     public static final Length USUAL = new Length(Duration.ofSeconds(10), 0);
 
     private final AtomicBoolean started = new AtomicBoolean();
@@ -53,15 +53,15 @@ public final class WindowSetting extends SettingAction {
                 WindowExport.start((BrickProfiler) profiler, length.time, Path.of(folder));
             }
         } catch (InvalidPathException | IllegalStateException e) {
-            warn("no windows go to '" + folder + "': " + e.getMessage());
+            warn("no window is written to '" + folder + "': " + e.getMessage());
         }
     }
 
     /**
      * Reads the setting of the length. An invalid value is logged.
      *
-     * @param text the value of {@code export_every}; null for none
-     * @return the length; the usual one if the value is missing or invalid
+     * @param text the value of {@code export_every}; null if it is not set
+     * @return the length; {@link #USUAL} if the value is missing or invalid
      */
     public static Length length(@Nullable String text) {
         if (text == null) {
@@ -81,8 +81,8 @@ public final class WindowSetting extends SettingAction {
                 return length;
             }
         }
-        warn("windows of '" + text + "' are neither of 100 ms or more nor of 1 step or more, such as 10 s or 100 steps:"
-                + " they are of 10 s");
+        warn("export_every '" + text + "': expected 100 ms or more, or 1 step or more, such as 10 s or 100 steps; using"
+                + " windows of 10 s");
         return USUAL;
     }
 

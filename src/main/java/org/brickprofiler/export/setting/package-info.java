@@ -1,5 +1,6 @@
 /**
- * Writes windows and the process's profile because a setting asks for it, without engine code; not for applications.
+ * Writes windows and the process's profile if a setting asks for them, without any code in the engine. Not for
+ * applications.
  */
 @NullMarked
 package org.brickprofiler.export.setting;

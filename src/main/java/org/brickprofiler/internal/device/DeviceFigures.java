@@ -49,22 +49,22 @@ public final class DeviceFigures {
     }
 
     /**
-     * Returns the host's side of a brick: how long it took between setting the marks, for the samples of which that was
-     * timed.
+     * Returns the host's launch times of a brick: the times between setting its two marks, for the samples whose launch
+     * was timed.
      *
      * @param key the brick
-     * @return its sums, {@link StatRow#EMPTY} without such samples
+     * @return its sums; {@link StatRow#EMPTY} if there are no such samples
      */
     public StatRow launches(int key) {
         return launches.row(key);
     }
 
     /**
-     * Returns the host's side of a brick in a phase.
+     * Returns the host's launch times of a brick in a phase.
      *
      * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
      * @param key the brick
-     * @return its sums, {@link StatRow#EMPTY} without such samples
+     * @return its sums; {@link StatRow#EMPTY} if there are no such samples
      */
     public StatRow launches(int phase, int key) {
         return launches.row(phase, key);
@@ -190,10 +190,10 @@ public final class DeviceFigures {
         private final Counts[] withoutStart = byPhase();
 
         /**
-         * Nothing counted.
+         * Creates sums without samples.
          *
          * @param bricks receives the device's times
-         * @param launches receives the launch times of the samples for which the host took them
+         * @param launches receives the launch times of the samples for which the host measured them
          */
         Sums(TableRegistry bricks, TableRegistry launches) {
             this.bricks = bricks;
@@ -216,7 +216,7 @@ public final class DeviceFigures {
          *
          * @param row the {@link PhaseRow} of the brick
          * @param elapsedNs its duration on the device, ns
-         * @param launchNs the host's time between its marks, ns; {@link DeviceRecorder#NO_TIME} if it was not taken
+         * @param launchNs the host's time between its marks, ns; {@link DeviceRecorder#NO_TIME} if it was not measured
          * @param atNs the host's clock at its end, as far as it is known
          * @param elements elements it processed
          */
@@ -273,7 +273,7 @@ public final class DeviceFigures {
             return figures(launches.read(fromKey, toKey), fromKey, toKey, AtomicLongArray::get, streams);
         }
 
-        /** Returns the figures of all rows; begins anew. */
+        /** Returns the figures of all rows, and resets them. */
         DeviceFigures figuresAndReset(List<StreamTotals> streams) {
             DeviceFigures ended = figures(
                     launches.readAndReset(),

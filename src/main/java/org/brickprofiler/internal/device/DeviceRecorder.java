@@ -21,7 +21,7 @@ import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Times work on devices: sets a mark where a brick starts and one where it stops, and asks for the time between them
+ * Times work on devices: sets a mark where a brick starts and one where it stops, and queries the time between them
  * once the device has passed both. Rows are numbers, whose meaning only the caller knows.
  *
  * <p>Any thread may start and stop bricks, and never waits. Nothing is allocated once rows and queues have their size.
@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DeviceRecorder {
 
-    /** Instead of a time: there is none. */
+    /** The value of a time that is not known. */
     public static final long NO_TIME = Long.MIN_VALUE;
 
     /** The owner that stands for all threads. */
@@ -47,8 +47,8 @@ public final class DeviceRecorder {
     public static final int MAX_STREAMS = MarkToken.MAX_STREAMS;
 
     /**
-     * If one wait is not enough, as for a mark that was set during a capture, the next mark is waited for, at most this
-     * often.
+     * The maximum number of waits of a boundary for one stream: if one wait is not enough, as for a mark that was set
+     * during a capture, the thread waits for the next mark.
      */
     private static final int MOST_WAITS = 64;
 
@@ -62,7 +62,7 @@ public final class DeviceRecorder {
         /**
          * Returns the sink of a stream.
          *
-         * @param place which stream
+         * @param place identifies the stream
          * @param catchUp resolves the samples that the device has finished, if the calling thread may query the device,
          *     and returns whether samples still wait for their time; run it before the spans are read, on any thread
          * @return the sink; null if none is wanted
@@ -88,13 +88,13 @@ public final class DeviceRecorder {
     private volatile IntSupplier phases = () -> PhaseRow.NO_PHASE;
 
     /**
-     * A recorder.
+     * Creates a recorder.
      *
      * @param clock the host's clock
      * @param bricks receives device times, and launches on the lines of their threads
      * @param streams the streams; bricks that name none are on the first one
-     * @param launchesEvery the host's launch time is taken of one brick in this many, at random; of each brick if spans
-     *     are wanted
+     * @param launchesEvery the host's launch time is measured for one brick in this many, at random; for each brick if
+     *     spans are wanted
      * @param tracing provides the sinks of the samples as spans; asked once for each stream
      * @throws IllegalArgumentException when there are none or more than {@link #MAX_STREAMS}
      */
@@ -142,7 +142,7 @@ public final class DeviceRecorder {
     }
 
     /**
-     * Sets when launches of captured graphs are timed; otherwise they always are.
+     * Sets when launches of captured graphs are timed; by default, they always are.
      *
      * @param condition returns whether a launch is timed; any thread
      */
@@ -151,7 +151,7 @@ public final class DeviceRecorder {
     }
 
     /**
-     * Sets the phases of samples; otherwise they have none. A sample has the phase of the moment at which it was
+     * Sets the phases of samples; by default, they have none. A sample has the phase of the moment at which it was
      * stopped, and the bricks of a captured graph have that of the launch.
      *
      * @param ofCaller returns the number of the phase of the calling thread's samples, or {@link PhaseRow#NO_PHASE};
@@ -216,7 +216,7 @@ public final class DeviceRecorder {
     /**
      * Stops a brick at the end of its stream's queue.
      *
-     * @param timer what starting it returned; one of {@link MarkToken#isDevice}
+     * @param timer the timer that starting the brick returned; a {@linkplain MarkToken#isDevice device's}
      * @param elements elements it processed
      * @return the host's clock when it was stopped; {@link #NO_TIME} if it was not read, or if the brick's time will
      *     not be known
@@ -228,7 +228,7 @@ public final class DeviceRecorder {
     /**
      * Stops a brick and starts the next on the same stream, with one mark.
      *
-     * @param timer what starting it returned; one of {@link MarkToken#isDevice}
+     * @param timer the timer that starting the brick returned; a {@linkplain MarkToken#isDevice device's}
      * @param elements elements it processed
      * @param nextKey the row of the brick that begins
      * @return the timer of the next brick
@@ -239,8 +239,9 @@ public final class DeviceRecorder {
 
     /**
      * Reads the host's clock and sets a mark at the end of a stream's queue, at which {@link #endSince} lets samples
-     * begin. Once the device has reached the mark, its time is kept and the mark goes back to the stream. The times of
-     * at least 32,768 starts are kept at which no sample has begun so far, and of the latest 4,096 others.
+     * begin. Once the device has reached the mark, its time is stored and the mark goes back to the stream. At least
+     * 32,768 starts at which no sample has begun so far are stored, and of the other starts at least those among the
+     * latest 4,096 starts.
      *
      * @param stream the number of the stream
      * @return the host's clock, ns; later than every earlier reading on any stream, by 1 ns if the clock stands still
@@ -252,7 +253,8 @@ public final class DeviceRecorder {
     /**
      * Ends, at the end of a stream's queue, a brick that began at a reading of {@link #markStart}. The brick lasts from
      * the mark of this reading. If no such start is known, because the clock was read otherwise or for another stream,
-     * no mark was left, or the start is not kept any more, the brick is unresolved, and counted as one without a start.
+     * no mark was left, or the start is not stored any more, the brick is unresolved, and counted as one without a
+     * start.
      *
      * @param key its row
      * @param stream the number of the stream
@@ -266,7 +268,7 @@ public final class DeviceRecorder {
     /**
      * Returns when a brick started.
      *
-     * @param timer what starting it returned; one of {@link MarkToken#isDevice}
+     * @param timer the timer that starting the brick returned; a {@linkplain MarkToken#isDevice device's}
      * @return the host's clock; {@link #NO_TIME} if it was not read, if no mark was set, or if the mark now belongs to
      *     another brick
      */
@@ -277,7 +279,7 @@ public final class DeviceRecorder {
     /**
      * Returns the stream of a timer.
      *
-     * @param timer one of {@link MarkToken#isDevice}
+     * @param timer a {@linkplain MarkToken#isDevice device's} timer
      * @return its number; 0 if a timer of another recorder names a stream that is not there
      */
     public int stream(long timer) {
@@ -290,7 +292,8 @@ public final class DeviceRecorder {
     }
 
     /**
-     * Returns false if no room can be made, or if another thread has the turn: a thread that sets a mark never waits.
+     * Makes room for marks. Returns false if no room can be made, or if another thread has the turn: a thread that sets
+     * a mark never waits.
      */
     private boolean makeRoom(MarkedStream marked) {
         if (!marked.stream().isUsable() || !turn.tryLock()) {
@@ -306,7 +309,7 @@ public final class DeviceRecorder {
         }
     }
 
-    /** Takes the host's launch time of every brick from now on. */
+    /** Measures the host's launch time of every brick from now on. */
     public void timeEveryLaunch() {
         Arrays.stream(streams).forEach(MarkedStream::timeEveryLaunch);
     }
@@ -325,7 +328,7 @@ public final class DeviceRecorder {
      * Ends a pass of the calling thread, on the streams on which it ended samples: the time until the next mark is no
      * idle time. Samples that other threads ended are resolved if this takes no wait.
      *
-     * @param waits whether to wait for what is pending
+     * @param waits whether to wait for pending samples
      */
     public void endPass(boolean waits) {
         long owner = drain();
@@ -351,7 +354,7 @@ public final class DeviceRecorder {
 
     /**
      * Announces the end of a pass to the streams that the calling thread marked, which may then try again what was
-     * refused. Without the turn, because this may take long.
+     * refused. The caller does not hold the turn, because this may take long.
      */
     private void tryAgain(long own) {
         for (MarkedStream stream : streams) {
@@ -376,7 +379,7 @@ public final class DeviceRecorder {
      * Ends a pass of one stream alone, whichever threads ended samples there.
      *
      * @param stream the number of the stream
-     * @param waits whether to wait for what is pending
+     * @param waits whether to wait for pending samples
      */
     public void endPass(int stream, boolean waits) {
         MarkedStream marked = streams[stream];
@@ -562,7 +565,7 @@ public final class DeviceRecorder {
     /**
      * Returns how many samples wait for their time.
      *
-     * @return 0 or more; exact while nobody records
+     * @return 0 or more; exact while no thread is recording
      */
     public int pendingCount() {
         turn.lock();
@@ -591,7 +594,7 @@ public final class DeviceRecorder {
     }
 
     /**
-     * Reads or resets while nothing is resolved, so that device times, launches and totals belong together. Asks no
+     * Reads or resets while nothing is resolved, so that device times, launches and totals belong together. Queries no
      * device.
      *
      * @param <T> the type of the result
@@ -619,7 +622,7 @@ public final class DeviceRecorder {
     }
 
     /**
-     * Returns the figures of device samples other than their times since the last reset, and starts anew.
+     * Returns the figures of device samples other than their times since the last reset, and resets them.
      *
      * @return the figures of all rows
      */

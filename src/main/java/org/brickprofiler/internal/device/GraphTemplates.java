@@ -20,28 +20,30 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>The times of a launch</h2>
  *
- * A launch sets the marks of its template anew, so that their times are those of the launch that came there last; and a
- * mark that was never launched may still have the time of an earlier use. A launch is therefore enclosed by two
- * ordinary marks: the one behind the launch before, or the one before the capture; and the one behind this launch. Once
- * that is reached, the times of all marks of the template are read, and taken only if each lies between the two:
+ * A launch sets the marks of its template anew, so their times are those of the latest launch that reached them. A mark
+ * that no launch has set so far may still have the time of an earlier use. A launch is therefore enclosed by two
+ * ordinary marks. The first is the one behind the previous launch, or the one before the capture; the second is the one
+ * behind this launch. Once the second is reached, the times of all marks of the template are read, and accepted only if
+ * each lies between the two:
  *
  * <ul>
- *   <li>One that lies before the first is of an earlier launch or an earlier use: this launch has not set it.
- *   <li>One that lies behind the second, or is not reached, is of a later launch, and so is the start of a brick that
- *       lies behind its end.
+ *   <li>A mark with a time before the first is of an earlier launch or an earlier use: this launch has not set it.
+ *   <li>A mark with a time after the second, or one that is not reached, is of a later launch. So is the start of a
+ *       brick if it lies behind the brick's end.
  *   <li>Another launch may set marks while they are read. The times are sums of short steps from mark to mark, from the
- *       first of the two to the second. If marks change between the steps to them and the steps from them, the sum is
- *       short by the times between the two launches, all of which are positive. So the time between the two, which do
- *       not change, is asked for as a whole, and has to be the sum.
+ *       first enclosing mark to the second. If a mark changes after the step to it was read and before the step from it
+ *       is read, the sum is short by the time between the two launches, which is positive. The enclosing marks do not
+ *       change: the time between them is also queried as a whole, and has to be equal to the sum.
  * </ul>
  *
- * <p>Otherwise all bricks of the launch are unresolved. Once taken, the times are numbers, and the marks may change.
+ * <p>Otherwise all bricks of the launch are unresolved. Accepted times are stored as numbers, so the marks may change
+ * afterwards.
  */
 final class GraphTemplates {
 
     private static final int FIRST_BRICKS = 16;
 
-    /** A long time, as a {@code float} of some device, is off by less than this power of two, as a part of it. */
+    /** Some devices report times as a {@code float}: the relative error of a time is less than 2<sup>-22</sup>. */
     private static final int FLOAT_BITS = 22;
 
     private final GraphMarks source;
@@ -136,9 +138,9 @@ final class GraphTemplates {
     }
 
     /**
-     * No templates.
+     * Creates the state without templates.
      *
-     * @param source knows which marks are part of graphs, and their times
+     * @param source reports which marks are part of graphs, and their times
      * @param marks holds the marks
      * @param sums counts unresolved bricks
      */
@@ -151,7 +153,7 @@ final class GraphTemplates {
     // ---- captures ----
 
     /**
-     * A capture begins.
+     * Adds an empty template for a capture that begins.
      *
      * @param before a mark that was set before it, of which this takes over a hold; or {@link DeviceStream#NO_MARK}
      */
@@ -162,8 +164,8 @@ final class GraphTemplates {
     }
 
     /**
-     * Takes a brick that ended, if it is part of a graph, and the holds of its marks. A brick with one mark in a graph
-     * and the other outside, or in another graph, is unresolved.
+     * Adds a brick that ended to its template, if it is part of a graph, and takes over the holds of its marks. A brick
+     * with one mark in a graph and the other outside, or in another graph, is unresolved.
      *
      * @return false if neither mark is part of a graph
      */
@@ -195,7 +197,10 @@ final class GraphTemplates {
         return true;
     }
 
-    /** The graph of a capture is not launched again: its marks are let go of, once its last launch is resolved. */
+    /**
+     * Notes that the graph of a capture will not be launched again. Lets go of its marks once its last launch is
+     * resolved.
+     */
     void release(int capture) {
         Template template = templates.get(capture);
         if (template != null) {
@@ -241,12 +246,12 @@ final class GraphTemplates {
     // ---- launches ----
 
     /**
-     * Takes a launch, which waits for its times from then on. The launch before it is lost if that still waits.
+     * Adds a launch, which waits for its times from then on. The previous launch is lost if it still waits.
      *
      * @param phase the number of the phase of its samples
      * @param end the mark behind the launch, of which this takes over a hold; or {@link DeviceStream#NO_MARK}
-     * @param owner which thread launched
-     * @param waiting gets the launch as one sample from the mark before it to the mark behind it
+     * @param owner the thread that launched
+     * @param waiting receives the launch as one sample from the mark before it to the mark behind it
      */
     void takeLaunch(int capture, int phase, int end, long owner, WaitingSamples waiting) {
         Template template = templates.get(capture);
@@ -292,7 +297,7 @@ final class GraphTemplates {
         return has;
     }
 
-    /** Counts the bricks of lost launches. To be called when no brick of a template is in a queue. */
+    /** Counts the bricks of lost launches. Call it when no brick of a template is in a queue. */
     void settle() {
         if (hasLost) {
             hasLost = false;
@@ -346,7 +351,7 @@ final class GraphTemplates {
                         });
     }
 
-    /** The launch of a waiting sample is given up: the bricks are unresolved. */
+    /** Gives up the launch of a waiting sample: its bricks are unresolved. */
     void giveUp(int capture, int launch) {
         Template template = templates.get(capture);
         if (template != null && template.pending == launch) {
@@ -355,7 +360,7 @@ final class GraphTemplates {
         }
     }
 
-    /** The launches that wait are forgotten. */
+    /** Forgets the launches that wait. */
     void forgetLaunches() {
         for (int i = all.size() - 1; i >= 0; i--) {
             Template template = all.get(i);
@@ -374,7 +379,7 @@ final class GraphTemplates {
         return count;
     }
 
-    /** The launch of a waiting sample is resolved. */
+    /** Notes that the launch of a waiting sample is resolved. */
     void resolved(int capture, int launch) {
         Template template = templates.get(capture);
         if (template != null && template.pending == launch) {
@@ -390,8 +395,8 @@ final class GraphTemplates {
      *
      * @param before the mark before the launch
      * @param end the mark behind it
-     * @return the template, whose marks have places in {@link #addTo} then; null if the launch is lost, or was before,
-     *     or if the times cannot be asked for now, which {@link #isEarly} returns
+     * @return the template, for {@link #addTo}; null if the launch is lost, or if the times cannot be queried now,
+     *     which {@link #isEarly} returns
      */
     @Nullable
     Template measure(int capture, int launch, int before, int end) {
@@ -416,7 +421,7 @@ final class GraphTemplates {
         return template.taken ? template : null;
     }
 
-    /** Returns whether the times that were asked for last are to be asked for again later. */
+    /** Returns whether the latest query of times was too early, and has to be repeated later. */
     boolean isEarly() {
         return early;
     }
@@ -452,7 +457,7 @@ final class GraphTemplates {
         }
     }
 
-    /** Returns why the times are not those of the launch; null if they are. */
+    /** Reads the times of a launch. Returns the reason why they are not those of the launch; null if they are. */
     private @Nullable Loss read(Template template, int before, int end) {
         int count = template.marks.length;
         asked[0] = before;
@@ -469,7 +474,7 @@ final class GraphTemplates {
         long offsetNs = 0;
         for (int i = count + 1; i > 0; i--) {
             if (!isTime(stepsNs[i])) {
-                // The end of the launch was reached, so a mark that was not will be by a later launch.
+                // The end of the launch is reached, so a mark that is not reached will be set by a later launch.
                 return stepsNs[i] == DeviceStream.NOT_REACHED ? Loss.OVERWRITTEN : Loss.NOT_SET;
             }
             offsetNs -= stepsNs[i];
@@ -481,10 +486,10 @@ final class GraphTemplates {
     }
 
     /**
-     * Checks the times that were read.
+     * Checks the times that were read. Returns the reason why they are not those of the launch; null if they are.
      *
-     * @param beforeNs how far the mark before the launch lies behind the one after it, by the steps; negative
-     * @param wholeNs from the one to the other, as a whole
+     * @param beforeNs the time from the mark behind the launch to the mark before it, as the sum of the steps; negative
+     * @param wholeNs the time from the mark before the launch to the mark behind it, queried as a whole
      */
     private static @Nullable Loss check(Template template, long beforeNs, long wholeNs) {
         long roundedNs = Math.abs(wholeNs) >> FLOAT_BITS;

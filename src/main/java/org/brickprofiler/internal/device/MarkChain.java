@@ -6,40 +6,41 @@ import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.spi.NanoClock;
 
 /**
- * The marks of a batch of samples of one stream, put in the order in which the device reached them, and how far each
- * lies from the first. Distances are added up from one mark to the next: a device reports a short time exactly and a
- * long one not, for CUDA's is a {@code float}. One thread at a time; allocates nothing once it has seen its largest
- * batch.
+ * The marks of a batch of samples of one stream, put in the order in which the device reached them, and the distance of
+ * each from the first. A distance is the sum of the times from one mark to the next, because a device reports short
+ * times more exactly than long ones: CUDA reports a {@code float}. One thread at a time; allocates nothing once it has
+ * seen its largest batch.
  *
  * <h2>The stream's own timeline</h2>
  *
- * A batch goes on with the timeline of the one before if both have a mark in common: that mark's time and the distances
- * from it give each mark a number, its time in ns, whatever the number of batches. {@link #continueFrom} gives the
- * batch its place; it has none if the times on both sides of some point are known but not the time between.
+ * A batch continues the timeline of the previous batch if both have a mark in common. The time of a mark on the
+ * timeline, in ns, is the time of the common mark plus the distance from it, over any number of batches.
+ * {@link #continueFrom} gives the batch its place. A batch has no place if two successive marks have times but the time
+ * between them is not known.
  *
  * <h2>Marks of captured graphs</h2>
  *
- * The device has set such a mark during a launch, and may set it again. Its time was read before and is given as its
- * distance from the mark behind the launch; otherwise that mark stands for it, which is an ordinary one and was set in
- * the launch's turn and pass.
+ * The device sets such a mark during a launch, and may set it again. Its time was read earlier, and is given as its
+ * distance from the mark behind the launch, which is an ordinary mark. For turn and pass, the mark behind the launch
+ * stands for the mark of the graph.
  *
  * <h2>Device time in host time</h2>
  *
  * Let <i>b</i> be the host's time of the first mark. No mark is reached before it is set, so <i>b</i> is at least
  * <i>set - offset</i> for every mark. The last mark was reached when the host looked, so <i>b</i> is at most <i>looked
- * - offset</i> of that one. If the host had to wait for the mark, it looked as soon as it could, and the later bound is
- * used; otherwise the middle of the bounds. The error is the distance to the farther bound. A pass that begins on an
- * idle device has its first mark reached as it is set, and both bounds are then close together.
+ * - offset</i> of the last mark. If the host had to wait for the mark, it looked as soon as it could, and <i>b</i> is
+ * the later bound; otherwise, <i>b</i> is the middle of the bounds. The error is the distance to the farther bound. If
+ * a pass begins on an idle device, its first mark is reached as it is set, and both bounds are close together.
  *
- * <p>If the stream reads the device's clock, the host's clock before and after that reading are two further bounds,
+ * <p>If the stream reads the device's clock, the host's clock before and after that reading gives two further bounds,
  * which do not depend on how busy the device was. If they contradict the others, they are not used: marks are set and
- * looked at in this process, but only the driver knows how its readings are made. In a batch of which the host has set
- * no mark with a reading of its clock, there is nothing to compare with: a reading is then used as the last one that
- * was compared, and one that never was has no known error.
+ * looked at in this process, but only the driver knows how its readings are made. If the host read its clock for no
+ * mark of a batch, the reading cannot be compared. It is then used unless the last reading that was compared
+ * contradicted the marks; if none was ever compared, its error is not known.
  */
 final class MarkChain {
 
-    /** Takes the place of an error if no mark of the batch has a time of the host. */
+    /** The value of an error that is not known, because no mark of the batch has a time of the host. */
     static final long NO_ERROR = -1;
 
     private static final int NO_POSITION = -1;
@@ -56,18 +57,18 @@ final class MarkChain {
     private final Marks known;
     private final NanoClock clock;
 
-    // By mark; of the current batch where batchOf says so.
+    // By mark; valid if batchOf contains the number of the current batch.
     private int[] batchOf = {};
     private int[] positions = {};
     private long[] offsetsNs = {};
 
-    /** The mark behind the launch in which a graph has set a mark; of another mark, itself. */
+    /** For a mark that a graph sets, the mark behind the launch; for any other mark, the mark itself. */
     private int[] behind = {};
 
     /** How many samples begin at a mark, less those that end there. */
     private int[] opened = {};
 
-    /** The same of the samples among them that have no time. */
+    /** The same for the samples among them that have no time. */
     private int[] untimed = {};
 
     /** Whether a mark begins or ends a sample. Other marks delimit neither busy nor idle time. */
@@ -76,7 +77,7 @@ final class MarkChain {
     /** How many samples began before the batch at a start that is a time. */
     private int openedBefore;
 
-    /** The same of the samples among them that have no time. */
+    /** The same for the samples among them that have no time. */
     private int untimedBefore;
 
     // Made once, so that sorting allocates nothing.
@@ -85,7 +86,9 @@ final class MarkChain {
 
     private int batch;
 
-    /** The number of marks; those of launches lie behind the others until these are measured. */
+    /**
+     * The number of marks. Until they are measured, marks of launches are not included, and follow them in the array.
+     */
     private int size;
 
     private int launchedSize;
@@ -127,7 +130,7 @@ final class MarkChain {
     private long shortestGapNs;
 
     /**
-     * A chain over the marks of a stream.
+     * Creates a chain over the marks of a stream.
      *
      * @param stream reports the times between marks
      * @param known the state of the marks
@@ -165,7 +168,7 @@ final class MarkChain {
         if (isNew(mark)) {
             behind[mark] = mark;
             makeRoomForOne();
-            // Those of launches follow.
+            // The marks of launches follow the others: the first of them makes room.
             marks[size + launchedSize] = marks[size];
             marks[size++] = mark;
         }
@@ -175,7 +178,7 @@ final class MarkChain {
      * Adds a mark that a graph has set in a launch, unless the batch has it.
      *
      * @param end the mark behind the launch, which belongs to the batch and delimits busy and idle time
-     * @param offsetNs how far the mark lies behind that, 0 or less
+     * @param offsetNs the time from {@code end} to the mark, ns, 0 or less
      */
     void addLaunched(int mark, int end, long offsetNs) {
         if (isNew(mark)) {
@@ -238,7 +241,7 @@ final class MarkChain {
     }
 
     /**
-     * Puts the marks in order and asks for the times between them.
+     * Puts the marks in order and queries the times between them.
      *
      * @param lookedNs the host's clock after the last mark was reached
      * @param awaited the mark that the host waited for right before; or {@link DeviceStream#NO_MARK}
@@ -264,7 +267,7 @@ final class MarkChain {
             latest = putInPlace();
         }
         if (latest != NO_POSITION && (size == 1 || !unbroken) && !hasTime(marks[latest])) {
-            // No time to or from it was reported, which would have shown that it is not known.
+            // No query of a time to or from this mark has shown so far whether the mark has a time.
             positions[marks[latest]] = NO_POSITION;
             latest = NO_POSITION;
             unbroken = false;
@@ -441,9 +444,9 @@ final class MarkChain {
     /**
      * Gives the batch its place on the stream's timeline.
      *
-     * @param anchor a mark of the batch; or {@link DeviceStream#NO_MARK}, and a timeline begins
+     * @param anchor a mark of the batch; or {@link DeviceStream#NO_MARK} to begin a timeline
      * @param anchorNs its time
-     * @return false if the batch has no place there, or in part only
+     * @return false if the batch, or a part of it, has no place there
      */
     boolean continueFrom(int anchor, long anchorNs) {
         boolean isAnchored = anchor == DeviceStream.NO_MARK || isKnown(anchor);
@@ -457,8 +460,8 @@ final class MarkChain {
     }
 
     /**
-     * Returns the time of a mark on the stream's timeline, ns; only if it {@link #isKnown} and the batch has its place
-     * there.
+     * Returns the time of a mark on the stream's timeline, ns. Call it only if the mark {@link #isKnown} and the batch
+     * has its place there.
      */
     long deviceNs(int mark) {
         return originNs + offsetsNs[mark];
@@ -499,7 +502,7 @@ final class MarkChain {
         untimed[to]--;
     }
 
-    /** Notes the same of a sample from a start that is a time. */
+    /** Notes the same for a sample from a start that is a time. */
     void leaveOutSince(int to) {
         openedBefore--;
         opened[to]++;
@@ -611,17 +614,17 @@ final class MarkChain {
         return baseErrorNs;
     }
 
-    /** Returns the time with a sample, ns. */
+    /** Returns the time in which at least one sample was running, ns. */
     long busyNs() {
         return busyNs;
     }
 
-    /** Returns the time between samples, ns. */
+    /** Returns the time in the gaps between samples, ns. */
     long idleNs() {
         return idleNs;
     }
 
-    /** Returns the number of gaps in that time. */
+    /** Returns the number of these gaps. */
     int gaps() {
         return gaps;
     }

@@ -14,8 +14,8 @@ import org.brickprofiler.internal.record.TimerToken;
  *           +--------------------------------------+---+---+------------+
  * </pre>
  *
- * <p>Generation and mark are the mark's handle: see {@link Marks}. That of a timer for which no mark could be set is
- * {@link Marks#NONE}. Host intervals of up to 2<sup>49</sup> ns (6 days) are exact. Bit 12 is
+ * <p>Generation and mark are the mark's handle: see {@link Marks}. The handle of a timer for which no mark could be set
+ * is {@link Marks#NONE}. Host intervals of up to 2<sup>49</sup> ns (6 days) are exact. Bit 12 is
  * {@link TimerToken#FOREIGN}, and is read as a part of the key: a tile's timer has a key that no brick has, and means
  * nothing else here.
  */
@@ -49,16 +49,16 @@ public final class MarkToken {
         return (startNs << START_SHIFT) | (key + 1);
     }
 
-    /** Returns a timer that begins at a mark, or where none could be set. */
+    /** Returns a timer that begins at a mark; its handle is {@link Marks#NONE} if none could be set. */
     static long device(int key, int stream, long handle, boolean timed) {
         return (handle << HANDLE_SHIFT) | ((long) stream << STREAM_SHIFT) | (timed ? TIMED : 0) | DEVICE | (key + 1);
     }
 
     /**
-     * Returns whether a token is of a device.
+     * Returns whether a token is the timer of a device.
      *
      * @param token any token
-     * @return true for a device's
+     * @return true for the timer of a device
      */
     public static boolean isDevice(long token) {
         return (token & DEVICE) != 0;
@@ -68,7 +68,7 @@ public final class MarkToken {
      * Returns the row of a token.
      *
      * @param token any token
-     * @return its key; -1 for 0, more than {@link TimerToken#MAX_KEY} where it is no timer of a brick
+     * @return its key; -1 for 0, more than {@link TimerToken#MAX_KEY} if it is no timer of a brick
      */
     public static int key(long token) {
         return (int) (token & KEY_MASK) - 1;

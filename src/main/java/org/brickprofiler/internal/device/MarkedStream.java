@@ -43,7 +43,10 @@ final class MarkedStream {
     /** Takes the place of a thread line if there is none. */
     private static final long NO_LINE = 0;
 
-    /** The most threads that are remembered as having ended samples and no pass since; further ones are forgotten. */
+    /**
+     * The maximum number of threads that are remembered as having ended samples but no pass since; beyond it, the
+     * oldest is forgotten.
+     */
     private static final int MOST_MARKERS = 256;
 
     private final DeviceStream stream;
@@ -52,7 +55,7 @@ final class MarkedStream {
 
     private final Marks marks;
 
-    /** Makes the starts of deferred measurements of all streams different. */
+    /** Makes the readings at the starts of deferred measurements unique among all streams. */
     private final Readings readings;
 
     /** The phase of the samples that the calling thread ends now: they belong to the step that enqueues them. */
@@ -74,7 +77,7 @@ final class MarkedStream {
     /** Null if no spans are wanted. */
     private final SpanSink.@Nullable Stream spans;
 
-    /** Has the timelines of the threads. */
+    /** Holds the timelines of the threads. */
     private final TableRegistry lines;
 
     // One thread at a time uses the fields below.
@@ -101,8 +104,8 @@ final class MarkedStream {
     private long countedTurn;
 
     /**
-     * The last mark of the latest batch, held, from which the next batch continues the stream's timeline. No mark while
-     * no start and no waiting sample has a time there.
+     * The last mark of the latest batch, held, from which the next batch continues the stream's timeline. There is none
+     * while no start and no waiting sample has a time there.
      */
     private int anchor = DeviceStream.NO_MARK;
 
@@ -123,17 +126,17 @@ final class MarkedStream {
     /** The latest error; a reset keeps it. */
     private long clockErrorNs;
 
-    /** Whether readings of the device's clock placed bricks that nothing compares them with; it was logged then. */
+    /** Whether bricks were placed by readings of the device's clock that could not be checked; this was logged then. */
     private boolean unchecked;
 
     /**
      * The parts that the streams of a recorder have in common.
      *
      * @param clock the host's clock
-     * @param readings makes the starts of deferred measurements of all streams different
-     * @param queue takes the samples that threads end
+     * @param readings makes the readings at the starts of deferred measurements unique among all streams
+     * @param queue receives the samples that threads end
      * @param sums counts resolved and unresolved samples
-     * @param lines has the timelines of the threads, for launches
+     * @param lines holds the timelines of the threads, for launches
      * @param phase the number of the phase of the samples that the calling thread ends now
      */
     record Shared(
@@ -145,14 +148,14 @@ final class MarkedStream {
             IntSupplier phase) {}
 
     /**
-     * A stream that was not marked so far.
+     * Creates the state of a stream in which no mark was set so far.
      *
      * @param stream the queue of the device
      * @param index its number among the streams of its recorder
      * @param shared the parts that the streams of the recorder have in common
-     * @param launchesEvery the host's launch time is taken of one brick in this many
+     * @param launchesEvery the host's launch time is measured for one brick in this many
      * @param roomMaker makes room if no mark is left, and returns whether it could
-     * @param spans takes the device's work; null if no spans are wanted
+     * @param spans receives the device's work; null if no spans are wanted
      */
     MarkedStream(
             DeviceStream stream,
@@ -361,7 +364,7 @@ final class MarkedStream {
         }
     }
 
-    /** Takes the host's launch time of every brick from now on. */
+    /** Measures the host's launch time of every brick from now on. */
     void timeEveryLaunch() {
         draws.drawAll();
     }
@@ -422,7 +425,7 @@ final class MarkedStream {
     }
 
     /**
-     * A capture begins.
+     * Notes that a capture begins.
      *
      * @param before the handle of the mark before it, or {@link Marks#NONE}
      */
@@ -430,7 +433,7 @@ final class MarkedStream {
         graphs().open(capture, before == Marks.NONE ? DeviceStream.NO_MARK : Marks.mark(before));
     }
 
-    /** The graph of a capture will not be launched again. */
+    /** Notes that the graph of a capture will not be launched again. */
     void releaseCapture(int capture) {
         graphs().release(capture);
     }
@@ -651,7 +654,7 @@ final class MarkedStream {
         } finally {
             sums.end();
         }
-        // The last mark may go on as the anchor, and is not to be given back by those that hold it now.
+        // Held, because the last mark may become the anchor, and its present holders must not give it back.
         long last = hold(chain.last());
         starts.settle(chain, hasTimeline);
         addUp(count);
@@ -835,7 +838,7 @@ final class MarkedStream {
             return;
         }
         marks.endPass();
-        // After the end of a pass, the sums go on only for samples that still wait.
+        // After the end of a pass, the sums continue only for samples that still wait.
         if (waiting.size() == 0) {
             forgetCounted();
         }
@@ -929,9 +932,9 @@ final class MarkedStream {
     }
 
     /**
-     * Chooses the bricks whose launch time the host takes: the first after a boundary, which gives the device's times
-     * their place on the host's timeline, and others at random, because a fixed period could coincide with that of a
-     * pass. Any thread, without ordering: a lost update draws a number twice. Allocates nothing.
+     * Chooses the bricks whose launch time the host measures: the first after a boundary, which gives the device's
+     * times their place on the host's timeline, and others at random, because a fixed period could coincide with that
+     * of a pass. Any thread, without ordering: a lost update draws a number twice. Allocates nothing.
      */
     static final class LaunchDraws {
 
@@ -946,12 +949,12 @@ final class MarkedStream {
          */
         private int left;
 
-        /** One brick in this many is drawn. */
+        /** Creates draws of one brick in this many. */
         LaunchDraws(int every) {
             this.every = Math.min(every, MOST_BETWEEN);
         }
 
-        /** Returns whether the host takes the launch time of a brick that begins now. */
+        /** Returns whether the host measures the launch time of a brick that begins now. */
         boolean next() {
             int until = left;
             if (until > 1) {

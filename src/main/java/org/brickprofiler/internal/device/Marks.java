@@ -44,13 +44,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class Marks {
 
-    /** Instead of a handle: no mark. Its generation is no mark's. */
+    /** The handle of no mark: no mark ever has its generation. */
     static final long NONE = 0;
 
-    /** Instead of the host's clock when a mark was set: it was not read. */
+    /** The value of {@link #setNs} if the host's clock was not read when the mark was set. */
     static final long NOT_READ = DeviceRecorder.NO_TIME;
 
-    /** How many bits a handle takes. */
+    /** The number of bits of a handle. */
     static final int HANDLE_BITS = 43;
 
     private static final VarHandle CHUNK = MethodHandles.arrayElementVarHandle(long[][].class);
@@ -89,7 +89,7 @@ final class Marks {
     private static final long HOLDERS = GAP - HOLDER;
     private static final long PASS = HOLDER - 1;
 
-    /** In the number of the pass: a brick had no marks since the mark before. */
+    /** A flag in {@link #pass}: a brick had no marks since the mark before. */
     private static final int MISSED = 1 << 31;
 
     private final DeviceStream stream;
@@ -110,7 +110,7 @@ final class Marks {
     private long boundaryTurnBefore;
     private boolean hasTakenBack;
 
-    /** No mark was set so far. */
+    /** Creates the state of a stream in which no mark was set so far. */
     Marks(DeviceStream stream) {
         this.stream = stream;
         this.bound = stream.maxMarks();
@@ -134,7 +134,7 @@ final class Marks {
     // ---- by the thread that sets a mark ----
 
     /**
-     * The stream has set a mark.
+     * Notes that the stream has set a mark.
      *
      * @param mark its number
      * @param holders how many hold it
@@ -146,8 +146,8 @@ final class Marks {
     }
 
     /**
-     * The same for a mark at which a timer or deferred measurements begin; one of its holders is that timer, or the
-     * start.
+     * Does the same for a mark at which a timer or deferred measurements begin; one of its holders is that timer, or
+     * the start.
      */
     long setBeginning(int mark, int holders, long nowNs) {
         return set(mark, BEGINS | (holders * HOLDER), nowNs);
@@ -329,7 +329,7 @@ final class Marks {
             }
             state = (long) CELL.getAcquire(cells, at);
         }
-        // The caller alone holds it: nobody else changes it any more.
+        // Only the caller holds the mark: no other thread changes it any more.
         CELL.setRelease(cells, at, nextGeneration(state));
         return true;
     }
@@ -347,7 +347,9 @@ final class Marks {
         hasTakenBack = false;
     }
 
-    /** Returns whether {@link #takeBackAbandoned} may find marks that it did not since the latest boundary. */
+    /**
+     * Returns whether {@link #takeBackAbandoned} was not called since the latest boundary, so that it may find marks.
+     */
     boolean mayHaveAbandoned() {
         return !hasTakenBack;
     }
@@ -391,7 +393,7 @@ final class Marks {
         }
     }
 
-    /** Returns false if the mark has no holder, or if its holders have just changed. */
+    /** Takes a mark back. Returns false if the mark has no holder, or if its state has just changed. */
     private boolean takeBack(int mark, long state) {
         return (state & HOLDERS) != 0 && CELL.compareAndSet(cells(mark), at(mark), state, nextGeneration(state));
     }

@@ -43,13 +43,13 @@ final class SampleQueue {
     private static final int PHASE_SHIFT = 20;
     private static final long START_MASK = (1L << Marks.HANDLE_BITS) - 1;
 
-    /** Resolves samples. */
+    /** Receives samples from the queues. */
     interface Taker {
         /**
          * Takes the sample of a timer.
          *
-         * @param owner which thread ended it, as {@link SampleQueue#caller()} reports it
-         * @param stream on which stream
+         * @param owner the thread that ended it, as {@link SampleQueue#caller()} returns it
+         * @param stream the number of the stream
          * @param row the {@link PhaseRow} of the brick
          * @param start the handle of the mark at its start
          * @param end the mark at its end, or {@link SampleQueue#NO_END}
@@ -60,8 +60,8 @@ final class SampleQueue {
         /**
          * Takes a deferred measurement.
          *
-         * @param owner which thread ended it
-         * @param stream on which stream
+         * @param owner the thread that ended it
+         * @param stream the number of the stream
          * @param row the {@link PhaseRow} of the brick
          * @param end the mark at its end, with which the reading of its start is noted
          * @param elements elements it processed
@@ -71,8 +71,8 @@ final class SampleQueue {
         /**
          * Takes a launch of a captured graph.
          *
-         * @param owner which thread launched
-         * @param stream on which stream
+         * @param owner the thread that launched
+         * @param stream the number of the stream
          * @param phase the number of the phase of its samples
          * @param capture the number of the graph's capture
          * @param end the mark behind it, or {@link SampleQueue#NO_END}
@@ -82,7 +82,7 @@ final class SampleQueue {
         /**
          * Takes the start of deferred measurements, or the news that one of them has no mark at its end.
          *
-         * @param stream on which stream
+         * @param stream the number of the stream
          * @param start the handle of its mark; {@link Marks#NONE} for a measurement without an end
          * @param readingNs the reading of the host's clock by which it is found
          */
@@ -98,7 +98,7 @@ final class SampleQueue {
     private final TableRegistry.PendingConsumer unpacking;
     private final TableRegistry.PendingConsumer unpackingStarts;
 
-    /** Queues of the threads of a registry, in which nothing else waits. */
+    /** Creates queues of the threads of a registry, in which nothing else waits. */
     SampleQueue(TableRegistry threads, Taker taker) {
         this.threads = threads;
         this.unpackingStarts = taker::takeStart;
@@ -148,7 +148,7 @@ final class SampleQueue {
         return (PhaseRow.phase(row) << PHASE_SHIFT) | (stream << KEY_BITS) | PhaseRow.key(row);
     }
 
-    /** Adds what {@link Taker#takeStart} is to take from the calling thread, in the same way. */
+    /** Adds a start of the calling thread for {@link Taker#takeStart}, in the same way. */
     boolean offerStart(int stream, long start, long readingNs) {
         return starts.defer(stream, start, readingNs);
     }
@@ -169,7 +169,7 @@ final class SampleQueue {
         return threads.caller();
     }
 
-    /** Returns how many samples nobody has taken; exact while none is added. */
+    /** Returns the number of samples in the queues; exact while none is added. */
     int size() {
         return threads.pendingCount();
     }

@@ -14,9 +14,9 @@ import org.brickprofiler.device.DeviceStream;
  * <h2>Known starts</h2>
  *
  * At most {@link #MOST_KNOWN} starts are known. A start at which no measurement has begun so far is kept as long as
- * there is room, because a measurement around a whole generation is one of few. Of the other starts, the latest
- * {@link #USED_KEPT} are kept, because several measurements may begin at one start. A measurement from a start that is
- * not known any more has no start; no other start takes its place.
+ * there is room, because a measurement around a whole generation is one of few. Of the other starts, at least those
+ * among the latest {@link #USED_KEPT} starts are kept, because several measurements may begin at one start. A
+ * measurement from a start that is not known any more has no start; no other start takes its place.
  *
  * <h2>Holder of the mark of a start</h2>
  *
@@ -28,7 +28,7 @@ final class StartMarks {
     /** The most starts that are known at once. */
     static final int MOST_KNOWN = 1 << 16;
 
-    /** The number of latest starts that are kept after a measurement has begun there. */
+    /** The number of latest starts that are kept even if a measurement has begun there. */
     static final int USED_KEPT = 1 << 12;
 
     /** Takes the place of a position if the start is not known. */
@@ -70,7 +70,7 @@ final class StartMarks {
 
     private int indexed;
 
-    /** No starts so far. */
+    /** Creates the state without starts. */
     StartMarks(DeviceStream stream, Marks marks) {
         this.stream = stream;
         this.marks = marks;
@@ -150,14 +150,14 @@ final class StartMarks {
         return kind(at) >= TIME;
     }
 
-    /** A measurement begins at a start that is a time; returns it, ns on the stream's timeline. */
+    /** Begins a measurement at a start that is a time. Returns the time, ns on the stream's timeline. */
     long useTime(int at) {
         long ns = places[at] >> KIND_BITS;
         places[at] = place(ns, USED_TIME);
         return ns;
     }
 
-    /** A measurement begins at a start that is a mark; returns the mark, of which the measurement gets a hold. */
+    /** Begins a measurement at a start that is a mark. Returns the mark, of which the measurement gets a hold. */
     int lend(int at) {
         int mark = mark(at);
         if (kind(at) == LENT) {
@@ -196,7 +196,7 @@ final class StartMarks {
 
     // ---- from marks to times ----
 
-    /** Returns whether a start that no measurement has begun at so far is reached. */
+    /** Returns whether the first start at which no measurement has begun so far is reached. */
     boolean hasReached() {
         for (int at = firstMark; at < size; at++) {
             if (kind(at) == MARK) {
@@ -208,7 +208,7 @@ final class StartMarks {
 
     /**
      * Adds the marks of starts that are reached to a batch, up to the first that is not. Marks are reached in the order
-     * in which they were set: if the newest is, no other needs to be asked for.
+     * in which they were set: if the newest is reached, no other needs to be queried.
      */
     void addReached(MarkChain chain) {
         int newest = newestMark();

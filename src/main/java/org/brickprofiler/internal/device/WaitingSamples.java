@@ -22,7 +22,7 @@ final class WaitingSamples {
     private static final int ROW_AND_MARKS = 2;
     private static final int START_NS = 3;
 
-    /** In the cell of the row: not a brick's sample, but a launch of a captured graph. */
+    /** A flag in the cell of the row: the sample is a launch of a captured graph. */
     private static final long LAUNCH = 1L << 63;
 
     private static final int MARK_BITS = 20;
@@ -43,11 +43,11 @@ final class WaitingSamples {
     /** How many are launches of captured graphs. */
     private int launches;
 
-    /** Buffer for samples that must come after others; of the same length as the rest. */
+    /** Buffer for samples that must come after others; at least as long as {@link #cells} when it is used. */
     private long[] behind = {};
 
     /**
-     * No samples.
+     * Creates the state without samples.
      *
      * @param stream reports which marks are reached
      * @param marks holds them, and knows in which order they were set
@@ -64,7 +64,7 @@ final class WaitingSamples {
      * @param start the mark at its start
      * @param end the mark at its end
      * @param elements elements it processed
-     * @param owner which thread ended it
+     * @param owner the thread that ended it
      */
     void add(int row, int start, int end, long elements, long owner) {
         int at = CELLS_EACH * size;
@@ -84,7 +84,7 @@ final class WaitingSamples {
      * @param startNs its start on the stream's timeline, ns
      * @param end the mark at its end
      * @param elements elements it processed
-     * @param owner which thread ended it
+     * @param owner the thread that ended it
      */
     void addSince(int row, long startNs, int end, long elements, long owner) {
         add(row, end, end, elements, owner);
@@ -100,8 +100,8 @@ final class WaitingSamples {
      * @param capture the capture of the graph
      * @param launch the number of the launch
      * @param before the mark before it
-     * @param end the mark behind it, another one
-     * @param owner which thread launched
+     * @param end the mark behind it, different from {@code before}
+     * @param owner the thread that launched
      */
     void addLaunch(int phase, int capture, int launch, int before, int end, long owner) {
         add(PhaseRow.of(phase, 0), before, end, ((long) launch << Integer.SIZE) | capture, owner);
@@ -244,7 +244,7 @@ final class WaitingSamples {
 
     /**
      * Moves the samples of a thread, whose last mark is reached, to the front; all samples, if the newest mark is
-     * reached. Asks the device at most once, and leaves other finished samples to a later call.
+     * reached. For one thread, queries the device at most once, and leaves other finished samples to a later call.
      *
      * @param owner the thread, or {@link DeviceRecorder#EVERYBODY}
      * @return how many are done

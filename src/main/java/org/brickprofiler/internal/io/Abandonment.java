@@ -7,16 +7,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** Releases the resources of objects that became unreachable without being closed. Any thread. */
 public final class Abandonment {
 
-    /** Its thread begins with the first object that is watched, and is a daemon. */
+    /** Its daemon thread starts when this class is first used. */
     private static final Cleaner CLEANER = Cleaner.create();
 
     private Abandonment() {}
 
     /**
-     * Runs an action when none of some objects is reachable any more.
+     * Runs an action once all of the given objects are unreachable.
      *
      * @param action releases the resources, on a thread of this class; it must not refer to any of the objects, and
-     *     must do no harm if the resources were released before. Exceptions that it throws are ignored
+     *     must have no effect if the resources were released before. Exceptions that it throws are ignored
      * @param owners the objects, one or more
      */
     public static void whenUnreachable(Runnable action, Object... owners) {

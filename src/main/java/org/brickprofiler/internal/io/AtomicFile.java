@@ -31,7 +31,7 @@ public final class AtomicFile {
      */
     private static final int BUFFER_BYTES = 256 << 10;
 
-    /** The number of symbolic links that operating systems follow at most. */
+    /** The largest number of symbolic links that operating systems follow. */
     private static final int MOST_LINKS = 40;
 
     private AtomicFile() {}
@@ -42,8 +42,8 @@ public final class AtomicFile {
         /**
          * Writes the complete content.
          *
-         * @param out the target; left open
-         * @throws IOException when it cannot be written
+         * @param out the stream to write to; the caller closes it
+         * @throws IOException when the content cannot be written
          */
         void writeTo(OutputStream out) throws IOException;
     }
@@ -77,7 +77,7 @@ public final class AtomicFile {
      * Returns the path of the new file: the given path, or the target of a symbolic link there.
      *
      * @param path any path
-     * @return the path itself if it is no link or its target exists
+     * @return the path itself if it is no link or if the link's target exists; otherwise the path of the missing target
      * @throws IOException when links lead in a circle
      */
     public static Path destination(Path path) throws IOException {
@@ -110,11 +110,11 @@ public final class AtomicFile {
 
     /**
      * Replaces a file by another one of the same folder, in one step. A move without {@code ATOMIC_MOVE} deletes the
-     * old file first, so that a reader finds none, and none is left if the process ends then.
+     * old file first: a reader may find no file, and none is left if the process ends in between.
      *
      * @param old the file; it need not exist
      * @param complete the file that takes its place
-     * @throws IOException when that fails
+     * @throws IOException when the move fails
      */
     public static void replace(Path old, Path complete) throws IOException {
         Files.move(complete, old, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);

@@ -2,7 +2,7 @@ package org.brickprofiler.internal.io;
 
 import org.jspecify.annotations.Nullable;
 
-/** Checks of arguments, whose messages name the argument and its value. Stateless; any thread. */
+/** Checks arguments; the messages of the exceptions name the argument and its value. Stateless; any thread. */
 public final class Checks {
 
     private Checks() {}
@@ -33,7 +33,7 @@ public final class Checks {
         }
     }
 
-    /** Apart, so that the check is small enough to become part of a hot caller. */
+    /** A method of its own, so that the check is small enough to be inlined into a hot caller. */
     private static IllegalArgumentException negative(String what, long value) {
         return new IllegalArgumentException(what + " " + value + " is negative");
     }

@@ -33,10 +33,12 @@ public final class CloseActions {
     /** Guarded by itself. */
     private final List<Runnable> actions = new ArrayList<>();
 
-    /** The number of actions from which those of unreachable objects are removed; guarded like them. */
+    /**
+     * When {@link #add} finds this many actions, it removes those of unreachable objects. Guarded by {@code actions}.
+     */
     private int looksAt = FEW;
 
-    /** Nothing to do so far. */
+    /** Creates an empty list of actions. */
     public CloseActions() {}
 
     /**
@@ -53,7 +55,7 @@ public final class CloseActions {
     }
 
     /**
-     * Adds an action. From time to time, actions of unreachable objects are removed, so that a stream used by many
+     * Adds an action. From time to time, removes the actions of unreachable objects, so that a stream used by many
      * short-lived objects does not accumulate them.
      *
      * @param action the action
@@ -69,14 +71,14 @@ public final class CloseActions {
         }
     }
 
-    /** Returns the number of actions, including those of collected objects that were not removed yet. */
+    /** Returns the number of actions, including those of unreachable objects that were not removed yet. */
     int size() {
         synchronized (actions) {
             return actions.size();
         }
     }
 
-    /** Runs all actions added since the last call; an exception of an action is logged. */
+    /** Runs all actions added since the last call, and logs the runtime exceptions that they throw. */
     public void run() {
         List<Runnable> due;
         synchronized (actions) {

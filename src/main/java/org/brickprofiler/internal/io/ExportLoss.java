@@ -16,8 +16,8 @@ import java.util.OptionalInt;
 import java.util.Properties;
 
 /**
- * The windows of an export that are in no file, recorded in a small file beside the windows. The file has a fixed size,
- * exists before any loss, and is overwritten in place, so it can be written even if the disk is full. Immutable.
+ * The windows of an export that are in no file. A small file beside the windows records them. The file has a fixed
+ * size, exists before any loss, and is overwritten in place, so it can be updated even if the disk is full. Immutable.
  *
  * @param run the run; empty if it is unknown
  * @param rank the rank, if it is known
@@ -35,11 +35,11 @@ public record ExportLoss(String run, OptionalInt rank, long windows, long sample
     private static final int LONGEST_TEXT = 300;
 
     /**
-     * Nothing is lost.
+     * Returns a loss of no windows.
      *
      * @param run the run; empty if it is not known
      * @param rank the rank, if it is known
-     * @return no windows
+     * @return the empty loss
      */
     public static ExportLoss none(String run, OptionalInt rank) {
         return new ExportLoss(run, rank, 0, 0, 0, "");
@@ -49,7 +49,7 @@ public record ExportLoss(String run, OptionalInt rank, long windows, long sample
      * Adds another loss of the same rank.
      *
      * @param other the later one
-     * @return both, with the reason of the later one that has any
+     * @return the sums of both, with the later reason if it is not empty, otherwise the earlier one
      */
     public ExportLoss plus(ExportLoss other) {
         return new ExportLoss(
@@ -99,10 +99,10 @@ public record ExportLoss(String run, OptionalInt rank, long windows, long sample
     }
 
     /**
-     * Writes the record, in place if there is one.
+     * Writes the record, and overwrites an existing one in place.
      *
      * @param folder of windows
-     * @throws IOException when it cannot be written
+     * @throws IOException when the record cannot be written
      */
     public void write(Path folder) throws IOException {
         Properties values = new Properties();
@@ -122,12 +122,12 @@ public record ExportLoss(String run, OptionalInt rank, long windows, long sample
             while (all.hasRemaining()) {
                 file.write(all, all.position());
             }
-            // Space that is not asked of the disk now may be gone when it is needed.
+            // Forces the disk to reserve the space now: it may be full when a loss is recorded.
             file.force(true);
         }
     }
 
-    /** Each character is at most six bytes of the file. */
+    /** Cuts a text to 300 characters; each takes at most six bytes in the file. */
     private static String shortened(String text) {
         return text.length() <= LONGEST_TEXT ? text : text.substring(0, LONGEST_TEXT);
     }

@@ -1,9 +1,9 @@
 package org.brickprofiler.internal.io;
 
 /**
- * The 64-bit hash FNV-1a (Fowler, Noll and Vo; RFC 9923): for each byte, exclusive-or it in, then multiply by the prime
- * 2^40 + 0x1b3. For texts and buffers that differ by chance; it does not resist collisions that are made on purpose.
- * Stateless, no allocation; any thread.
+ * The 64-bit hash FNV-1a (Fowler, Noll and Vo; RFC 9923): for each byte, XOR it into the hash, then multiply the hash
+ * by the prime 2^40 + 0x1b3. For texts and buffers that differ by chance: the hash is not cryptographic, so collisions
+ * can be constructed. Stateless, no allocation; any thread.
  */
 public final class Fnv1a {
 
@@ -15,7 +15,7 @@ public final class Fnv1a {
     private Fnv1a() {}
 
     /**
-     * Goes on with one byte.
+     * Adds one byte to a hash.
      *
      * @param hash the hash of the bytes before; {@link #OFFSET_BASIS} if there are none
      * @param byteValue the byte; its lowest eight bits count
@@ -26,7 +26,7 @@ public final class Fnv1a {
     }
 
     /**
-     * Goes on with the four bytes of a value, the lowest one first.
+     * Adds the four bytes of a value to a hash, the lowest one first.
      *
      * @param hash the hash of the bytes before
      * @param bits the value

@@ -6,19 +6,22 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The marks of a device stream that were set while the application captured the stream into a graph. Each launch of the
- * graph sets them anew, so the times between them are those of the latest launch. For everybody else such a mark has no
- * time; a recorder that follows the captures reads it through this interface. Any thread.
+ * graph sets them again, so the times between them are those of the latest launch. The device stream itself reports no
+ * time for such a mark; a recorder that follows the captures reads the time through this interface. Any thread.
  */
 public interface GraphMarks {
 
-    /** The number of no capture. */
+    /** In place of the number of a capture: the mark belongs to no capture. */
     int NONE = 0;
 
-    /** Why a launch gave no times. */
+    /** The reasons why the bricks of a launch have no times. */
     enum Loss {
-        /** The next launch was announced before the device had done this one, or before that was asked for. */
+        /**
+         * The next launch was announced before the times of this one were read: the device had not finished this one,
+         * or its completion had not been queried.
+         */
         FOLLOWED,
-        /** The marks have times of a later launch, or will have. */
+        /** The marks have the times of a later launch, or a later launch is about to set them. */
         OVERWRITTEN,
         /** The marks have no times of this launch. */
         NOT_SET,
@@ -28,24 +31,26 @@ public interface GraphMarks {
         UNKNOWN
     }
 
-    /** Learns of captures and launches. Called on the thread that captures or launches; must not wait for a device. */
+    /**
+     * Receives notice of captures and launches, on the thread that captures or launches. Must not wait for a device.
+     */
     interface Follower {
         /**
-         * A capture is about to begin.
+         * Called before a capture begins.
          *
          * @param capture its number, 1 or more
          */
         void opened(int capture);
 
         /**
-         * A graph was launched at the end of the stream's queue.
+         * Called after a graph was launched at the end of the stream's queue.
          *
          * @param capture the number of its capture
          */
         void launched(int capture);
 
         /**
-         * A graph will not be launched again.
+         * Called when a graph will not be launched again.
          *
          * @param capture the number of its capture
          */
@@ -61,20 +66,20 @@ public interface GraphMarks {
     int captureOf(int mark);
 
     /**
-     * The times between each of some marks and the next, as the device has set them last. Other marks may be among
-     * them. Waits for nothing.
+     * Reads the time from each of some marks to the next, as the device has set them last. The array may also contain
+     * marks of no capture. Does not wait.
      *
      * @param marks marks that were not released
-     * @param count how many of them, from the first on
-     * @param ns receives, for each mark but the first, the time from the mark before: ns, or what a device stream
-     *     returns instead
+     * @param count the number of marks to read, from the first on
+     * @param ns receives, for each mark but the first, the time from the previous mark, ns, or the value by which a
+     *     device stream reports that it has none
      */
     void elapsedNs(int[] marks, int count, long[] ns);
 
     /**
-     * Adds a follower, to which the stream keeps a weak reference only.
+     * Adds a follower. The stream keeps only a weak reference to it.
      *
-     * @param follower learns of what follows
+     * @param follower receives notice of later captures and launches
      */
     void follow(Follower follower);
 
@@ -82,7 +87,7 @@ public interface GraphMarks {
      * Reports bricks without times; the first report of each kind is logged.
      *
      * @param loss the kind
-     * @param reason the reason, for people
+     * @param reason the reason, for the log
      */
     void report(Loss loss, String reason);
 
@@ -90,7 +95,7 @@ public interface GraphMarks {
      * Returns the marks of a device stream that are part of graphs.
      *
      * @param stream a device stream
-     * @return its marks; null if the stream knows no captures
+     * @return its marks; null if the stream does not support captures
      */
     static @Nullable GraphMarks of(Object stream) {
         for (Function<Object, @Nullable GraphMarks> source : Sources.REGISTERED) {
@@ -103,7 +108,7 @@ public interface GraphMarks {
     }
 
     /**
-     * Lets the core reach the marks of one kind of streams, whose class applications see.
+     * Lets the core reach the marks of one kind of stream without a public method of the stream's class.
      *
      * @param source returns the marks of a stream; null for a stream of another kind
      */
@@ -111,7 +116,7 @@ public interface GraphMarks {
         Sources.REGISTERED.add(source);
     }
 
-    /** The kinds of streams that know captures. */
+    /** The kinds of streams that support captures. */
     final class Sources {
         private static final CopyOnWriteArrayList<Function<Object, @Nullable GraphMarks>> REGISTERED =
                 new CopyOnWriteArrayList<>();

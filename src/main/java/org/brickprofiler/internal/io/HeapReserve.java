@@ -10,16 +10,16 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Memory that is reserved for writing reports after the application has filled the heap. Without a few free bytes, a
  * virtual machine cannot even start its shutdown hooks. Therefore a daemon thread detects a full heap by a soft
- * reference, which the collector clears before it gives up. The thread then frees one half of the reserve. The other
- * half is a value of a thread-local variable of the thread that created the reserve, usually the main thread: when that
- * thread ends, the next collection finds its memory free, even if no other thread was given a processor between two
- * collections. An application that continues to fill the heap uses up the freed memory, too. Any thread.
+ * reference, which the collector clears before an allocation fails. The thread then frees one half of the reserve. The
+ * other half is a value of a thread-local variable of the thread that created the reserve, usually the main thread:
+ * when that thread ends, the next collection finds its memory free, even if no other thread was given a processor
+ * between two collections. An application that continues to fill the heap uses up the freed memory, too. Any thread.
  */
 public final class HeapReserve {
 
     private static final int HALF_BYTES = 5 << 19;
 
-    /** A half is at most this share of the heap. */
+    /** A half is at most the heap divided by this number. */
     private static final int SMALLEST_SHARE = 20;
 
     /**
@@ -90,7 +90,7 @@ public final class HeapReserve {
      * probably fail with the same error and free memory when they end. Therefore the task runs again after a pause, up
      * to five times in total.
      *
-     * @param task the task; it must be correct to run the task again after it failed
+     * @param task the task; it must be safe to run it again after it failed
      * @return whether the task succeeded; {@code false} if each attempt failed with an {@link OutOfMemoryError}
      * @throws IOException if the task throws it; all other exceptions are passed on, too
      */
@@ -110,7 +110,10 @@ public final class HeapReserve {
         return false;
     }
 
-    /** The virtual machine wraps the error if it fails to make the class of a lambda expression. */
+    /**
+     * Returns whether a full heap is the cause: the virtual machine wraps the error if it cannot create the class of a
+     * lambda expression.
+     */
     private static boolean isOfFullHeap(Throwable failed) {
         Throwable cause = failed;
         while (cause != null && !(cause instanceof OutOfMemoryError)) {
@@ -127,7 +130,10 @@ public final class HeapReserve {
         return (int) Math.min(HALF_BYTES, Runtime.getRuntime().maxMemory() / SMALLEST_SHARE);
     }
 
-    /** Ends after the heap was full and the thread that created the reserve has ended. */
+    /**
+     * Frees the first half when the heap is full, and the second half once the thread that created the reserve has
+     * ended.
+     */
     private void watch() {
         try {
             awaitFullHeap();
@@ -158,7 +164,7 @@ public final class HeapReserve {
             // A new reference each time, because the collector also clears a reference that was not read for long.
             SoftReference<byte[]> sentinel = new SoftReference<>(new byte[PROBE_BYTES], cleared);
             while (cleared.remove() != sentinel) {
-                // An earlier one.
+                // An earlier sentinel.
             }
         } while (availableBytes() >= halfBytes());
     }

@@ -15,7 +15,7 @@ public final class InputFile {
      *
      * @param path the file
      * @return its bytes, to be closed
-     * @throws IOException when that fails; the message names the path and the reason
+     * @throws IOException when it cannot be opened; the message names the path and the reason
      */
     public static InputStream open(Path path) throws IOException {
         try {

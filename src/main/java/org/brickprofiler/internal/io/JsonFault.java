@@ -8,7 +8,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Describes a fault of a JSON text for the owner of the file: the parser's own messages are for programmers, and name
+ * Describes a fault of a JSON text to the owner of the file. The parser's own messages are for programmers: they name
  * its settings and classes. Stateless; any thread.
  */
 public final class JsonFault {
@@ -16,7 +16,7 @@ public final class JsonFault {
     /** The words for a text that is cut off; the parser has several messages for it. */
     public static final String EARLY_END = "the text ends too early";
 
-    private static final String OTHERWISE = "the text is no JSON here";
+    private static final String OTHERWISE = "the text is not JSON here";
     private static final int LONGEST_QUOTE = 40;
 
     /** The beginnings of the parser's messages, each with its meaning. */
@@ -24,14 +24,14 @@ public final class JsonFault {
             new Meaning("Unexpected end-of-input", found -> EARLY_END),
             new Meaning("Unexpected character \\('.*?' \\(code (\\d+).*", JsonFault::notExpected),
             new Meaning("Illegal character \\(+CTRL-CHAR, code (\\d+).*", JsonFault::notExpected),
-            new Meaning("Unexpected close marker '(.)'.*", found -> "'" + found.group(1) + "' closes nothing here"),
-            new Meaning("Unrecognized token '(.*?)'.*", found -> "'" + quote(found) + "' is no value"),
-            new Meaning("Non-standard token '(.*?)'.*", found -> "'" + quote(found) + "' is no value"),
+            new Meaning("Unexpected close marker '(.)'.*", found -> "'" + found.group(1) + "' is unmatched"),
+            new Meaning("Unrecognized token '(.*?)'.*", found -> "'" + quote(found) + "' is not a value"),
+            new Meaning("Non-standard token '(.*?)'.*", found -> "'" + quote(found) + "' is not a value"),
             new Meaning(
                     "Unrecognized character escape .*\\(code (\\d+).*",
                     found -> "no escape in a string ends in " + character(found)),
             new Meaning("Invalid numeric value.*", found -> "a number is malformed"),
-            new Meaning("Duplicate field '(.*)'.*", found -> "the key '" + quote(found) + "' stands twice"),
+            new Meaning("Duplicate field '(.*)'.*", found -> "duplicate key '" + quote(found) + "'"),
             new Meaning("Invalid UTF-8.*", found -> "the text is not UTF-8 here"),
             limit("Document nesting depth", "arrays and objects nest deeper than %s"),
             limit("String value length", "a string has more than %s characters"),
@@ -59,7 +59,7 @@ public final class JsonFault {
     /**
      * Returns a readable text for a message of the parser.
      *
-     * @param message the message, without its place
+     * @param message the message, without the line and column
      * @return the fault, for example {@code "the text ends too early"}; printable ASCII
      */
     public static String words(String message) {

@@ -32,7 +32,7 @@ public final class LaunchSettings {
     /** The variables of a launcher. */
     private record Launcher(String rank, String worldSize, String localRank) {}
 
-    /** Innermost first: one is often started by the next. */
+    /** The innermost launcher first: it is often started by the next one. */
     private static final List<Launcher> LAUNCHERS = List.of(
             new Launcher("RANK", "WORLD_SIZE", "LOCAL_RANK"),
             new Launcher("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
@@ -81,7 +81,7 @@ public final class LaunchSettings {
      *
      * @param properties the system properties
      * @param environment the environment variables
-     * @param faults takes a sentence about each wrong value
+     * @param faults receives a sentence about each wrong value
      */
     public LaunchSettings(Settings.Place properties, Settings.Place environment, Consumer<String> faults) {
         this.properties = properties;
@@ -133,7 +133,8 @@ public final class LaunchSettings {
             if (first == null) {
                 first = each;
             } else if (!rank.equals(variable(first.rank)) && isOfOneSize(first, each)) {
-                // Launchers of different sizes count different things: for example, one starts the other on each host.
+                // Launchers with different world sizes count different processes: for example, one starts the other on
+                // each host.
                 faults.accept(first.rank + "=" + variable(first.rank) + " and " + each.rank + "=" + rank
                         + " contradict each other, both of " + variable(each.worldSize) + ": " + first.rank
                         + " counts");
@@ -178,9 +179,9 @@ public final class LaunchSettings {
                 return new NamedNumber(value, where + "=" + text);
             }
         } catch (NumberFormatException noNumber) {
-            // Reported below, as a negative one is.
+            // Reported below, like a negative number.
         }
-        faults.accept(where + "=" + text + " is no whole number of 0 or more: left out");
+        faults.accept(where + "=" + text + " is not a whole number of 0 or more: left out");
         return null;
     }
 

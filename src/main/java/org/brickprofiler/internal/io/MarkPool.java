@@ -15,19 +15,19 @@ import java.util.Objects;
  * caller whose {@link #release} or {@link #retire} succeeds. If an object behind a number cannot be used too late,
  * {@link #take} and {@link #give} are sufficient.
  *
- * <h2>A number is never taken twice, for this reason:</h2>
+ * <h2>Why a number is never taken twice</h2>
  *
  * Free numbers form a stack. Its head is one long: the lower half is the topmost number plus one, and the upper half
- * counts changes. Both halves change together by compare-and-set, so a thread that read the number below the top fails
- * if the top was taken and given back in between: the count has changed. The number below the top that it read may then
- * be stale.
+ * counts changes. Both halves change together by compare-and-set. A taker first reads the number below the top. If the
+ * top is taken and given back in between, that number may be stale; but the count has changed too, so the
+ * compare-and-set fails.
  */
 public final class MarkPool {
 
     /** The largest bound: 2<sup>20</sup>, minus one number that is never used. */
     public static final int MAX_BOUND = (1 << 20) - 1;
 
-    /** Instead of a number; a device stream answers it, too, if no mark is left. */
+    /** In place of a number: no number is free. A device stream returns it, too, if it has no mark left. */
     public static final int NONE = -1;
 
     private static final VarHandle HEAD = head();
@@ -37,8 +37,8 @@ public final class MarkPool {
     private static final long NUMBER = 0xFFFF_FFFFL;
     private static final long CHANGE = 1L << 32;
 
-    // States of a number. The state of a free number is the number below it, plus one, or 0; a state of 0 or more of
-    // any other number means nothing.
+    // States of a number. The state of a free number is the number below it, plus one, or 0 if there is none. A state
+    // of 0 or more of any other number has no meaning.
     private static final int OWNED = 0;
     private static final int SET = -1;
     private static final int RETIRED = -2;
@@ -58,7 +58,7 @@ public final class MarkPool {
 
     private final Maker maker;
 
-    /** Of all numbers from the beginning: in chunks, each mark would wait for one load more. */
+    /** The states of all numbers up to the bound. If they were in chunks, each mark would wait for one more load. */
     private final int[] states;
 
     private volatile long head;
@@ -69,7 +69,7 @@ public final class MarkPool {
     /** Whether growth failed, so that it is not tried again. Set by the growing thread; cleared by any thread. */
     private volatile boolean failed;
 
-    /** Whether a number was asked for in vain since growing was permitted last. */
+    /** Whether a caller has found no number since growth was last permitted. */
     private volatile boolean missed;
 
     private static VarHandle head() {
@@ -90,15 +90,26 @@ public final class MarkPool {
      *     to {@code bound}
      */
     public MarkPool(int first, int bound, Maker maker) {
-        if (bound < 1 || bound > MAX_BOUND) {
-            throw new IllegalArgumentException("a pool of at most " + bound + " marks: 1 to " + MAX_BOUND);
-        }
-        if (first < 1 || first > bound) {
-            throw new IllegalArgumentException("a pool that begins with " + first + " marks: 1 to " + bound);
-        }
+        requireNumbers(first, bound);
         this.maker = maker;
         this.states = new int[bound];
         grow(first);
+    }
+
+    /**
+     * Checks the numbers of which a pool is to be created.
+     *
+     * @param first the number of numbers to create at a time
+     * @param bound the most numbers of the pool
+     * @throws IllegalArgumentException as of the constructor
+     */
+    public static void requireNumbers(int first, int bound) {
+        if (bound < 1 || bound > MAX_BOUND) {
+            throw new IllegalArgumentException("mark bound " + bound + ": expected 1 to " + MAX_BOUND);
+        }
+        if (first < 1 || first > bound) {
+            throw new IllegalArgumentException("initial marks " + first + ": expected 1 to " + bound);
+        }
     }
 
     /**
@@ -139,7 +150,7 @@ public final class MarkPool {
     }
 
     /**
-     * Gives a number back that is in use. Does nothing if it is not, so that neither twice nor too late does harm.
+     * Gives back a number that is in use. Does nothing with any other number, so a second or a late call is harmless.
      *
      * @param number a number that was taken once
      */
@@ -150,7 +161,8 @@ public final class MarkPool {
     }
 
     /**
-     * Takes a number in use away from its users, to be given back once the object behind it is gone.
+     * Makes the caller the owner of a number that is in use. The caller gives the number back once the object behind it
+     * is gone.
      *
      * @param number a number that was taken once
      * @return whether the caller is the owner now; false if it is not in use
@@ -160,10 +172,10 @@ public final class MarkPool {
     }
 
     /**
-     * Gives numbers in use back, as {@link #release(int)} does, with one change of the shared head.
+     * Gives back all numbers that are in use, as {@link #release(int)} does, with one change of the shared head.
      *
      * @param numbers numbers that were taken once
-     * @param count how many of them, counted from the first
+     * @param count the number of them to give back, from the first on
      */
     public void release(int[] numbers, int count) {
         Objects.requireNonNull(numbers, "numbers");
@@ -186,7 +198,7 @@ public final class MarkPool {
     }
 
     /**
-     * Takes a number that is in use away from its users, for good.
+     * Makes the caller the owner of a number that is in use, for good: the number does not return to the pool.
      *
      * @param number a number that was taken once
      * @return whether the caller is the owner now; false if it is not in use
@@ -196,7 +208,7 @@ public final class MarkPool {
     }
 
     private synchronized boolean growIfEmpty() {
-        // Another thread may have made some, or given one back, meanwhile.
+        // Another thread may have created numbers, or given one back, in the meantime.
         if ((int) head != 0) {
             return true;
         }
@@ -206,7 +218,7 @@ public final class MarkPool {
 
     /**
      * If growing failed and a caller has found no number since, allows one more attempt, by the next caller that finds
-     * none. For boundaries, not for every mark. Waits for nothing.
+     * none. Call it at boundaries, not for every mark. Does not wait.
      */
     public void tryAgain() {
         if (missed) {
@@ -234,7 +246,7 @@ public final class MarkPool {
         return true;
     }
 
-    /** Puts numbers that are linked from the first to the last on top. */
+    /** Puts a chain of numbers, linked from the first to the last, on top of the stack. */
     private void push(int first, int last) {
         long top;
         do {
@@ -248,7 +260,7 @@ public final class MarkPool {
     }
 
     /**
-     * Returns the number of existing marks. May wait for a pool that grows.
+     * Returns the number of existing marks. Waits while the pool grows.
      *
      * @return from 0 to {@link #bound()}
      */
@@ -257,7 +269,7 @@ public final class MarkPool {
     }
 
     /**
-     * Returns the most numbers there may be.
+     * Returns the largest possible number of marks.
      *
      * @return the bound that the pool was made with
      */
@@ -266,8 +278,8 @@ public final class MarkPool {
     }
 
     /**
-     * Returns the number of free marks, for tests and diagnosis. It takes time, and is exact only if no other thread
-     * takes or returns marks.
+     * Returns the number of free marks, for tests and diagnosis. The call takes time, and its result is exact only if
+     * no other thread takes or gives back marks.
      *
      * @return 0 or more
      */

@@ -29,7 +29,7 @@ public final class MergeSort {
      * Sorts an array.
      *
      * @param values the numbers
-     * @param order which come first
+     * @param order decides which of two numbers comes first
      */
     public static void sort(int[] values, Order order) {
         if (isSorted(values, order)) {

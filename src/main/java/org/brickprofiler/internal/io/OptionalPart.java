@@ -1,9 +1,9 @@
 package org.brickprofiler.internal.io;
 
 /**
- * A library that only a part of this one needs, and that an application adds if it uses that part. The entry points of
- * the part ask for it, so that its absence is reported by the name of the artifact to add and not by the class that was
- * looked for first. Immutable; any thread.
+ * An optional dependency: an application adds it only if it uses the part of this library that needs it. The entry
+ * points of that part check for it, so that the error names the missing artifact instead of the first missing class.
+ * Immutable; any thread.
  */
 public enum OptionalPart {
 

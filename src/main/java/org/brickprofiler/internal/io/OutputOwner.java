@@ -16,7 +16,8 @@ public final class OutputOwner {
     private OutputOwner() {}
 
     /**
-     * Claims the output for a program that writes the file itself: then profilers of this copy of the library do not.
+     * Claims the output for a program that writes the file itself. From then on the profilers of this copy of the
+     * library do not write it.
      *
      * @param claimant a class of this copy
      * @return the other copy that has the output already, in words; empty if the program has it now
@@ -50,7 +51,7 @@ public final class OutputOwner {
             Object owner = System.getProperties().putIfAbsent(PROPERTY, copy);
             return owner == null || owner.equals(copy) ? Optional.empty() : Optional.of(owner.toString());
         } catch (SecurityException forbidden) {
-            // Then no process can claim it, and the file itself decides.
+            // Then no copy can claim the output, and the file itself decides.
             return Optional.empty();
         }
     }

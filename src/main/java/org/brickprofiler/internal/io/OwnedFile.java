@@ -10,9 +10,9 @@ import java.util.function.Predicate;
 
 /**
  * A file that a process writes once, at its end, although the application, another copy of the library or a child
- * process may write it, too: child processes inherit the variable that names it. The file belongs to the first process
- * that writes it. The profile of any other process goes to a file of its own beside it, {@code NAME-PID.json}. One
- * thread.
+ * process may write it, too. Child processes inherit the environment variable that names the file. The file belongs to
+ * the first process that writes it. The profile of any other process goes to a file of its own beside it,
+ * {@code NAME-PID.json}. One thread.
  *
  * @param <T> the type of the value that is written
  */
@@ -31,7 +31,7 @@ public final class OwnedFile<T> {
     }
 
     /**
-     * Writes a value to a file, whole or not at all.
+     * Writes values to files, each completely or not at all.
      *
      * @param <T> the type of the value
      */
@@ -42,13 +42,13 @@ public final class OwnedFile<T> {
          *
          * @param value the value
          * @param path the file; its folder exists
-         * @throws IOException when that fails; the message names the path and the reason
+         * @throws IOException when the file cannot be written; the message names the path and the reason
          */
         void write(T value, Path path) throws IOException;
     }
 
     /**
-     * Reads the value of a file.
+     * Reads the values of files.
      *
      * @param <T> the type of the value
      */
@@ -59,7 +59,7 @@ public final class OwnedFile<T> {
          *
          * @param path the file
          * @return its value
-         * @throws IOException when it cannot be read, or is of another format
+         * @throws IOException when the file cannot be read, or has another format
          */
         T read(Path path) throws IOException;
     }
@@ -78,7 +78,7 @@ public final class OwnedFile<T> {
     }
 
     /**
-     * Prepares the file when recording begins: an existing file is from an earlier run, and is deleted, so that it
+     * Prepares the file when recording begins. Deletes an existing file, which is from an earlier run, so that it
      * cannot be mistaken for the profile of this run.
      *
      * @param <T> the type of the value that is written
@@ -86,8 +86,8 @@ public final class OwnedFile<T> {
      * @param writer writes the value
      * @param reader reads the values of the writer
      * @return the file
-     * @throws IOException when it cannot be written later, because the folder does not exist or cannot be written to;
-     *     the message names the path and the reason
+     * @throws IOException when the file cannot be written later, see {@link #requireWritable}, or when an existing file
+     *     cannot be deleted; the message names the path and the reason
      */
     public static <T> OwnedFile<T> begin(Path path, ValueWriter<T> writer, ValueReader<T> reader) throws IOException {
         try {
@@ -102,11 +102,11 @@ public final class OwnedFile<T> {
     }
 
     /**
-     * Looks whether a file can be written, so that this is known before a run and not only at its end.
+     * Checks whether a file can be written, so that a fault is reported before a run and not only at its end.
      *
      * @param path the file
-     * @throws FileSystemException when it is a folder, or its folder does not exist or cannot be written to; the reason
-     *     says which
+     * @throws FileSystemException when the path is a folder, its folder does not exist, or neither the folder nor an
+     *     existing file can be written to; the exception has the reason
      */
     public static void requireWritable(Path path) throws FileSystemException {
         Path folder = path.toAbsolutePath().getParent();
@@ -127,7 +127,7 @@ public final class OwnedFile<T> {
      * Writes the file. A second call replaces the file of the first one.
      *
      * @param value the value
-     * @param isOwn whether this process has written a value
+     * @param isOwn returns whether this process has written a value
      * @return the process that has written the file
      * @throws IOException when it cannot be written; the message names the path and the reason
      */
@@ -155,7 +155,10 @@ public final class OwnedFile<T> {
         }
     }
 
-    /** Gives the file its name if no file has it; of two processes at the same time, one succeeds. */
+    /**
+     * Gives the temporary file its final name if no file has that name. If two processes try at the same time, a hard
+     * link lets only one succeed.
+     */
     private void publish(Path temporary) throws IOException {
         if (isPublished) {
             AtomicFile.replace(path, temporary);
@@ -180,7 +183,7 @@ public final class OwnedFile<T> {
     }
 
     /**
-     * Returns the file of a process that found the file of another one.
+     * Returns the path to which this process writes if another process has written the file.
      *
      * @return {@code NAME-PID.json} for {@code NAME.json}
      */

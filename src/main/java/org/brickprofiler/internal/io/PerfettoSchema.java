@@ -1,9 +1,8 @@
 package org.brickprofiler.internal.io;
 
 /**
- * The numbers of Perfetto's schema that are written or read here: fields, and values of enums, each after its message.
- * They are those of {@code protos/perfetto/trace} in <a href="https://github.com/google/perfetto">Perfetto's
- * sources</a>.
+ * The field numbers and enum values of Perfetto's schema that this library writes or reads. Their source is
+ * {@code protos/perfetto/trace} in <a href="https://github.com/google/perfetto">Perfetto's sources</a>.
  */
 public final class PerfettoSchema {
 
@@ -66,10 +65,10 @@ public final class PerfettoSchema {
     /** {@code BuiltinClock.BUILTIN_CLOCK_BOOTTIME}. */
     public static final int CLOCK_BOOTTIME = 6;
 
-    /** The first of the clocks that a sequence may define for itself. */
+    /** The smallest id of a clock that a packet sequence may define for itself. */
     public static final int FIRST_CLOCK_OF_SEQUENCE = 64;
 
-    /** The largest of them. */
+    /** The largest id of a clock that a packet sequence may define for itself. */
     public static final int LAST_CLOCK_OF_SEQUENCE = 127;
 
     /** {@code TracePacketDefaults.track_event_defaults}. */

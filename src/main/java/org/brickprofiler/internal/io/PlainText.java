@@ -12,7 +12,7 @@ import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Text that every console shows and that stays on its line. Stateless; any thread. */
+/** Makes texts printable on every console and on one line, and shortens them. Stateless; any thread. */
 public final class PlainText {
 
     private static final String CUT = "...";
@@ -82,10 +82,11 @@ public final class PlainText {
     }
 
     /**
-     * Cuts texts that are too long, so that different texts stay different: in their middle or, if the results of some
-     * would be equal, around the place at which they begin to differ. If even this does not make them distinct, they
-     * are numbered. Of a function of C++, its name and its template arguments are shown, without its namespace and
-     * parameters, if no other text has the same.
+     * Cuts texts that are too long, so that different texts stay different. A text is cut in its middle or, if the
+     * results of several texts would be equal, around the place at which these begin to differ. If the results are
+     * still equal, they are numbered. A long text that names a C++ function is first reduced to the function's name and
+     * template arguments. If several texts would then be equal, their parameters are kept, too; if they still would,
+     * the whole texts are kept.
      *
      * @param texts any texts
      * @param limit the most characters of each returned text, at least 30
@@ -106,8 +107,9 @@ public final class PlainText {
     }
 
     /**
-     * Returns the functions that long texts name: with parameters if only these distinguish it; a text itself if it is
-     * short, or another one has its function and parameters.
+     * Returns the name to show for each text. For a long text this is the function that it names, with parameters if
+     * only these distinguish it. For a short text, or if another text has the same function and parameters, it is the
+     * text itself.
      */
     private static Map<String, String> functions(List<String> texts, int limit) {
         Map<String, String> names = new LinkedHashMap<>();
@@ -124,10 +126,11 @@ public final class PlainText {
     }
 
     /**
-     * Returns the name of a function in a declaration of C++ or in a mangled name, with its template arguments.
+     * Returns the name of a function in a C++ declaration, with its template arguments, or the last part of a mangled
+     * name.
      *
      * @param text any text
-     * @param withParameters whether its parameters follow
+     * @param withParameters whether the parameters of a declaration are included
      * @return the text itself if it is neither
      */
     private static String function(String text, boolean withParameters) {
@@ -157,7 +160,7 @@ public final class PlainText {
         return parameters < 0 || withParameters ? text.substring(from) : text.substring(from, parameters);
     }
 
-    /** Returns the last part of a nested name; each is preceded by its length. */
+    /** Returns the last part of a mangled nested name, in which the length of each part precedes it. */
     private static String lastPart(String text, int begin) {
         String last = text;
         Matcher length = LENGTH.matcher(text);
@@ -173,7 +176,7 @@ public final class PlainText {
         return last;
     }
 
-    /** Cuts those of some texts anew that were cut to the same. */
+    /** Cuts those texts again whose cut forms are equal. */
     private static void separate(Map<String, String> cut, Collection<String> texts, int limit) {
         Map<String, List<String>> same = new LinkedHashMap<>();
         texts.forEach(text ->

@@ -7,19 +7,19 @@ import java.util.function.LongConsumer;
 import org.brickprofiler.spi.NanoClock;
 
 /**
- * Waits for a device by asking again and again: at first without a pause, then with pauses that grow with the time that
- * was waited. Between two questions a thread holds nothing, neither a monitor nor a context of a driver, and it is
- * parked: a virtual thread leaves its carrier. Any thread; allocates nothing on a platform thread.
+ * Waits for a device by polling: at first without a pause, then with pauses that grow with the time waited so far.
+ * During a pause the thread holds neither a monitor nor a driver context, and is parked, so a virtual thread unmounts
+ * from its carrier. Any thread; allocates nothing on a platform thread.
  *
- * <p>A wait ends late by a pause at most: by 1/4,096 of the wait, and by at least 20 us and at most 500 us, to which
- * the operating system adds the time that it takes to wake a thread. In its first 50 us a wait does not pause. Pauses
- * are short since the end of a wait is a bound of the device's clock in the host's.
+ * <p>A wait spins for its first 50 us. After that it ends late by at most one pause and the time that the operating
+ * system takes to wake the thread. A pause is 1/4,096 of the time waited so far, but at least 20 us and at most 500 us.
+ * Pauses are short because the end of a wait serves as a bound when device times are converted to host times.
  *
- * <p>An interrupt does not end a wait. The thread's interrupt status is set again at its end.
+ * <p>An interrupt does not end a wait. The wait restores the thread's interrupt status when it ends.
  */
 public final class Polling {
 
-    /** The polling of the machine: its clock, and real pauses. */
+    /** Polls with the clock of the virtual machine and real pauses. */
     public static final Polling SYSTEM = new Polling(NanoClock.SYSTEM, LockSupport::parkNanos);
 
     /** The time within which an answer of {@link Answer#BUSY} is expected to change, ns. */
@@ -32,13 +32,13 @@ public final class Polling {
 
     /** The answer to a question. */
     public enum Answer {
-        /** It has come. */
+        /** The awaited event has happened. */
         REACHED,
-        /** It may still come. */
+        /** The event may still happen. */
         NOT_YET,
-        /** The question cannot be asked at the moment, since another thread uses the necessary object. */
+        /** The device cannot be queried at the moment, because another thread uses the necessary object. */
         BUSY,
-        /** It cannot be waited for. */
+        /** The event cannot be waited for. */
         REFUSED
     }
 
@@ -48,7 +48,7 @@ public final class Polling {
         /**
          * Asks whether the result is available, without waiting.
          *
-         * @param number the number of the queried item
+         * @param number the number of the event
          * @return the answer
          */
         Answer ask(int number);
@@ -69,10 +69,10 @@ public final class Polling {
     }
 
     /**
-     * Returns a timeout in ns.
+     * Converts a timeout to ns.
      *
-     * @param timeout how long to wait at most
-     * @return ns; {@link Long#MAX_VALUE} if it is longer than that
+     * @param timeout the longest time to wait
+     * @return ns; {@link Long#MAX_VALUE} for a longer timeout
      * @throws IllegalArgumentException when the timeout is zero or negative
      */
     public static long timeoutNs(Duration timeout) {
@@ -87,13 +87,14 @@ public final class Polling {
     }
 
     /**
-     * Waits until something has come.
+     * Waits until an event has happened.
      *
-     * @param question asks for it; at least once
+     * @param question asks whether the event has happened; called at least once
      * @param number passed to the question
-     * @param timeoutNs how long to wait at most, ns
-     * @return {@link Answer#REACHED} or {@link Answer#REFUSED}; {@link Answer#BUSY} if that was the answer for
-     *     {@link #MOST_BUSY_NS}, or when the timeout came; {@link Answer#NOT_YET} after the timeout otherwise
+     * @param timeoutNs the timeout, ns
+     * @return {@link Answer#REACHED} or {@link Answer#REFUSED}; {@link Answer#BUSY} if this was the answer for
+     *     {@link #MOST_BUSY_NS}, or the last answer before the timeout; otherwise {@link Answer#NOT_YET} after the
+     *     timeout
      */
     public Answer await(Question question, int number, long timeoutNs) {
         Objects.requireNonNull(question, "question");
@@ -120,10 +121,10 @@ public final class Polling {
                     Thread.onSpinWait();
                 } else {
                     pause.accept(Math.min(pauseNs(waitedNs), timeoutNs - waitedNs));
-                    // With its status set a thread would not be parked any more.
+                    // While the interrupt status is set, the thread would not park.
                     interrupted |= Thread.interrupted();
                 }
-                // Read before the question: a thread that lost its processor asks once more after the timeout.
+                // Read before the question: a thread that was preempted asks once more after the timeout.
                 waitedNs = clock.nanoTime() - begunNs;
                 answer = question.ask(number);
                 if (isFinal(answer)) {

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads settings from system properties and environment variables. Every setting of the library is read here, so that
- * all follow one rule: a property precedes a variable, and a value that is blank, or that the process may not read,
+ * all follow the same rules: a property precedes a variable, and a value that is blank or that the process may not read
  * counts as not set. No lambdas here: the first lambda takes longer than the rest of the start. Stateless; any thread.
  */
 public final class Settings {
@@ -28,7 +28,7 @@ public final class Settings {
     public static final Place PROPERTIES = new Properties();
 
     /** The environment variables of this process. */
-    public static final Place ENVIRONMENT = new Environment();
+    public static final Place ENVIRONMENT = new Variables();
 
     private Settings() {}
 
@@ -39,7 +39,7 @@ public final class Settings {
         }
     }
 
-    private static final class Environment implements Place {
+    private static final class Variables implements Place {
         @Override
         public @Nullable String get(String name) {
             return System.getenv(name);

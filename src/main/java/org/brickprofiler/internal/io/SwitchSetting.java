@@ -18,7 +18,7 @@ public record SwitchSetting(boolean on, String reason) {
     static final String PROPERTY = "brick.profiler";
     static final String VARIABLE = "BRICK_PROFILER";
 
-    /** Of the profiler as a whole; read once. */
+    /** The setting of the profiler as a whole; read once. */
     private static final class Profiler {
         static final SwitchSetting SETTING = of(PROPERTY, VARIABLE);
 
@@ -30,7 +30,7 @@ public record SwitchSetting(boolean on, String reason) {
     }
 
     /**
-     * Returns the switch for all recording. If it is off, the first call logs this.
+     * Returns the switch for all recording. If the switch is off, the first call logs a warning.
      *
      * @return the same object each time
      */

@@ -5,7 +5,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.LoggerFactory;
 
-/** Gives bricks of a category their keys. Logs once for each brick that it keeps another category. Any thread. */
+/**
+ * Returns the keys of bricks of a category. A brick that already has another category keeps it, and a warning is logged
+ * once for the brick. Any thread.
+ */
 public final class BrickKeys {
 
     private final NameTable names;
@@ -18,7 +21,7 @@ public final class BrickKeys {
      *
      * @param names the table; its tags are indexes of the categories
      * @param categories the names of the categories
-     * @param logger the class whose logger gets the warnings
+     * @param logger the class whose logger receives the warnings
      */
     public BrickKeys(NameTable names, List<String> categories, Class<?> logger) {
         this.names = names;

@@ -1,19 +1,19 @@
 package org.brickprofiler.internal.record;
 
 /**
- * The buckets of the latest samples of a row, in eight longs beside its columns. A sample costs one store there, and a
- * row's buckets, which lie on other pages, are touched by one sample in 32.
+ * The buckets of the latest samples of a row, in eight longs beside its columns. A sample costs one store to the log.
+ * Only one sample in 32 touches the row's buckets, which are on other pages.
  *
- * <p>A long takes four buckets, 16 bits each, the latest in the lowest bits. How many there are follows from the count
- * of the row, so every sample of the row has to be logged. Stateless; only the writer of the row may add, and readers
- * validate their copy with the counts of the row: whatever a long holds, each 16 bits are a bucket.
+ * <p>A long holds four buckets, 16 bits each, the latest in the lowest bits. The number of logged samples follows from
+ * the count of the row, so every sample of the row has to be logged. Stateless; only the writer of the row may add, and
+ * readers validate their copy with the counts of the row: whatever a long holds, each 16 bits are a bucket.
  */
 final class BucketLog {
 
-    /** How many samples fill a log. */
+    /** The number of samples in a full log. */
     static final int CAPACITY = 32;
 
-    /** How many longs a log takes. */
+    /** The number of longs in a log. */
     static final int LONGS = 8;
 
     private static final int CAPACITY_SHIFT = 5;
@@ -41,8 +41,8 @@ final class BucketLog {
     }
 
     /**
-     * Returns whether the next sample of a row needs the row's buckets: the first one, which makes them, and each that
-     * fills the log.
+     * Returns whether the next sample of a row needs the row's buckets: the first sample, which creates them, and each
+     * sample that fills the log.
      *
      * @param count the count of the row
      */

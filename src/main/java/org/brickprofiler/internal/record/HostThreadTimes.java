@@ -8,8 +8,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * The times of a platform thread: the time on a processor from {@link ThreadMXBean}, and the time without one from the
- * second number of {@code /proc/thread-self/schedstat} on Linux. Its file stays open. That thread alone.
+ * The times of a platform thread: the CPU time from {@link ThreadMXBean} and, on Linux, the time that the thread was
+ * runnable without a processor, from the second number of {@code /proc/thread-self/schedstat}. The file stays open.
+ * Only that thread may use this object.
  */
 public final class HostThreadTimes implements ThreadTimes {
 
@@ -32,10 +33,10 @@ public final class HostThreadTimes implements ThreadTimes {
     }
 
     /**
-     * Returns the reader of the calling thread's times. A virtual thread has none, since its carrier changes, and
-     * neither has a thread of a runtime image without the module {@code java.management}.
+     * Returns the reader of the calling thread's times. The times of a virtual thread are unknown, because its carrier
+     * changes, as are those of all threads in a runtime image without the module {@code java.management}.
      *
-     * @return the reader
+     * @return the reader; {@link #NONE} if the times are unknown
      */
     public static ThreadTimes ofThisThread() {
         if (PerThread.isVirtual(Thread.currentThread())) {
@@ -69,11 +70,12 @@ public final class HostThreadTimes implements ThreadTimes {
     }
 
     /**
-     * Returns the second number of a line of them.
+     * Returns the second number of a line of numbers.
      *
      * @param text the line
-     * @param length its bytes
-     * @return {@link #UNKNOWN} if there is none, or the first one is 0: then the kernel does not count
+     * @param length the number of its bytes
+     * @return the number; {@link #UNKNOWN} if there is none, or if the first number is 0, which means that the kernel
+     *     does not record these times
      */
     public static long secondNumber(byte[] text, int length) {
         int at = 0;

@@ -23,7 +23,10 @@ final class LateTables {
         tables.add(new LateTable(table, counted));
     }
 
-    /** Adds the samples since the last call, and drops tables to which their thread no longer writes. */
+    /**
+     * Adds the samples that have arrived since the last call to the sums, and drops tables to which their thread no
+     * longer writes.
+     */
     void count(PerThread.Slots<StatTable, ?> now) {
         tables.removeIf(late -> {
             // Checked first: everything that such a thread wrote to its old table is then visible.
@@ -33,7 +36,7 @@ final class LateTables {
         });
     }
 
-    /** Returns whether the writer of an old table is known to write there no more. */
+    /** Returns whether it is certain that the writer of an old table no longer writes to it. */
     static boolean hasLeft(StatTable old, PerThread.Slots<StatTable, ?> now) {
         Thread owner = old.owner();
         StatTable current = owner == null ? null : now.search(owner);
@@ -49,7 +52,7 @@ final class LateTables {
         return sums;
     }
 
-    /** Hands the late samples over, and begins anew. */
+    /** Returns the late samples since the last reset, and begins new sums. */
     StatSums takeSums() {
         StatSums taken = sums;
         sums = new StatSums();

@@ -4,10 +4,10 @@ package org.brickprofiler.internal.record;
  * The boundaries between the layers of one thread, and the side of a boundary to which a brick belongs. The graph and
  * the timeline of a run both use this class, so that they agree. One thread.
  *
- * <p>With {@code lap} a brick is nearly always open, so a boundary lies within a brick. Such a brick belongs as a whole
- * to one side: to the layer, or the time outside of layers, in which it ran longest; of two equal sides, to the one in
- * which it began. A brick that contains a whole layer is in no layer. The boundary moves to the brick's beginning or
- * end.
+ * <p>With {@code lap} a brick is nearly always open, so a boundary falls within a brick. Such a brick belongs as a
+ * whole to one side: the layer, or the time outside of layers, in which it ran longest. If two sides are equal, it
+ * belongs to the one in which it began. A brick that contains a whole layer belongs to no layer. The boundary moves to
+ * the brick's beginning or end.
  *
  * <p>A layer that was not announced begins at the end of the previous one. The beginning of a layer that follows the
  * end of a pass is unknown: the layer begins with its first brick, or never.
@@ -24,27 +24,29 @@ public final class LayerBoundaries {
     /** The last boundary. */
     private long boundaryNs;
 
-    /** Whether that was one of a layer, not of a pass: then the layer under way begins there. */
+    /** Whether the last boundary is one of a layer and not of a pass: the layer under way then begins at it. */
     private boolean ofLayer;
 
-    /** Whether it was moved to the end of a brick that lay across it. */
+    /** Whether the last boundary was moved to the end of a brick that spanned it. */
     private boolean afterBrick;
 
-    /** Whether something belongs to the layer under way, and when the first of that began. */
+    /** Whether any brick or entry belongs to the layer under way, and when the first of them began. */
     private boolean filled;
 
     private long firstNs;
 
-    /** The layer that ended last, as long as a brick may be found to belong to it. */
+    /** The layer that ended last, as long as further bricks may belong to it. */
     private final Closed closed = new Closed();
 
     private static final class Closed {
         boolean exists;
 
-        /** Whether something belongs to it. */
+        /** Whether any brick or entry belongs to the layer. */
         boolean filled;
 
-        /** Whether the beginning is known; it is not if the layer began with the pass and no brick belongs to it. */
+        /**
+         * Whether the beginning is known. It is unknown if the layer began with the pass and no brick belongs to it.
+         */
         boolean beganKnown;
 
         long beganNs;
@@ -57,17 +59,17 @@ public final class LayerBoundaries {
 
     /** The side of a boundary that a brick belongs to. */
     public enum Side {
-        /** There is no boundary within it: the layer, or the time outside of layers, that is under way. */
+        /** The brick spans no boundary: it belongs to the layer, or the time outside of layers, that is under way. */
         WITHIN,
-        /** The layer that ended while it ran. */
+        /** The brick belongs to the layer that ended while it ran. */
         LAYER_BEFORE,
-        /** The layer that began while it ran. */
+        /** The brick belongs to the layer that began while it ran. */
         LAYER_NOW,
-        /** Neither. */
+        /** The brick belongs to neither layer. */
         OUTSIDE
     }
 
-    /** The boundaries of a thread, or of a scope, in which nothing has happened yet. */
+    /** Creates the boundaries of a thread, or of a scope, in which nothing has happened yet. */
     public LayerBoundaries() {}
 
     // ---- bricks ----
@@ -77,7 +79,7 @@ public final class LayerBoundaries {
      *
      * @param beganNs when it began
      * @param endedNs when it ended
-     * @return its side; {@link #end} is to be called with it
+     * @return its side, to be passed to {@link #end}
      */
     public Side side(long beganNs, long endedNs) {
         boolean inClosed = isInClosed(beganNs, endedNs);
@@ -89,11 +91,11 @@ public final class LayerBoundaries {
         long before = inClosed ? closed.endedNs - beganNs : 0;
         long outsideSinceNs = inClosed ? closed.endedNs : beganNs;
         long outside = Math.max(0, boundaryNs - outsideSinceNs);
-        // After a pass there may be no layer yet.
+        // After the end of a pass, no layer may have begun yet.
         if (inClosed && before >= (ofLayer ? Math.max(outside, now) : outside + now)) {
             return Side.LAYER_BEFORE;
         }
-        // Also around a layer that was forgotten because one in a scope ended after it.
+        // The brick may also surround a layer that was forgotten because a layer in a scope ended after it.
         boolean aroundClosed = !inClosed && closed.beganKnown && beganNs - closed.beganNs <= 0;
         return now > outside && !aroundClosed ? Side.LAYER_NOW : Side.OUTSIDE;
     }
@@ -103,7 +105,7 @@ public final class LayerBoundaries {
      *
      * @param beganNs when it began
      * @param endedNs when it ended
-     * @return whether the layer was open then; false if the brick surrounds it
+     * @return true if the layer was open when the brick began; false if the brick surrounds it
      */
     public boolean isInClosed(long beganNs, long endedNs) {
         if (!closed.exists || beganNs - closed.endedNs >= 0) {
@@ -116,17 +118,17 @@ public final class LayerBoundaries {
     }
 
     /**
-     * Returns whether something that began at a time did so before the last boundary.
+     * Returns whether a time is before the last boundary.
      *
      * @param beganNs when it began
-     * @return whether there is a boundary after that
+     * @return true if there is a boundary after that time
      */
     public boolean isBeforeBoundary(long beganNs) {
         return hasBoundary && beganNs - boundaryNs < 0;
     }
 
     /**
-     * Ends a brick: moves the boundaries inside it.
+     * Ends a brick, and moves the boundaries that it spans.
      *
      * @param beganNs when it began
      * @param endedNs when it ended
@@ -173,7 +175,7 @@ public final class LayerBoundaries {
     }
 
     /**
-     * Something belongs to the layer under way.
+     * Adds a brick or entry to the layer under way.
      *
      * @param beganNs when it began
      */
@@ -185,7 +187,7 @@ public final class LayerBoundaries {
     // ---- layers and passes ----
 
     /**
-     * A layer is announced.
+     * Begins an announced layer.
      *
      * @param nowNs when it begins
      */
@@ -198,7 +200,7 @@ public final class LayerBoundaries {
     }
 
     /**
-     * The layer under way ends, announced or not.
+     * Ends the layer under way, whether or not it was announced.
      *
      * @param nowNs when it ends
      */
@@ -213,7 +215,7 @@ public final class LayerBoundaries {
     }
 
     /**
-     * Returns when the layer under way began: at its boundary, as long as nothing belongs to it.
+     * Returns when the layer under way began: at its boundary, as long as it is empty.
      *
      * @return its beginning
      */
@@ -225,7 +227,7 @@ public final class LayerBoundaries {
     }
 
     /**
-     * A pass ends. A brick that runs then may still belong to the layer that ended last.
+     * Ends a pass. A brick that runs at that time may still belong to the layer that ended last.
      *
      * @param nowNs when it ends
      */
@@ -240,32 +242,32 @@ public final class LayerBoundaries {
     // ---- the layer that ended last ----
 
     /**
-     * Returns whether a brick may still be found to belong to the layer that ended last.
+     * Returns whether further bricks may belong to the layer that ended last.
      *
-     * @return whether there is one
+     * @return false if no layer has ended, or the last one was forgotten
      */
     public boolean hasClosed() {
         return closed.exists;
     }
 
-    /** From now on no brick belongs to the layer that ended last. */
+    /** Forgets the layer that ended last: no further brick belongs to it. */
     public void forgetClosed() {
         closed.exists = false;
     }
 
     /**
-     * When the layer that ended last began.
+     * Returns when the layer that ended last began.
      *
-     * @return its beginning; has no meaning before something belongs to it or it is known otherwise
+     * @return its beginning; undefined as long as the layer is empty and its beginning is not known otherwise
      */
     public long closedBeganNs() {
         return closed.beganNs;
     }
 
     /**
-     * When the layer that ended last ended.
+     * Returns when the layer that ended last ended.
      *
-     * @return its end, which bricks across it have moved
+     * @return its end, as moved by the bricks that span it
      */
     public long closedEndedNs() {
         return closed.endedNs;

@@ -11,20 +11,20 @@ package org.brickprofiler.internal.record;
  *  +---+---------------+-------+---------------+---------------+
  * </pre>
  *
- * <p>The step is what {@link Layers} knows of the step to which the layer belongs. Passes are numbered over all
- * threads. Two layers share a token only if 2<sup>25</sup> passes lie between them, and two hand-offs only if they
- * belong to one layer and 32,767 other hand-offs lie between them; readers treat a token that two layers or two
+ * <p>The step is the phase of the step to which the layer belongs, as {@link Layers} encodes it. Passes are numbered
+ * over all threads. Two layers share a token only if 2<sup>25</sup> passes lie between them, and two hand-offs only if
+ * they belong to one layer and 32,767 other hand-offs lie between them; readers treat a token that two layers or two
  * hand-offs share as belonging to neither.
  */
 public final class LayerToken {
 
-    /** Instead of a layer: none. */
+    /** In place of the token of a layer: there is no layer. */
     public static final long VOID = 0L;
 
     /** In place of a layer: the layer that the thread itself is in. */
     public static final long OWN = -1L;
 
-    /** Instead of a layer's number: none. */
+    /** In place of a layer's number: there is no layer. */
     public static final int NO_LAYER = -1;
 
     /** In place of a layer's number: the number by the thread's own boundaries. */
@@ -33,7 +33,7 @@ public final class LayerToken {
     private static final int LAYER_BITS = 20;
     private static final long LAYER_MASK = (1L << LAYER_BITS) - 1;
 
-    /** The largest number of a layer; larger ones count as that. */
+    /** The largest number of a layer; it also stands for all larger numbers. */
     public static final int LAST_LAYER = (int) LAYER_MASK - 1;
 
     private static final int PASS_BITS = 25;
@@ -50,8 +50,8 @@ public final class LayerToken {
      * Packs a layer.
      *
      * @param pass the number of the pass, 1 or more; its lowest 25 bits are kept
-     * @param step 0 to 7: what the token tells of its step
-     * @param layer the number of the layer, 0 or more; from 1,048,574 on all are that one
+     * @param step the phase of the layer's step, as {@link Layers} encodes it, 0 to 7
+     * @param layer the number of the layer, 0 or more; numbers above 1,048,574 become 1,048,574
      * @return the token
      */
     public static long of(long pass, int step, int layer) {
@@ -59,7 +59,7 @@ public final class LayerToken {
     }
 
     /**
-     * Returns what a token tells of its step.
+     * Returns the phase of the step of a token's layer, as {@link Layers} encodes it.
      *
      * @param token the token of a layer
      * @return 0 to 7
@@ -93,15 +93,15 @@ public final class LayerToken {
      * Returns the number of a layer.
      *
      * @param token any token
-     * @return 0 or more; {@link #NO_LAYER} for one that is no layer's
+     * @return 0 or more; {@link #NO_LAYER} for {@link #VOID} and {@link #OWN}
      */
     public static int layer(long token) {
         return token == OWN ? NO_LAYER : (int) (token & LAYER_MASK) - 1;
     }
 
     /**
-     * Packs a change of the layer that a thread works for into the value of an entry. It holds both sides, since the
-     * entry of the change before may be overwritten.
+     * Packs a change of the layer that a thread works for into the value of an entry. The value holds both layers,
+     * because the entry of the previous change may be overwritten.
      *
      * @param before the token until then
      * @param after the token from then on

@@ -5,24 +5,24 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The layer that each thread is in, or works for. Layers are counted while the profiler is off, too: it may be switched
- * on within a pass. Any thread; allocates for a thread's first boundary alone.
+ * The layer that each thread is in, or works for. Layers are also counted while the profiler is off, because it may be
+ * switched on within a pass. Any thread; allocates only at a thread's first boundary.
  */
 public final class Layers implements LongSupplier {
 
-    /** Instead of a layer's number: the one after the last. */
+    /** In place of a layer's number: the number after that of the previous layer. */
     public static final int NEXT = -1;
 
-    /** Instead of the phase of a step: there is no step. */
+    /** In place of the phase of a step: there is no step. */
     private static final int NO_STEP = 0;
 
-    /** Instead of the phase of a step: the step is not recorded, so its samples have no phase. */
+    /** In place of the phase of a step: the step is not recorded, so its samples have no phase. */
     private static final int UNRECORDED = PhaseRow.PHASES;
 
     private final PerThread<Place, @Nullable Void> places = new PerThread<>(new Places(), null, false);
     /**
      * The place of the thread that was the first to reach a boundary, which finds it here without a lookup. Written
-     * without a fence: a thread takes it if it is its own.
+     * without a fence: a thread uses the place only if it is the thread's own.
      */
     private @Nullable Place first;
 
@@ -31,10 +31,10 @@ public final class Layers implements LongSupplier {
     /** Increases with each {@link #reset}: a thread whose place has an older epoch discards its pass. */
     private volatile int epoch;
 
-    /** Increases with each reset that forgets steps: a thread whose place has an older one has no step. */
+    /** Increases with each reset that forgets steps: a thread whose place has an older step epoch has no step. */
     private volatile int stepEpoch;
 
-    /** Whether any step ever began; before, nobody has a phase. */
+    /** Whether any step ever began. Until then no sample has a phase. */
     private volatile boolean hasSteps;
 
     /** Counts layers from the first pass. */
@@ -47,7 +47,7 @@ public final class Layers implements LongSupplier {
         /** The number of the pass; 0 before its first boundary. */
         private long pass;
 
-        /** The number of the layer that is under way or comes next. */
+        /** The number of the layer that is under way, or else of the next one. */
         private int next;
 
         /** The layer that this thread began and did not end. */
@@ -60,7 +60,10 @@ public final class Layers implements LongSupplier {
 
         private int stepEpoch;
 
-        /** The token that it works for: that of its own layer, unless it was given another layer's. */
+        /**
+         * The token of the layer that the thread works for: its own layer, unless {@link #workFor} gave it another
+         * layer.
+         */
         private long current;
 
         Place(@Nullable Thread thread) {
@@ -79,7 +82,7 @@ public final class Layers implements LongSupplier {
         }
     }
 
-    /** A named class: the first lambda of a virtual machine takes longer to make than a profiler. */
+    /** A named class: the first lambda of a virtual machine takes longer to create than a profiler. */
     private static final class Places implements PerThread.Keeper<Place, @Nullable Void> {
         @Override
         public Place make(@Nullable Thread owner) {
@@ -129,7 +132,8 @@ public final class Layers implements LongSupplier {
         Place mine = mine();
         if (number != NEXT) {
             if (number < mine.next) {
-                // A layer of that number may have been in this pass: no two share a token.
+                // This pass may have had a layer of that number, and no two layers may share a token: a new pass
+                // begins.
                 mine.pass = 0;
             }
             mine.next = Math.min(number, LayerToken.LAST_LAYER);
@@ -164,7 +168,7 @@ public final class Layers implements LongSupplier {
         mine.step = endsStep ? NO_STEP : mine.step;
     }
 
-    /** Ends the step of the calling thread, and not its pass. */
+    /** Ends the step of the calling thread, but not its pass. */
     public void endStep() {
         mine().step = NO_STEP;
     }
@@ -188,9 +192,9 @@ public final class Layers implements LongSupplier {
     }
 
     /**
-     * Returns the phase of the samples that the calling thread records now, and selects it in the thread's table: of
-     * the step of the layer that it was given by {@link #workFor}, or else of its own step, or else the only phase of
-     * which steps are under way.
+     * Returns the phase of the samples that the calling thread records now, and selects it in the thread's table. It is
+     * the phase of the first of these that exists: the step of the layer that {@link #workFor} gave to the thread; the
+     * thread's own step; the steps under way, if they all have one phase.
      *
      * @param own the thread's own table, which nobody else writes; null if it has none
      * @param state a {@link ProfilerState}
@@ -264,8 +268,8 @@ public final class Layers implements LongSupplier {
     }
 
     /**
-     * Returns whether the calling thread works for a layer that it did not begin, and the layer may have a phase; a
-     * boundary of its own ends that.
+     * Returns whether the calling thread works for a layer that it did not begin, and that may have a phase. A boundary
+     * of the thread's own ends this work.
      *
      * @return true from {@link #workFor} on; false if no step ever began
      */

@@ -6,8 +6,8 @@ import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
 /**
- * The listeners of a profiler. A listener that throws is removed, so that its exception never reaches the code that is
- * timed. Any thread.
+ * The listeners of a profiler. A listener that throws a runtime exception is removed, and the exception does not reach
+ * the code that is timed. Any thread.
  *
  * @param <L> the type of a listener
  */
@@ -16,7 +16,7 @@ public final class Listeners<L> {
     private final List<L> all = new CopyOnWriteArrayList<>();
     private final List<L> ofBricks = new CopyOnWriteArrayList<>();
 
-    /** Whether there is any listener: each step asks, and finds the answer without going through the lists. */
+    /** Whether there is no listener. Each step reads this field instead of the lists. */
     private volatile boolean isEmpty = true;
 
     /** Creates an empty list. */
@@ -25,8 +25,8 @@ public final class Listeners<L> {
     /**
      * Adds a listener.
      *
-     * @param listener the listener; added twice, it hears everything twice
-     * @param wantsBricks whether it hears of bricks, too
+     * @param listener the listener; if it is added twice, it is called twice
+     * @param wantsBricks whether it is called for bricks, too
      */
     public synchronized void add(L listener, boolean wantsBricks) {
         all.add(listener);
@@ -37,7 +37,7 @@ public final class Listeners<L> {
     }
 
     /**
-     * Removes a listener once.
+     * Removes one registration of a listener.
      *
      * @param listener the listener; nothing happens if it was not added
      */
@@ -50,16 +50,16 @@ public final class Listeners<L> {
     /**
      * Returns whether there is no listener.
      *
-     * @return true without a listener
+     * @return true if there is none
      */
     public boolean isEmpty() {
         return isEmpty;
     }
 
     /**
-     * Returns whether a listener hears of bricks.
+     * Returns whether a listener is called for bricks.
      *
-     * @return true with such a listener
+     * @return true if there is such a listener
      */
     public boolean wantBricks() {
         return !ofBricks.isEmpty();

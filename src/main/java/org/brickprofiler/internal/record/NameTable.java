@@ -11,22 +11,22 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Names and their keys, dense ints from 0. Names are added and never removed, up to a bound; all names beyond the bound
+ * Names and their keys, dense ints from 0. Names are never removed. Their number is bounded; all names beyond the bound
  * share one key. Every method may be called from any thread and none waits for another.
  *
  * <h2>Why names and keys correspond one to one:</h2>
  *
  * The entry at index <i>k</i> is set once, by compare-and-set. {@code size} passes <i>k</i> only after that entry is in
  * the map; a thread that finds an entry at {@code size} first adds the entry to the map. If a thread reads {@code size}
- * and then does not find its name in the map, the name, if it has a key at all, has one at or after that size; the
- * thread searches upwards from there and finds either its name or the first free place.
+ * and then does not find its name in the map, the name has either no key or one at or above that size. The thread
+ * therefore searches upwards from that size, and finds either its name or the first free place.
  */
 public final class NameTable {
 
     /** The common name of all names past a table's bound. */
     public static final String OTHER_NAMES = "(other names)";
 
-    /** The key of no name. */
+    /** In place of a key: the name has none. */
     public static final int NONE = -1;
 
     private static final VarHandle SIZE;
@@ -39,7 +39,7 @@ public final class NameTable {
         }
     }
 
-    /** Of the JDK: the first profiler is made in no time only if no jar with signed classes has to be opened. */
+    /** A map of the JDK: opening a jar with signed classes would delay the first profiler. */
     private final ConcurrentHashMap<String, Entry> byName = new ConcurrentHashMap<>(256);
 
     private final AtomicReferenceArray<Entry> byKey;
@@ -65,7 +65,7 @@ public final class NameTable {
     }
 
     /**
-     * A table without fixed names.
+     * Creates a table without fixed names.
      *
      * @param overflowName the name of key 0, shared by all names past the bound
      * @param overflowTag the tag of that key
@@ -75,14 +75,14 @@ public final class NameTable {
     }
 
     /**
-     * A table with some fixed names, which go by other spellings too.
+     * Creates a table with some fixed names, which may have other spellings, too.
      *
      * @param fixedNames the names of the keys from 0
      * @param fixedTags the tags of those keys
      * @param overflowName the name of the next key, shared by all names past the bound
      * @param overflowTag the tag of that key
-     * @param spellings the fixed key that a name is a spelling of, or {@link #NONE}; asked for names that are not in
-     *     the table, it should allocate nothing; null if there are no other spellings
+     * @param spellings returns the fixed key that a name is a spelling of, or {@link #NONE}. It is called for names
+     *     that are not in the table, and should allocate nothing. Null if there are no other spellings
      */
     public NameTable(
             String[] fixedNames,
@@ -117,16 +117,17 @@ public final class NameTable {
     }
 
     /**
-     * Returns the key of a name, which gets one if it has none. Allocates only then.
+     * Returns the key of a name. If the name has none, it gets a new key; only this allocates.
      *
      * @param name any name; not checked
-     * @param tag the caller's mark on a new name; the first one stays
+     * @param tag the caller's tag of a new name; the first tag is kept
      * @return its key, or the shared key once the table is full
      */
     public int keyOf(String name, int tag) {
         int from = size;
         Entry known = byName.get(name);
-        // A name that another thread is adding is in the map before the size passes its key: the key is of no use yet.
+        // A name that another thread is adding is in the map before the size passes its key. Until then the key is not
+        // usable.
         if (known != null && known.key < from) {
             return known.key;
         }
@@ -135,8 +136,8 @@ public final class NameTable {
     }
 
     /**
-     * Returns the key of a name that is no alias and no other spelling, which gets one if it has none. From then on the
-     * name means that key, even if it was an alias of another one.
+     * Returns the name's own key, never the key of which the name is an alias or a spelling. If the name has none, it
+     * gets a new key. From then on the name means that key, even if it was an alias of another one.
      *
      * @param name any name except a fixed one; not checked
      * @param tag the caller's tag of a new name; the first tag is kept
@@ -197,7 +198,7 @@ public final class NameTable {
     }
 
     /**
-     * Returns how many keys are in use: 0 to {@code size() - 1}.
+     * Returns the number of keys in use: 0 to {@code size() - 1}.
      *
      * @return the number of keys
      */
@@ -216,7 +217,7 @@ public final class NameTable {
     }
 
     /**
-     * Returns the caller's mark on a key.
+     * Returns the caller's tag of a key.
      *
      * @param key 0 to {@code size() - 1}
      * @return the tag given with its name
@@ -226,8 +227,8 @@ public final class NameTable {
     }
 
     /**
-     * Returns the tags of all keys as they are now and will be, for callers that save the loads to get there. The tag
-     * of a key is there before anything is recorded with the key.
+     * Returns the live array of the tags of all keys, which saves callers the loads to reach it. The tag of a key is
+     * written before anything is recorded with the key.
      *
      * @return the array itself, which only this class writes
      */
@@ -250,7 +251,7 @@ public final class NameTable {
      * Returns the names of this table for readers of spans.
      *
      * @param tagNames the names of the tags, which are indexes of this list
-     * @return a view: it has the names that are added later, too
+     * @return a view that includes names that are added later
      */
     public SpanSink.Names spanNames(List<String> tagNames) {
         return new SpanSink.Names() {

@@ -7,18 +7,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Gives access to the calling thread's samples for a tool that records the outputs of the same thread. Every method may
- * be called from any thread, and allocates nothing but for a new name.
+ * be called from any thread, and allocates nothing.
  */
 public interface OwnSamples extends SampleTimes {
 
     /**
      * Returns access to the samples of a registry.
      *
-     * @param names have the keys of the rows
-     * @param registry has the tables
-     * @param timesLater whether samples get their times later
-     * @param clock that samples are timed by
-     * @return the samples of whichever thread asks
+     * @param names the names and keys of the rows
+     * @param registry the registry of the tables
+     * @param timesLater whether samples get their times only at a later synchronisation
+     * @param clock the clock that times the samples
+     * @return access to the samples of the thread that calls it
      */
     static OwnSamples of(NameTable names, TableRegistry registry, BooleanSupplier timesLater, LongSupplier clock) {
         return new OwnSamples() {
@@ -28,7 +28,8 @@ public interface OwnSamples extends SampleTimes {
             }
 
             /**
-             * Skips samples that the thread resolved for a device: they belong to an earlier pass or another thread.
+             * Returns null if samples get their times later: the thread's table then has samples that the thread
+             * resolved for a device, which belong to an earlier pass or another thread.
              */
             @Override
             public @Nullable StatTable table() {
@@ -53,14 +54,14 @@ public interface OwnSamples extends SampleTimes {
     /**
      * Returns the table of the calling thread's samples.
      *
-     * @return the table, which another one replaces at a reset; null if the thread has none of its own, or samples get
-     *     their times later
+     * @return the table, which a reset replaces by another one; null if the thread has no table of its own, or samples
+     *     get their times later
      */
     @Nullable
     StatTable table();
 
     /**
-     * Returns the clock that samples are timed by.
+     * Reads the clock that times the samples.
      *
      * @return ns
      */

@@ -6,9 +6,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The deferred measurements of one recording thread, oldest first. One producer, one consumer at a time, no lock.
  *
- * <p>Measurements lie in rings of longs, three a measurement. A full ring is followed by one of twice its size, up to
- * {@link #BOUND} in all; the consumer drops a ring when it is empty and has a successor. A producer whose queue is
- * resolved once per forward pass therefore soon needs only one ring, and then allocates nothing.
+ * <p>Measurements are stored in rings of longs, three longs each. A full ring is followed by one of twice its size; at
+ * most {@link #BOUND} measurements wait in all rings. The consumer drops a ring that is empty and has a successor. A
+ * producer whose queue is resolved once per forward pass therefore soon needs only one ring, and then allocates
+ * nothing.
  *
  * <p>A queue that threads share stores the owner of each measurement.
  */
@@ -21,10 +22,16 @@ final class PendingQueue {
     private static final int LONGS_EACH = 3;
     private static final long[] NO_CELLS = {};
 
-    /** The owners of whole queues; those of single measurements are smaller. */
+    /**
+     * The last number given to the owner of a whole queue. The numbers of the owners of single measurements are
+     * smaller.
+     */
     private static final AtomicLong LAST_OWNER = new AtomicLong(1L << Integer.SIZE);
 
-    /** In the first cell of a measurement: the lower half is the row, the upper one the owner in a shared queue. */
+    /**
+     * The shift of the owner in the first cell of a measurement of a shared queue. The lower half of that cell is the
+     * row.
+     */
     private static final int OWNER_SHIFT = Integer.SIZE;
 
     private final boolean isShared;
@@ -42,15 +49,15 @@ final class PendingQueue {
     /** The ring that the consumer reads; set once by the producer, then moved by the consumer. */
     private volatile @Nullable Ring head;
 
-    /** Whether the consumer took anything since this was last forgotten. */
+    /** Whether the consumer has taken a measurement since the last {@link #forgetTaken}. */
     private volatile boolean taken;
 
-    /** The queue of one thread. */
+    /** Creates the queue of one thread. */
     PendingQueue() {
         this(false);
     }
 
-    /** A queue that threads take turns with, or that of one thread. */
+    /** Creates a queue that threads share, one at a time, or the queue of one thread. */
     PendingQueue(boolean isShared) {
         this.isShared = isShared;
         this.owner = isShared ? 0 : LAST_OWNER.incrementAndGet();
@@ -70,9 +77,9 @@ final class PendingQueue {
      * Adds a measurement at the end. Only the producer.
      *
      * @param row its row, in the form of {@link TableRegistry#defer}
-     * @param origin its begin, in the form of {@link TableRegistry#defer}
+     * @param origin its beginning, in the form of {@link TableRegistry#defer}
      * @param elements elements it processed
-     * @return false if {@link #BOUND} measurements are waiting, so that this one was refused
+     * @return false if the measurement was refused because {@link #BOUND} measurements are waiting
      */
     boolean offer(int row, long origin, long elements) {
         return offer((long) row, origin, elements);
@@ -152,13 +159,13 @@ final class PendingQueue {
         return taken;
     }
 
-    /** A new interval begins. */
+    /** Begins a new interval for {@link #wasTakenFrom}. */
     void forgetTaken() {
         taken = false;
     }
 
     /**
-     * Returns how many measurements wait. Any thread; exact while neither side is active.
+     * Returns the number of waiting measurements. Any thread; exact while neither side is active.
      *
      * @return 0 or more
      */
@@ -170,7 +177,7 @@ final class PendingQueue {
         return (int) waiting;
     }
 
-    /** A ring of measurements; its two counts only increase, and are masked to find a place. */
+    /** A ring of measurements. Its two counts only increase; a mask of a count gives the place. */
     private static final class Ring {
         final int capacity;
         final long[] cells;
@@ -178,13 +185,13 @@ final class PendingQueue {
         final AtomicLong taken = new AtomicLong();
         volatile @Nullable Ring next;
 
-        /** A ring for a number of measurements that is a power of two. */
+        /** Creates a ring for a number of measurements, which is a power of two. */
         Ring(int capacity) {
             this.capacity = capacity;
             this.cells = new long[capacity * LONGS_EACH];
         }
 
-        /** Only the producer. */
+        /** Returns the number of measurements that still fit. Only the producer. */
         int room() {
             return capacity - (int) (put.getPlain() - taken.getAcquire());
         }

@@ -16,7 +16,7 @@ public final class PendingResolver {
 
     private static final int FIRST_CAPACITY = 256;
 
-    /** More than this many measurements are not kept room for between calls. */
+    /** Arrays for more than this many measurements are released after a call. */
     private static final int LARGEST_KEPT = 1 << 16;
 
     private final TableRegistry registry;
@@ -37,7 +37,8 @@ public final class PendingResolver {
     private @Nullable StatTable own;
 
     /**
-     * How many measurements of this resolution lasted until the common end, for more than an instant; guarded by this.
+     * The number of measurements of this resolution that end at the common end and last longer than 0 ns; guarded by
+     * this.
      */
     private long untilEnd;
 
@@ -50,8 +51,8 @@ public final class PendingResolver {
     /**
      * Creates a resolver.
      *
-     * @param registry the tables whose pending measurements are resolved, and which get the samples
-     * @param sequential whether a measurement ends when the next one starts, instead of all at the common end
+     * @param registry the tables whose pending measurements are resolved, and which receive the samples
+     * @param sequential whether a measurement ends when the next one starts; otherwise all end at the common end
      */
     public PendingResolver(TableRegistry registry, boolean sequential) {
         this.registry = registry;
@@ -59,7 +60,7 @@ public final class PendingResolver {
     }
 
     /**
-     * Counts a measurement that found its queue full. The first one is logged.
+     * Counts a measurement that was dropped because its queue is full. The first one is logged.
      *
      * @param brick the name of its brick
      */
@@ -72,7 +73,7 @@ public final class PendingResolver {
     }
 
     /**
-     * Returns the number of measurements that found their queue full.
+     * Returns the number of measurements that were dropped because their queue was full.
      *
      * @return 0 or more
      */
@@ -81,7 +82,7 @@ public final class PendingResolver {
     }
 
     /**
-     * Returns the number of measurements that found their queue full, and counts from 0 again.
+     * Returns the number of measurements that were dropped because their queue was full, and counts from 0 again.
      *
      * @return 0 or more
      */
@@ -110,7 +111,7 @@ public final class PendingResolver {
             } else {
                 registry.drainPending(literalAdder);
             }
-            // Two spans that end together overlap, unless one of them is empty.
+            // Two spans with the same end overlap, unless one of them is empty.
             if (untilEnd > 1) {
                 overlaps.addAndGet(untilEnd);
             }
@@ -126,8 +127,8 @@ public final class PendingResolver {
 
     /**
      * Returns the number of measurements with overlapping spans since the construction or the last
-     * {@link #takeOverlaps}: those that were resolved together and literally, if more than one of them had a duration
-     * above 0.
+     * {@link #takeOverlaps}. Measurements overlap if more than one of those that were resolved together ends at the
+     * common end and has a duration above 0.
      *
      * @return 0 if each measurement ends at the start of the next one
      */
@@ -136,7 +137,7 @@ public final class PendingResolver {
     }
 
     /**
-     * Begins anew to count overlaps.
+     * Returns the number of overlaps, and counts from 0 again.
      *
      * @return {@link #overlaps} until then
      */
@@ -195,7 +196,10 @@ public final class PendingResolver {
         return order;
     }
 
-    /** Asks for each sample whether the calling thread still has the same table: resets rely on it. */
+    /**
+     * Adds a sample. Checks for each sample whether the calling thread still has the same table, because resets rely on
+     * this.
+     */
     private void add(int row, long startNs, long untilNs, long elementCount) {
         PerThread.Slots<StatTable, ?> now = registry.tables();
         if (now != tables) {

@@ -18,20 +18,21 @@ import org.jspecify.annotations.Nullable;
  * <h2>The memory model of recording:</h2>
  *
  * <ol>
- *   <li><b>One writer.</b> The slot of a platform thread is written by that thread alone, with plain stores and without
- *       a lock. The object itself ensures that readers get whole values: {@link StatTable} has two counts a row,
- *       {@link SpanBuffer} and {@link PendingQueue} have a count that is released after the cells below it.
+ *   <li><b>One writer.</b> The object of a platform thread is written by that thread alone, with plain stores and
+ *       without a lock. The object itself ensures that readers get whole values: {@link StatTable} has two counts per
+ *       row, {@link SpanBuffer} and {@link PendingQueue} have a count that is released after the cells below it.
  *   <li><b>Lookup.</b> The objects are in an immutable {@link Slots}, to which one volatile field refers. A thread
  *       finds its own object in a few dependent loads, independently of its thread-locals, which thread pools clear.
  *       The lookup first compares with the thread that registered first.
  *   <li><b>Registering.</b> The first call of a thread creates its object and replaces the slots by compare-and-set. It
  *       does not wait; a thread that loses the race repeats the operation on the winner's slots.
- *   <li><b>Ended threads.</b> The next reader merges their slots into one value, or, after the same number of new
- *       threads has come, the next thread that registers does. The same compare-and-set removes the object, so each
- *       object is in exactly one of the two. The end of a thread happens before {@link Thread#isAlive} returns false.
+ *   <li><b>Ended threads.</b> The next reader merges their objects into one value. If no reader comes, a thread that
+ *       registers does so, once there are twice as many objects as threads were alive at the last check, plus 16. One
+ *       compare-and-set both removes the objects and replaces the value, so each object counts exactly once. The end of
+ *       a thread happens before {@link Thread#isAlive} returns false.
  *   <li><b>Virtual threads</b> either have one object each, in a thread-local, or share a few objects. A thread holds a
  *       shared object while it writes: it takes the object with a compare-and-set and gives it back with a release, so
- *       each holder sees the writes of the one before. If all shared objects are held, the thread adds one; no thread
+ *       each holder sees the writes of the previous one. If all shared objects are held, the thread adds one; no thread
  *       waits.
  *   <li><b>Replacing</b> all objects, as a reset does, is one compare-and-set of the slots. A writer may still finish
  *       an operation in its old object; {@link TableRegistry} describes the consequences.
@@ -59,13 +60,13 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         }
     }
 
-    /** The slot of one thread, or of the virtual thread that holds it. The owner never changes. */
+    /** The object of one thread, or of the virtual thread that holds it. The owner never changes. */
     public abstract static class Owned {
         private final @Nullable Thread owner;
         private final AtomicBoolean held = new AtomicBoolean();
 
         /**
-         * Something of a thread.
+         * Creates the object of a thread.
          *
          * @param owner the thread, or null if threads share it
          */
@@ -90,16 +91,16 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         /**
          * Returns whether the owner may still write.
          *
-         * @return false if it has ended or there is none
+         * @return false if the owner has ended, or if there is none
          */
         public final boolean isOwnerAlive() {
             Thread thread = owner;
             return thread != null && thread.isAlive();
         }
 
-        /** Takes a shared thing for the calling thread to write, without waiting; false if another holds it. */
+        /** Takes a shared object for the calling thread to write, without waiting; false if another thread holds it. */
         final boolean tryHold() {
-            // Opaque: a caller that tries again and again must see the release.
+            // Opaque, because a caller that spins must see the release.
             return !held.getOpaque() && held.compareAndSet(false, true);
         }
 
@@ -110,7 +111,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
     }
 
     /**
-     * Creates the objects of threads, and keeps the value that ended threads leave. Any thread.
+     * Creates the objects of threads, and computes the value that ended threads leave. Any thread.
      *
      * @param <T> the type of the objects
      * @param <L> the type of their remaining value
@@ -139,7 +140,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
     }
 
     /**
-     * The objects of threads, and the value of ended threads. Immutable; a change is a new object.
+     * The objects of threads, and the value of ended threads. Immutable; a change creates a new object.
      *
      * @param <T> the type of the objects
      * @param <L> the type of the value of ended threads
@@ -148,10 +149,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         private final @Nullable Thread firstOwner;
         private final @Nullable T first;
 
-        /**
-         * At least twice as long as the number of objects; each object is at its thread's id, or at the next free
-         * place.
-         */
+        /** A hash table by thread id, with linear probing; at least twice as long as the number of objects. */
         private final @Nullable Owned[] placed;
 
         private final boolean isOnly;
@@ -159,8 +157,8 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         private final L left;
 
         /**
-         * The number of objects at which ended threads are looked for next, chosen so that the search costs each new
-         * object little.
+         * The number of objects at which a registering thread next looks for ended threads, chosen so that the search
+         * costs little per new object.
          */
         private final int sweepAt;
 
@@ -191,13 +189,13 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
             return placed;
         }
 
-        /** Returns the slot of a thread, or null. */
+        /** Returns the object of a thread, or null. */
         @Nullable
         T of(Thread thread) {
             return thread == firstOwner ? first : probe(thread);
         }
 
-        @SuppressWarnings("unchecked") // there are only things of this type
+        @SuppressWarnings("unchecked") // all objects have this type
         private @Nullable T probe(Thread thread) {
             @Nullable Owned[] all = placed;
             int mask = all.length - 1;
@@ -210,7 +208,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         }
 
         /**
-         * Returns the slot of a thread, or null, by searching all slots: a subclass of Thread may return another id
+         * Returns the object of a thread, or null, by searching all objects: a subclass of Thread may return another id
          * each time.
          */
         @Nullable
@@ -229,13 +227,13 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
             return isOnly ? first : null;
         }
 
-        /** Returns how many places there are, of which some have an object: for loops in few loads. */
+        /** Returns the number of places, of which some are empty, for loops that need few loads. */
         int places() {
             return placed.length;
         }
 
         /** Returns the object at a place, or null. */
-        @SuppressWarnings("unchecked") // there are only things of this type
+        @SuppressWarnings("unchecked") // all objects have this type
         @Nullable
         T at(int place) {
             return (T) placed[place];
@@ -251,13 +249,14 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
             return left;
         }
 
-        /** Returns these slots, or slots without the objects of ended threads if it is time to look for them. */
+        /** Returns these slots, or slots without the objects of ended threads if a check for these is due. */
         Slots<T, L> sweptIfDue(Keeper<T, L> keeper) {
             return live.size() < sweepAt ? this : swept(keeper);
         }
 
         /**
-         * Returns slots for the same threads with other objects, in the same order, and with another remaining value.
+         * Returns slots for the same threads with other objects, in the same order, and with another value of ended
+         * threads.
          */
         Slots<T, L> with(List<T> others, L leftNow) {
             return new Slots<>(others, leftNow, sweepAt);
@@ -294,8 +293,8 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
 
     private final Keeper<T, L> keeper;
 
-    /** The objects of virtual threads that have one each; null if they share. */
-    @SuppressWarnings("ThreadLocalUsage") // each object has its own things on every virtual thread
+    /** The objects of virtual threads that have one each; null if virtual threads share objects. */
+    @SuppressWarnings("ThreadLocalUsage") // each instance has its own objects of virtual threads
     private final @Nullable ThreadLocal<@Nullable T> ofVirtual;
 
     private volatile Slots<T, L> slots;
@@ -307,7 +306,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
      * Creates slots without threads.
      *
      * @param keeper creates the objects
-     * @param nothing the remaining value before any thread has ended
+     * @param nothing the value of ended threads before any thread has ended
      * @param shares whether virtual threads share objects, instead of having one each
      */
     public PerThread(Keeper<T, L> keeper, L nothing, boolean shares) {
@@ -319,7 +318,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
     // ---- the calling thread ----
 
     /**
-     * Returns the slot of the calling thread. Allocates at its first call on a thread.
+     * Returns the object of the calling thread. Allocates at its first call on a thread.
      *
      * @return the same object at each call until it is replaced; on a virtual thread that shares, an object that no
      *     other thread has until it is passed to {@link #release}
@@ -350,17 +349,17 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
     }
 
     /**
-     * Returns the slot of the calling thread alone, with the fewest loads. Allocates nothing.
+     * Returns the calling thread's own object, with the fewest loads. Allocates nothing.
      *
-     * @return the object that {@link #mine} returned; null if there is none, if it is a virtual thread's, or if the
-     *     thread has an id that changes
+     * @return the object that {@link #mine} returned; null if there is none, if the thread is virtual, or if the thread
+     *     has an id that changes
      */
     public @Nullable T own() {
         return slots.of(Thread.currentThread());
     }
 
     /**
-     * Returns the slot of the thread that registered first among those that are alive.
+     * Returns the object of the thread that registered first among those that are alive.
      *
      * @return the object that {@link #own} returns there; null if no thread has registered
      */
@@ -369,7 +368,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
     }
 
     /**
-     * Returns the slot of the calling thread alone, if the thread has one. Allocates nothing.
+     * Returns the calling thread's own object, if it has one. Allocates nothing.
      *
      * @return the object that {@link #mine} returned; null if there is none, or it is shared
      */
@@ -429,20 +428,20 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
     // ---- readers of all threads' objects ----
 
     /**
-     * Returns the things as they are now.
+     * Returns the current slots.
      *
-     * @return while this is the same object, so is each thread's thing
+     * @return the slots; as long as this method returns the same slots, each thread has the same object
      */
     public Slots<T, L> slots() {
         return slots;
     }
 
-    /** Returns whether the slots are still the given ones, and no virtual thread shares anything. */
+    /** Returns whether the slots are still the given ones, and virtual threads share no object. */
     boolean areOnly(@Nullable Slots<T, L> given) {
         return slots == given && shared == null;
     }
 
-    /** Returns the things that virtual threads share. */
+    /** Returns the objects that virtual threads share. */
     List<T> shared() {
         List<T> all = shared;
         return all == null ? List.of() : all;
@@ -473,7 +472,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         swept();
     }
 
-    /** Returns how many platform threads have something here, ended ones among them until they are swept. */
+    /** Returns the number of platform threads with an object, including ended threads until they are swept. */
     int count() {
         return slots.live.size();
     }
@@ -488,7 +487,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         return VirtualThreads.contain(thread);
     }
 
-    /** A class of its own: the method is looked for when the first thread asks that has nothing yet. */
+    /** A class of its own, so that the method is looked up lazily, when the first thread without an object comes. */
     private static final class VirtualThreads {
         private static final MethodHandle IS_VIRTUAL = isVirtualHandle();
 

@@ -9,13 +9,13 @@ public final class PhaseRow {
     /** In place of the number of a phase: the sample belongs to no phase. */
     public static final int NO_PHASE = 0;
 
-    /** How many numbers there are: {@link #NO_PHASE}, and 1 to 3 for the phases of steps. */
+    /** The count of phase numbers: {@link #NO_PHASE}, and 1 to 3 for the phases of steps. */
     public static final int PHASES = 4;
 
-    /** How many bits the key takes. */
+    /** The number of bits of a key. */
     public static final int KEY_BITS = 12;
 
-    /** How many bits a row takes. */
+    /** The number of bits of a row. */
     static final int BITS = KEY_BITS + 2;
 
     private static final int KEY_MASK = (1 << KEY_BITS) - 1;

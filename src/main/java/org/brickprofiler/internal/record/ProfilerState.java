@@ -73,7 +73,7 @@ public final class ProfilerState {
     }
 
     /**
-     * Makes each thread look its table up with its next sample, as after all tables were replaced.
+     * Makes each thread look up its table again with its next sample, after all tables were replaced.
      *
      * @param <T> the type of the profiler
      * @param field the field of its state

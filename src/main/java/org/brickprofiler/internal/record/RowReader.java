@@ -7,15 +7,15 @@ import org.brickprofiler.internal.io.Sums;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads rows of a {@link StatTable} while its writer goes on; a row that is met in the middle of a write is read again.
- * Why that gives values that belong together is said there. Stateless; any thread.
+ * Reads rows of a {@link StatTable} while its writer continues. If a row is being written, it is read again. The
+ * Javadoc of that class explains why the values of a row belong together. Stateless; any thread.
  */
 final class RowReader {
 
     private static final int READS_BEFORE_PAUSE = 64;
     private static final long PAUSE_NS = 100_000;
 
-    /** Ten seconds of pauses: far longer than a scheduler keeps a thread waiting. */
+    /** Ten seconds of pauses: far longer than a thread waits for a processor. */
     private static final int READS_OF_A_STUCK_ROW = 100_000;
 
     private static final int READS_WITH_BUCKETS = 16;
@@ -29,9 +29,10 @@ final class RowReader {
      * @param phase the phase of the row
      * @param key the row
      * @param into the target to which its buckets are added, {@link LatencyBuckets#COUNT} longs, or null. While the row
-     *     is written without a pause, the buckets can miss the samples of the last moment; they agree once its writer
-     *     pauses.
+     *     is written without a pause, the buckets can miss the latest samples; they agree with the count once the
+     *     writer pauses.
      * @param settling whether the writer is about to leave this table, or has left it: the buckets then always agree
+     *     with the count
      */
     static StatRow read(StatTable table, int phase, int key, long @Nullable [] into, boolean settling) {
         long[] spread = null;
@@ -47,7 +48,8 @@ final class RowReader {
             long before = 0;
             boolean copies = into != null && (settling || reads <= READS_WITH_BUCKETS);
             if (copies) {
-                // Before the log: samples that leave the log in between are missed, and none is counted twice.
+                // The buckets are copied before the log: samples that leave the log in between are missed, but none is
+                // counted twice.
                 before = (long) StatTable.CELL.getAcquire(cells, base + StatTable.COUNT);
                 long[] live = table.buckets(phase, key);
                 spread = live == null ? null : live.clone();
@@ -60,12 +62,13 @@ final class RowReader {
             }
             VarHandle.loadLoadFence();
             long begun = (long) StatTable.CELL.getOpaque(cells, base + StatTable.BEGUN);
-            // A writer that an error stopped between its two counts must not block readers forever.
+            // If an error stopped a writer between its two counts, readers must not wait forever.
             stuckReads = begun == stuckAt ? stuckReads + 1 : 0;
             stuckAt = begun;
             boolean agrees =
                     !copies || (spread == null ? before == count : BucketLog.fills(before) == BucketLog.fills(count));
-            // Buckets and further columns go on in longer rows, too: those that were read must be the rows until now.
+            // If the table grew, the buckets and further columns may be those of the longer rows. So the rows that were
+            // read must still be the current ones.
             boolean isCurrent = table.cells(phase) == cells;
             if (isCurrent && agrees && (begun == count || (begun == count + 1 && stuckReads >= READS_OF_A_STUCK_ROW))) {
                 addBuckets(spread, log, BucketLog.size(count), into);

@@ -5,7 +5,7 @@ import java.time.temporal.ChronoUnit;
 
 /**
  * Measures how long the profiler has been on since the last reset, and converts readings of the clock to calendar time.
- * Any thread; rare calls, so a plain lock.
+ * Any thread; calls are rare, so a plain lock suffices.
  */
 public final class RunPeriod {
 
@@ -42,14 +42,14 @@ public final class RunPeriod {
     /**
      * A part of the run.
      *
-     * @param startedAt when the profiler was first on in this part
+     * @param startedAt when the profiler was first on in this part; the beginning of the part if it was never on
      * @param endedAt when the part ended
      * @param coveredNs how long the profiler was on in this part, ns
      */
     public record Part(Instant startedAt, Instant endedAt, long coveredNs) {}
 
     /**
-     * The profiler is on from now. Does nothing if it already was.
+     * Notes that the profiler is on from now. Does nothing if it already was.
      *
      * @param nowNs the clock now, ns
      */
@@ -63,7 +63,7 @@ public final class RunPeriod {
     }
 
     /**
-     * The profiler is off from now.
+     * Notes that the profiler is off from now.
      *
      * @param nowNs the clock now, ns
      */
@@ -73,7 +73,7 @@ public final class RunPeriod {
     }
 
     /**
-     * Returns the part from the last reset to now, and lets it go on.
+     * Returns the part from the last reset to now, without ending it.
      *
      * @param nowNs the clock now, ns
      * @return the part so far

@@ -8,10 +8,10 @@ import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The cost of one start and stop in this virtual machine: a tight loop with both clock reads, on separate tables that
- * no reader uses. Any thread.
+ * The cost of one start and stop in this virtual machine, measured by a tight loop with both clock reads, on separate
+ * tables that no reader uses. Any thread.
  *
- * <p>A daemon thread, which the first profiler starts when it is switched on, measures it once for each way of
+ * <p>A daemon thread, which the first profiler starts when it is switched on, measures the cost once for each way of
  * recording; callers never measure. The thread takes many short turns with pauses, so that it leaves the processors to
  * the application: some milliseconds of work, spread over a quarter of a second, one second after the start. The figure
  * is the fastest turn so far. A turn is so short that other processes interrupt few of them, and there are so many that
@@ -24,14 +24,14 @@ import org.jspecify.annotations.Nullable;
 public final class SelfCost implements Runnable {
 
     /**
-     * The application's loop must compile first: the compiler does not inline into it code that this loop made hot
-     * before.
+     * The application's loop must be compiled first: if this loop has made code hot before, the compiler does not
+     * inline that code into the application's loop.
      */
     private static final long DELAY_NS = 1_000_000_000;
 
     private static final int SAMPLES_A_TURN = 64;
 
-    /** Before that a turn contains the loading of classes. */
+    /** The first turns include class loading. */
     private static final int UNCOUNTED_TURNS = 4;
 
     private static final int TURNS_BETWEEN_RESTS = 8;
@@ -57,7 +57,8 @@ public final class SelfCost implements Runnable {
     private static final SelfCost TRACED_WITH_PERCENTILES = new SelfCost(true, true);
 
     /**
-     * Starts a daemon thread. No lambda, here and in its thread: the first one of a virtual machine takes long to make.
+     * Starts a daemon thread. No lambda, here and in its thread: creating the first lambda of a virtual machine takes
+     * long.
      */
     private static final class Starter implements Consumer<Runnable> {
         @Override
@@ -70,7 +71,7 @@ public final class SelfCost implements Runnable {
                 }
             };
             thread.setDaemon(true);
-            // It must not keep an application's class loader.
+            // The thread must not retain an application's class loader.
             thread.setContextClassLoader(null);
             thread.start();
         }
@@ -80,7 +81,7 @@ public final class SelfCost implements Runnable {
         this(percentiles, traced, NanoClock.SYSTEM, new Starter());
     }
 
-    /** Creates a cost that is still to be measured, by the action that the starter gets. */
+    /** Creates a cost that is not measured yet. The starter receives the action that measures it. */
     SelfCost(boolean percentiles, boolean traced, NanoClock clock, Consumer<Runnable> starter) {
         this.percentiles = percentiles;
         this.traced = traced;
@@ -93,7 +94,7 @@ public final class SelfCost implements Runnable {
      *
      * @param percentiles whether samples count in percentiles
      * @param traced whether samples go into a timeline
-     * @return the cost, which may not be measured yet
+     * @return the cost, which is perhaps not measured yet
      */
     public static SelfCost of(boolean percentiles, boolean traced) {
         if (traced) {
@@ -141,7 +142,7 @@ public final class SelfCost implements Runnable {
                 return;
             }
             if (turn == TURNS_BETWEEN_RESTS) {
-                // The other parts of a snapshot that take their time at first use.
+                // The other parts of a snapshot that are slow at their first use.
                 Runnable firstUses = warmUp;
                 if (firstUses != null) {
                     firstUses.run();

@@ -39,11 +39,11 @@ public abstract class SettingAction {
     }
 
     /**
-     * Makes the sink of all profilers that are given none. Called once, for {@link #TRACE} alone.
+     * Creates the sink of all profilers that are given none. Called once, for {@link #TRACE} alone.
      *
      * @param value the value of the setting
-     * @return the sink; null if the action makes none
-     * @throws IllegalArgumentException when the value cannot be used; the message says why
+     * @return the sink; null if the action creates none
+     * @throws IllegalArgumentException when the value cannot be used; the message has the reason
      */
     protected @Nullable SpanSink open(String value) {
         return null;
@@ -100,7 +100,7 @@ public abstract class SettingAction {
         }
     }
 
-    /** Loads no class before the first element is asked for. */
+    /** Returns the actions, whose classes are loaded lazily. */
     private static Iterable<SettingAction> load() {
         return ServiceLoader.load(SettingAction.class, SettingAction.class.getClassLoader());
     }
@@ -119,7 +119,10 @@ public abstract class SettingAction {
         }
     }
 
-    /** Finds the action of a setting; null if the setting is not set, and, with a warning, if there is no action. */
+    /**
+     * Finds the action of a setting. Returns null if the setting is not set. If there is no action, logs a warning and
+     * returns null.
+     */
     static @Nullable SettingAction find(String key, @Nullable String value, Iterable<SettingAction> actions) {
         if (value == null || value.isBlank()) {
             return null;

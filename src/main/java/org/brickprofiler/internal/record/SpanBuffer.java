@@ -14,9 +14,10 @@ import org.jspecify.annotations.Nullable;
  * <h2>Why a reader gets whole entries:</h2>
  *
  * The writer stores an entry and then its count, with release; a reader loads the count with acquire, so that all
- * entries below it are there. The place of an old entry may be overwritten while it is copied. The writer's fence
- * orders the overwriting after the previous count. After copying, a reader loads the count again and leaves out every
- * entry whose place the writer may have reached by then. One place is kept spare for the entry that is being written.
+ * entries below it are visible. The place of an old entry may be overwritten while a reader copies it. The writer's
+ * fence orders the overwriting after the previous count. After copying, a reader loads the count again and leaves out
+ * every entry whose place the writer may have reached by then. One place stays spare for the entry that is being
+ * written.
  */
 public final class SpanBuffer {
 
@@ -24,13 +25,19 @@ public final class SpanBuffer {
 
     private static final int FIRST_SLOTS = 256;
 
-    /** Entries are written at their end; a few of other threads that share the buffer may be late by a few places. */
+    /**
+     * Entries are written at their end. If threads share the buffer, an entry may come at most about this many places
+     * late.
+     */
     private static final int LATE_ENTRIES = 64;
 
     private static final int KIND_BITS = 4;
     private static final int ELAPSED_SHIFT = PhaseRow.BITS + KIND_BITS + 1;
 
-    /** Set in the word of an entry whose duration takes more than its place: the value holds the highest bits, too. */
+    /**
+     * Set in the word of an entry whose duration does not fit into the word: the value then also holds the highest bits
+     * of the duration.
+     */
     private static final long IS_LONG = 1L << (ELAPSED_SHIFT - 1);
 
     private static final int SHORT_BITS = Long.SIZE - ELAPSED_SHIFT;
@@ -38,7 +45,7 @@ public final class SpanBuffer {
     /** The largest duration that fits beside a value of any size, ns: 9.7 hours. */
     static final long MAX_SHORT_NS = (1L << SHORT_BITS) - 1;
 
-    /** The bits of the value of an entry with a longer duration. */
+    /** The number of bits of the value of an entry with a longer duration. */
     private static final int VALUE_BITS = Long.SIZE - ELAPSED_SHIFT + 1;
 
     private static final VarHandle COUNT;
@@ -63,20 +70,20 @@ public final class SpanBuffer {
     /** Replaced by the writer alone, by a longer copy that holds the same entries at the same places. */
     private volatile long[] cells = new long[0];
 
-    /** How many entries were ever written. Released by the writer after each. */
+    /** The number of entries that were ever written. The writer stores it with release after each entry. */
     private long count;
 
-    /** How many entries found no room. */
+    /** The number of entries that were refused. */
     private long refused;
 
     // The writer's position; from "until" on it must make room.
     private int at;
     private int until;
 
-    /** Entries before this one are forgotten. Set by readers. */
+    /** The number of the first entry that is not discarded. Set by readers. */
     private volatile long keptFrom;
 
-    /** How many entries had found no room when the buffer was last emptied. Guarded by this. */
+    /** The number of entries that had been refused when the buffer was last emptied. Guarded by this. */
     private long refusedBefore;
 
     /**
@@ -148,7 +155,7 @@ public final class SpanBuffer {
         return at < until;
     }
 
-    /** Makes the ring longer, as long as it has not begun anew: places and counts agree until then. */
+    /** Makes the ring longer, unless it has wrapped. Until then places and counts agree. */
     private boolean grow() {
         if (at != count * LONGS_EACH) {
             return false;
@@ -163,7 +170,7 @@ public final class SpanBuffer {
 
     // ---- readers ----
 
-    /** Returns the id of the writer; negative if it is shared. */
+    /** Returns the id of the writer; negative if the buffer is shared. */
     long threadId() {
         return threadId;
     }
@@ -174,7 +181,7 @@ public final class SpanBuffer {
     }
 
     /**
-     * Returns an object that stands for this buffer, and does not keep its memory.
+     * Returns an object that identifies this buffer without retaining its memory.
      *
      * @return the {@link SpanCopy#buffer()} of its copies
      */
@@ -194,7 +201,7 @@ public final class SpanBuffer {
     }
 
     /**
-     * Returns the latest entries: all that end after a moment, and the few before them that were written late.
+     * Returns the latest entries: all that end at or after a moment, and some that end before it.
      *
      * @param ns the clock
      * @return an immutable copy, oldest entry first by the time of writing; entries count as dropped only if the buffer
@@ -235,7 +242,7 @@ public final class SpanBuffer {
     }
 
     /**
-     * Returns whether the writer has used up half of the ring since a moment, so that what was written then will be
+     * Returns whether the writer has filled half of the ring since a moment, so that the entries of that moment will be
      * overwritten soon.
      */
     boolean isLosing(long ns) {
@@ -258,12 +265,12 @@ public final class SpanBuffer {
         return ring[base] + elapsedNs(ring, base) < ns;
     }
 
-    /** Returns how many entries were written since the buffer was last emptied, lost ones included. */
+    /** Returns the number of entries that were written since the buffer was last emptied, including lost ones. */
     synchronized long written() {
         return (long) COUNT.getAcquire(this) - keptFrom + (long) REFUSED.getOpaque(this) - refusedBefore;
     }
 
-    /** Returns how many entries a copy would have now. */
+    /** Returns the number of entries that a copy would have now. */
     synchronized long size() {
         long written = (long) COUNT.getAcquire(this);
         return written - Math.max(keptFrom, Math.min(written, written - slots() + 1));
@@ -275,7 +282,7 @@ public final class SpanBuffer {
         keptFrom = (long) COUNT.getAcquire(this);
     }
 
-    /** Returns whether the writer is gone for good. */
+    /** Returns whether the writer has ended; false if the buffer is shared. */
     boolean isAbandoned() {
         Thread thread = owner == null ? null : owner.get();
         return owner != null && (thread == null || !thread.isAlive());
@@ -289,7 +296,7 @@ public final class SpanBuffer {
         return elapsedNs << ELAPSED_SHIFT | (long) kind.index() << PhaseRow.BITS | row;
     }
 
-    /** Returns the cells of an entry that is a moment. */
+    /** Returns the cells of an entry without a duration. */
     static long[] cells(SpanKind kind, int key, long atNs) {
         return new long[] {atNs, word(kind, key, 0), 0};
     }

@@ -7,12 +7,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timelines behind a {@link SpanStore}, for readers: a reference to them does not keep the writers alive. A buffer
- * outlives its thread until it is emptied. Every method may be called from any thread.
+ * The timelines behind a {@link SpanStore}, for readers. A reference to them does not keep the writers alive. A buffer
+ * outlives its thread until {@link #clear}, {@link #freeEnded} or {@link #end} removes it. Every method may be called
+ * from any thread.
  */
 public final class SpanContents {
 
-    /** The most phases that are kept. */
+    /** The largest number of phases that are kept. */
     static final int MOST_PHASES = 4_096;
 
     private final int capacity;
@@ -22,7 +23,7 @@ public final class SpanContents {
     /** Guarded by itself. */
     private final List<SpanBuffer> buffers = new ArrayList<>();
 
-    /** Copies of the buffers that no thread writes any more. Guarded by {@code buffers}. */
+    /** Copies of the buffers that no thread will write again. Guarded by {@code buffers}. */
     private final List<SpanCopy> ended = new ArrayList<>();
 
     /** Guarded by {@code buffers}. */
@@ -53,11 +54,11 @@ public final class SpanContents {
     }
 
     /**
-     * Room for more entries of a buffer.
+     * Reserves room for more entries of a buffer.
      *
-     * @param wanted how many more
-     * @param slots how many it has room for
-     * @return how many more it may have, 0 if a bound is reached
+     * @param wanted the number of further entries that are wanted
+     * @param slots the number of entries that the buffer has room for
+     * @return the number of further entries that it may have; 0 if a bound is reached
      */
     int reserve(int wanted, int slots) {
         long allowed = Math.min(wanted, capacity + 1L - slots);
@@ -73,7 +74,7 @@ public final class SpanContents {
     /**
      * Returns the entries of all threads since the store was last emptied.
      *
-     * @return a copy of each buffer, in the order in which they were made
+     * @return a copy of each buffer, in the order in which the buffers were created
      */
     public List<SpanCopy> copies() {
         synchronized (buffers) {
@@ -87,8 +88,9 @@ public final class SpanContents {
      * Returns the latest entries of all threads.
      *
      * @param ns the clock
-     * @return a copy of each buffer that has entries after that moment. Entries count as dropped only if a buffer may
-     *     have lost entries that end after it
+     * @return a copy of each buffer that has or has lost entries. A copy has all entries that end at or after that
+     *     moment, and some earlier ones. Entries count as dropped only if the buffer may have lost entries that end
+     *     after that moment
      */
     public List<SpanCopy> copiesAfter(long ns) {
         synchronized (buffers) {
@@ -104,10 +106,10 @@ public final class SpanContents {
     }
 
     /**
-     * Returns whether a thread will soon overwrite what was written at a moment.
+     * Returns whether a thread will soon overwrite the entries that were written at a moment.
      *
      * @param ns the clock
-     * @return true if a thread has filled half of its buffer since
+     * @return true if a thread has filled half of its buffer since that moment
      */
     public boolean isLosing(long ns) {
         synchronized (buffers) {
@@ -124,7 +126,7 @@ public final class SpanContents {
      * Frees the buffers of ended threads that have no entry after a moment.
      *
      * @param ns the clock
-     * @return the entries that were written to these buffers
+     * @return the number of entries that were written to these buffers
      */
     public long freeEnded(long ns) {
         synchronized (buffers) {
@@ -143,9 +145,9 @@ public final class SpanContents {
     }
 
     /**
-     * Returns how many entries were written since the store was last emptied.
+     * Returns the number of entries that were written since the store was last emptied.
      *
-     * @return entries, lost ones included
+     * @return 0 or more, including lost entries
      */
     public long writtenCount() {
         synchronized (buffers) {
@@ -155,10 +157,10 @@ public final class SpanContents {
     }
 
     /**
-     * Notes that a phase of a run begins. The calling thread's line shows it. Phases are kept apart from spans, so that
-     * one stays known when its beginning would be overwritten; of more than {@value #MOST_PHASES} the newest.
+     * Notes that a phase of a run begins. The calling thread's timeline shows it. Phases are stored apart from spans,
+     * so that spans do not overwrite them; the newest {@value #MOST_PHASES} are kept.
      *
-     * @param number which phase
+     * @param number the number of the phase
      * @param atNs the clock
      */
     void phase(int number, long atNs) {
@@ -185,7 +187,7 @@ public final class SpanContents {
     }
 
     /**
-     * Returns how many entries are kept.
+     * Returns the number of entries that are kept.
      *
      * @return 0 or more
      */
@@ -214,11 +216,10 @@ public final class SpanContents {
     }
 
     /**
-     * Keeps only the entries, and frees the rest of the buffers' memory. Call it only when no thread can write any
-     * more.
+     * Keeps only the entries, and frees the rest of the buffers' memory. Call it only when no thread can write again.
      *
-     * @return the number of missing entries of buffers that were empty at the end; the copies of the others have their
-     *     own numbers
+     * @return the number of lost entries of the buffers that have no entry left; the copies of the other buffers report
+     *     their own losses
      */
     public long end() {
         synchronized (buffers) {

@@ -16,14 +16,13 @@ public final class SpanCopy {
     private final long threadId;
     private final String threadName;
 
-    /**
-     * The number of the first entry among all that were written to the buffer, from 0; of a selection, of each entry.
-     */
+    /** The number of the first entry among all that were ever written to the buffer, from 0; 0 in a selection. */
     private final long first;
 
+    /** The numbers of the entries of a selection; null if the numbers are consecutive. */
     private final long @Nullable [] numbers;
 
-    /** The buffer, by its identity; or this, if there is none. */
+    /** The identity of the buffer; this copy if there is no buffer. */
     private final Object buffer;
 
     /** Takes ownership of the array. */
@@ -37,7 +36,7 @@ public final class SpanCopy {
         this.buffer = buffer.identity();
     }
 
-    /** A single moment. */
+    /** Creates a copy with one entry, which belongs to no buffer. */
     private SpanCopy(long[] cells, long threadId, String threadName) {
         this.cells = cells;
         this.dropped = 0;
@@ -61,7 +60,7 @@ public final class SpanCopy {
     /**
      * Returns a copy of some entries.
      *
-     * @param chosen whether an entry of this copy is one of them
+     * @param chosen returns whether to copy an entry of this copy
      * @return the chosen entries in the same order, none of which counts as dropped
      */
     public SpanCopy select(IntPredicate chosen) {
@@ -102,7 +101,7 @@ public final class SpanCopy {
         return numbers == null ? first + entry : numbers[entry];
     }
 
-    /** Returns a single moment that has a name. */
+    /** Creates a copy with a single instant. */
     static SpanCopy ofInstant(int key, long atNs, long threadId, String threadName) {
         return new SpanCopy(SpanBuffer.cells(SpanKind.INSTANT, key, atNs), threadId, threadName);
     }
@@ -110,7 +109,7 @@ public final class SpanCopy {
     /**
      * Returns the thread that wrote.
      *
-     * @return its id, never used twice in a virtual machine; negative for a buffer that virtual threads share
+     * @return its id, never used twice in a virtual machine; negative for a buffer that threads share
      */
     public long threadId() {
         return threadId;
@@ -126,7 +125,8 @@ public final class SpanCopy {
     }
 
     /**
-     * Returns how many entries are missing since the buffer was last emptied: overwritten by newer ones, or refused.
+     * Returns the number of entries that were lost since the buffer was last emptied: overwritten by newer ones, or
+     * refused.
      *
      * @return 0 or more
      */
@@ -135,7 +135,7 @@ public final class SpanCopy {
     }
 
     /**
-     * Returns how many entries there are.
+     * Returns the number of entries.
      *
      * @return 0 or more
      */
@@ -178,7 +178,7 @@ public final class SpanCopy {
     }
 
     /**
-     * When an entry began.
+     * Returns when an entry began.
      *
      * @param entry 0 to {@code size() - 1}
      * @return the clock, ns
@@ -191,7 +191,7 @@ public final class SpanCopy {
      * Returns the end of an entry.
      *
      * @param entry 0 to {@code size() - 1}
-     * @return the clock, ns; the start if the entry is a moment
+     * @return the clock, ns; the start if the entry has no duration
      */
     public long endNs(int entry) {
         return startNs(entry) + SpanBuffer.elapsedNs(cells, entry * SpanBuffer.LONGS_EACH);

@@ -17,22 +17,28 @@ public enum SpanKind {
     PASS_END,
     /** The moment at which the host launched the span before this entry; the value is the id of the thread. */
     LAUNCH,
-    /** A piece of work that the owner's thread handed to a device, which times it: this one is no sample. */
+    /**
+     * A piece of work that the thread of the buffer enqueued on a device. It is no sample, because the device times the
+     * work.
+     */
     ENQUEUED,
     /** A piece of work of a device, by its own clock: the sample of a brick. */
     DEVICE_SAMPLE,
-    /** A moment that has a name. */
+    /** A moment with a name. */
     INSTANT,
     /** The value of a counter from a moment on; the entry's value holds the bits of a {@code double}. */
     COUNTER,
-    /** From a moment on the thread works for another layer; the value holds both, see {@link LayerToken#change}. */
+    /**
+     * A moment from which the thread works for another layer; the value holds both layers, see
+     * {@link LayerToken#change}.
+     */
     LAYER_CHANGE,
     /** A moment at which a step began; the key is the number of its phase, the value the tokens that it works on. */
     STEP_START;
 
     private static final SpanKind[] ALL = values();
 
-    /** Returns the place of this kind in an entry. */
+    /** Returns the number that encodes this kind in an entry. */
     @SuppressWarnings("EnumOrdinal")
     int index() {
         return ordinal();

@@ -35,9 +35,9 @@ public interface SpanSink extends Tracing {
      * @param names the names of the profiler's keys
      * @param owner the owner of the profiler; must not be retained: once it is unreachable, only pending samples can
      *     still arrive
-     * @param catchUp to be run before the received samples are read or discarded: makes the profiler resolve the
-     *     finished work of the device, if the calling thread may query it, and returns whether samples are still
-     *     pending. It waits for no device, and may take a lock; any thread
+     * @param catchUp to be run before the received samples are read or discarded. It makes the profiler resolve the
+     *     finished work of the device, if the calling thread may query the device, and returns whether samples are
+     *     still pending. It does not wait for a device, but may take a lock; any thread
      * @return the receiver of that stream's work for that profiler alone, or null if it is not wanted
      */
     @Nullable
@@ -58,7 +58,7 @@ public interface SpanSink extends Tracing {
     interface Names {
 
         /**
-         * Returns how many keys are in use: 0 to {@code size() - 1}.
+         * Returns the number of keys in use: 0 to {@code size() - 1}.
          *
          * @return the number of keys
          */
@@ -82,13 +82,13 @@ public interface SpanSink extends Tracing {
     }
 
     /**
-     * Receives the work of one device stream that a profiler has timed, on one thread at a time. Memory is allocated
-     * only while the kept data grow to their bound.
+     * Receives the work of one device stream that a profiler has timed, on one thread at a time. Allocates only while
+     * the kept data grow to their bound.
      */
     interface Stream {
 
         /**
-         * Takes a sample whose place in the host's time is known.
+         * Receives a sample whose start is known in host time.
          *
          * @param row the {@link PhaseRow} of its name, one of the profiler's {@link Names}, and its phase
          * @param startNs the host's clock when the device began
@@ -99,11 +99,11 @@ public interface SpanSink extends Tracing {
          */
         void sample(int row, long startNs, long elapsedNs, long elements, long launchLine, long launchNs);
 
-        /** Counts a sample whose duration is known, but not its place in time; the timeline lacks it. */
+        /** Counts a sample whose duration is known, but not its start. The timeline lacks the sample. */
         void sampleWithoutPlace();
 
         /**
-         * How far the starts of the samples that follow may be off.
+         * Sets the largest error of the starts of the samples that follow.
          *
          * @param ns the error, ns; negative if it is unknown
          */

@@ -6,8 +6,8 @@ import java.util.function.Function;
 import org.brickprofiler.spi.Tracing;
 
 /**
- * Finds the {@link SpanSink} behind a recorder. Applications see only a recorder without a reference to the engine; the
- * recorder's class therefore registers access to its sink here when it is initialised. Any thread.
+ * Finds the {@link SpanSink} behind a recorder. Applications see only the recorder, whose API does not expose the
+ * engine. The recorder's class therefore registers access to its sink here when it is initialised. Any thread.
  */
 public final class SpanSinks {
 
@@ -16,11 +16,11 @@ public final class SpanSinks {
     private SpanSinks() {}
 
     /**
-     * Notes how the sink of a recorder is found. Called once, from the static initializer of the recorder's class.
+     * Registers how the sink of a recorder is found. Called once, from the static initializer of the recorder's class.
      *
-     * @param recorder the class
-     * @param sink its sink, the same one each time
-     * @param <T> the class
+     * @param recorder the class of the recorder
+     * @param sink returns the sink of a recorder, the same one each time
+     * @param <T> the type of the recorder
      */
     public static <T> void register(Class<T> recorder, Function<T, SpanSink> sink) {
         WAYS.put(recorder, object -> sink.apply(recorder.cast(object)));

@@ -13,7 +13,7 @@ public final class SpanStore {
 
     private final SpanContents contents;
 
-    /** Follows the steps of the threads that write here; null unless the timeline chooses by step. */
+    /** Follows the steps of the threads that write to this store; null unless the timeline keeps only chosen steps. */
     private volatile @Nullable StepFollower follower;
 
     /**
@@ -21,7 +21,7 @@ public final class SpanStore {
      *
      * @param capacity the most entries of a thread, 1 or more
      * @param keepsNewest whether a full buffer drops its oldest entry for a new one, instead of refusing the new one
-     * @param budget the most entries in all, shared with other stores of the same budget; the memory of a buffer is
+     * @param budget the number of entries that all stores of this budget may still reserve; the room of each buffer is
      *     deducted
      */
     public SpanStore(int capacity, boolean keepsNewest, AtomicLong budget) {
@@ -38,16 +38,16 @@ public final class SpanStore {
     }
 
     /**
-     * Returns the follower of the steps of the threads that write here.
+     * Returns the follower of the steps of the threads that write to this store.
      *
-     * @return the follower; null unless the timeline chooses by step
+     * @return the follower; null unless the timeline keeps only chosen steps
      */
     public @Nullable StepFollower follower() {
         return follower;
     }
 
     /**
-     * Sets the follower of steps, before the first step.
+     * Sets the follower of steps. Call it before the first step.
      *
      * @param steps the follower
      */
@@ -56,8 +56,8 @@ public final class SpanStore {
     }
 
     /**
-     * Returns a buffer for a caller that ensures that one thread at a time writes to it, and that holds this store for
-     * as long.
+     * Returns a new shared buffer. The caller ensures that only one thread at a time writes to it, and keeps a
+     * reference to this store as long as threads write.
      *
      * @return an empty buffer, which the store keeps
      */
@@ -75,7 +75,7 @@ public final class SpanStore {
         return new SpanWriter(owner, this, null);
     }
 
-    /** Returns a buffer for a thread, or for threads that take turns if there is no owner. */
+    /** Returns a new buffer for a thread, or, without an owner, for threads that take turns. */
     SpanBuffer newBuffer(@Nullable Thread owner) {
         return contents.newBuffer(owner);
     }
@@ -83,16 +83,16 @@ public final class SpanStore {
     /**
      * Returns the entries of all threads since the store was last emptied.
      *
-     * @return a copy of each buffer, in the order in which they were made
+     * @return a copy of each buffer, in the order in which the buffers were created
      */
     public List<SpanCopy> copies() {
         return contents.copies();
     }
 
     /**
-     * Notes that a phase of a run begins. The calling thread's line shows it.
+     * Notes that a phase of a run begins. The calling thread's timeline shows it.
      *
-     * @param number which phase
+     * @param number the number of the phase
      * @param atNs the clock
      */
     public void phase(int number, long atNs) {

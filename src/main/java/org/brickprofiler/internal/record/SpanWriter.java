@@ -5,11 +5,12 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes to the timeline of one thread, or of the virtual threads that hold it in turn. Only by the owner or holder.
+ * Writes to the timeline of one thread, or of the virtual threads that hold it in turn. Only the owner or the holder
+ * may call it.
  */
 public final class SpanWriter extends PerThread.Owned {
 
-    /** Held so that a reader of the timeline does not regard it as ended while an entry is written. */
+    /** Referenced so that readers do not regard the timeline as ended while an entry is written. */
     private final SpanStore store;
 
     private final SpanBuffer spans;

@@ -5,18 +5,18 @@ import org.brickprofiler.internal.io.Fnv1a;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys of spellings, in any case and with or without underscores. Finding a key allocates nothing. Add all
- * spellings before other threads see the table; from then on any thread may search it.
+ * Maps spellings to keys, ignoring case and underscores. Finding a key allocates nothing. Add all spellings before
+ * other threads see the table; from then on any thread may search it.
  */
 public final class SpellingTable {
 
-    /** A power of two: most look-ups of other names then end at the first place. */
+    /** A power of two, so large that most look-ups of other names end at the first place. */
     private static final int PLACES = 2_048;
 
     private final @Nullable String[] names = new @Nullable String[PLACES];
     private final int[] keys = new int[PLACES];
 
-    /** Makes an empty table, which has room for fewer than 2,048 spellings. */
+    /** Creates an empty table, which has room for fewer than 2,048 spellings. */
     public SpellingTable() {
         Arrays.fill(keys, NameTable.NONE);
     }
@@ -89,7 +89,7 @@ public final class SpellingTable {
         return at;
     }
 
-    /** Converts ASCII only: these names have no other letters, so the language does not matter. */
+    /** Converts ASCII only: these names have no other letters, so the result does not depend on the locale. */
     private static char lower(char letter) {
         return letter >= 'A' && letter <= 'Z' ? (char) (letter + ('a' - 'A')) : letter;
     }

@@ -83,12 +83,12 @@ public final class StatSums {
         return copy;
     }
 
-    /** Adds everything that another has. */
+    /** Adds all sums of another object. */
     void add(StatSums other) {
         add(other, 0, Integer.MAX_VALUE);
     }
 
-    /** Adds the rows of another from one key to before another. */
+    /** Adds the rows of another object from {@code fromKey} to before {@code toKey}. */
     void add(StatSums other, int fromKey, int toKey) {
         for (int phase = 0; phase < PhaseRow.PHASES; phase++) {
             Part added = other.parts[phase];
@@ -111,7 +111,7 @@ public final class StatSums {
         return add(table, 0, Integer.MAX_VALUE, true);
     }
 
-    /** Adds the rows that a table has now, from one key to before another, while it may be written. */
+    /** Adds the rows that a table has now, from {@code fromKey} to before {@code toKey}, while it may be written. */
     void addLive(StatTable table, int fromKey, int toKey) {
         add(table, fromKey, toKey, false);
     }
@@ -155,13 +155,16 @@ public final class StatSums {
         queuingVirtualThreads |= queued && isVirtual;
     }
 
-    /** Counts the thread of a queue, which begins anew. */
+    /** Counts the thread of a queue, and begins a new interval of the queue. */
     void takeQueue(PendingQueue queue, boolean isVirtual) {
         addQueue(queue, isVirtual);
         queue.forgetTaken();
     }
 
-    /** Adds samples that came too late for the table they were written to; a third one and more at their mean. */
+    /**
+     * Adds samples that were written to a table after a reset replaced it. In the buckets the latest sample counts at
+     * its duration, and the others count at their mean.
+     */
     void addSamples(int phase, int key, StatRow late, boolean withBuckets) {
         part(phase).add(key, late);
         if (withBuckets) {
@@ -180,7 +183,9 @@ public final class StatSums {
         }
     }
 
-    /** Adds the time of each row's samples of a phase to the sum of its key's tag; that of tag 0 is at {@code from}. */
+    /**
+     * Adds the time of each row's samples of a phase to the sum of its key's tag. The sum of tag 0 is at {@code from}.
+     */
     void addTotalsNs(int phase, byte[] tags, long[] totalsNs, int from) {
         Part part = parts[phase];
         int rowCount = part == null ? 0 : part.rows.length;
@@ -276,7 +281,8 @@ public final class StatSums {
     }
 
     /**
-     * Returns how many platform threads queued measurements that were taken since the last reset, of whichever row.
+     * Returns the number of platform threads that queued measurements, of any row, that were taken since the last
+     * reset.
      *
      * @return 0 or more
      */

@@ -11,27 +11,27 @@ import org.jspecify.annotations.Nullable;
  * The sums of one recording thread, a row per key and phase. One writer, any number of readers.
  *
  * <p>The writer is the owner or, for a shared table, whichever thread holds it; {@link PerThread} has the memory model.
- * Recording allocates nothing once a row exists, takes no lock and never waits. {@link RowReader} reads.
+ * Recording allocates nothing once a row exists, takes no lock and never waits. {@link RowReader} reads the rows.
  *
  * <h2>Why a row's values belong together</h2>
  *
- * Each row has two counts: {@code BEGUN} is raised before the other columns are written, {@code COUNT} after them. The
- * writer's fences order <i>begun, columns, count</i>; a reader's order <i>count, columns, begun</i>. If a reader finds
- * both counts equal, no write lay between its first and its last load: a write that had begun would show in
- * {@code BEGUN}, and one that ended earlier was complete when {@code COUNT} was read.
+ * Each row has two counts: {@code BEGUN} is incremented before the other columns are written, {@code COUNT} after them.
+ * The writer's fences order <i>begun, columns, count</i>; a reader's order <i>count, columns, begun</i>. If a reader
+ * finds both counts equal, no write overlapped its loads. If a write had begun, {@code BEGUN} would show it; a write
+ * that had ended earlier was complete when {@code COUNT} was read.
  *
  * <h2>The layout of a row</h2>
  *
  * Between two samples an engine reads its weights, so nothing of a table is in a cache, and the cost of a sample is the
- * number of lines and pages that it has to wait for. All columns of a sample are therefore in eight longs side by side.
- * With percentiles, eight further longs follow: the {@link BucketLog} of the row's latest samples. Only when it is full
- * are its samples counted in the row's buckets, which lie on other pages.
+ * number of cache lines and pages that it has to wait for. All columns of a sample are therefore eight adjacent longs.
+ * With percentiles, eight further longs follow: the {@link BucketLog} of the row's latest samples. When the log is
+ * full, its samples are counted in the row's buckets, which are on other pages.
  *
  * <h2>Phases</h2>
  *
- * Each phase has rows of its own, made with its first sample. The writer records in the rows of the selected phase:
- * {@link #use} exchanges two fields, so the path of a sample is the same in every phase. A selection is good for one
- * state of the profiler, see {@link #addTimed}.
+ * Each phase has rows of its own, created with its first sample. The writer records in the rows of the selected phase.
+ * {@link #use} selects a phase by exchanging a few fields, so the path of a sample is the same in every phase. A
+ * selection is valid for one state of the profiler, see {@link #addTimed}.
  */
 public final class StatTable extends PerThread.Owned {
 
@@ -44,7 +44,7 @@ public final class StatTable extends PerThread.Owned {
     static final int LAST_AT_NS = 6;
     static final int ELEMENTS = 7;
 
-    // The columns of few samples are in an array of their own, at the same places, which comes with the first of them.
+    // The columns that only few samples have are in an array of their own. The first such sample creates it.
     static final int BYTES = 0;
     static final int COMPRESSED_BYTES = 1;
     static final int CYCLES = 2;
@@ -54,22 +54,22 @@ public final class StatTable extends PerThread.Owned {
     static final int MAX_TAG = 6;
 
     /**
-     * Elements of more bits than this go through {@link #add}, which keeps sums from wrapping. {@link #addTimed} checks
-     * this together with the sign, in one comparison.
+     * If the number of elements has more bits than this, the sample goes through {@link #add}, which keeps sums from
+     * wrapping. {@link #addTimed} checks this together with the sign, in one comparison.
      */
     private static final int LARGE_BITS = 32;
 
-    /** The columns of a row, the binary logarithm of their number: as many longs as a cache line has. */
+    /** The binary logarithm of the number of columns of a row. There are as many as a cache line has longs. */
     private static final int COLUMNS_SHIFT = 3;
 
     private static final int COLUMNS = 1 << COLUMNS_SHIFT;
 
-    /** The same with the log of a row's latest samples. */
+    /** The same for a row with the log of its latest samples. */
     private static final int LOGGED_SHIFT = COLUMNS_SHIFT + 1;
 
     /**
      * The state of a profiler that is off. No phase is selected for it, so {@link #addTimed} with this state records in
-     * the phase that {@link #use} selected; in a table that knows no phases, this is the only state.
+     * the phase that {@link #use} selected; in a table without phases, this is the only state.
      */
     public static final int NO_STATE = 0;
 
@@ -100,10 +100,10 @@ public final class StatTable extends PerThread.Owned {
 
     private final @Nullable NameTable names;
 
-    /** How many samples need not be the writer's own. */
+    /** The number of samples that need not be the writer's own. */
     private long foreign;
 
-    /** The longs a row, their binary logarithm. */
+    /** The binary logarithm of the number of longs per row. */
     private final int shift;
 
     /** The rows of each phase, {@link PhaseRow#NO_PHASE} first; null if the phase has no sample. */
@@ -114,18 +114,18 @@ public final class StatTable extends PerThread.Owned {
     private Part part;
     private int phase;
 
-    /** The rows and buckets of the part, here to save a load. */
+    /** The rows and buckets of the part, repeated here to save a load. */
     private long[] rows;
 
     private long @Nullable [] @Nullable [] buckets;
 
-    /** For which state of the profiler the phase was selected. */
+    /** The state of the profiler for which the phase was selected. */
     private int selectedFor = NO_STATE;
 
-    /** Holds the rows, too; null if nothing does. */
+    /** The lane that also holds the rows; null if there is none. */
     private @Nullable Lane lane;
 
-    /** Something that holds the rows of a table until the table reports that they may have changed. */
+    /** Holds the rows of a table until the table reports that they may have changed. */
     @FunctionalInterface
     public interface Lane {
         /** Forgets the rows. Called by the writer alone. */
@@ -207,8 +207,8 @@ public final class StatTable extends PerThread.Owned {
     // ---- the writer ----
 
     /**
-     * Selects the phase whose rows the next samples go to. Only the writer. If it was another one, the table has to be
-     * selected anew for every state.
+     * Selects the phase whose rows receive the next samples. If another phase was selected before, no phase is selected
+     * for any state afterwards, see {@link #deselect}. Only the writer.
      *
      * @param number the number of the phase, or {@link PhaseRow#NO_PHASE}
      */
@@ -238,7 +238,7 @@ public final class StatTable extends PerThread.Owned {
         selectedFor = state;
     }
 
-    /** The phase has to be selected anew before the next timed sample. Only the writer. */
+    /** Requires that the phase is selected again before the next timed sample. Only the writer. */
     public void deselect() {
         selectedFor = NO_STATE;
         closeLane();
@@ -248,7 +248,8 @@ public final class StatTable extends PerThread.Owned {
      * Returns the rows of the selected phase, for the static {@link #addTimed(long[], boolean, long, long, long)}. Only
      * the writer.
      *
-     * @param holder is closed before these are no longer the rows of the selected phase
+     * @param holder holds the rows; closed when these are no longer the rows of the selected phase, or no phase is
+     *     selected for a state
      * @return the rows
      */
     public long[] openLane(Lane holder) {
@@ -291,8 +292,8 @@ public final class StatTable extends PerThread.Owned {
      * @param timer a {@link TimerToken}
      * @param nowNs the clock when it was stopped
      * @param elementCount elements it processed
-     * @return false, without adding anything, if the phase is to be selected, this table has no row for it yet, or the
-     *     elements are negative or so many that their sum may wrap
+     * @return false, without adding anything, if the phase has to be selected, this table has no row for the timer yet,
+     *     or the elements are negative or so many that their sum may wrap
      */
     public boolean addTimed(int state, long timer, long nowNs, long elementCount) {
         if (state != selectedFor) {
@@ -314,7 +315,7 @@ public final class StatTable extends PerThread.Owned {
      * Adds the sample of a timer to rows alone. Only the writer.
      *
      * @param cells the rows that {@link #openLane} returned
-     * @param logs whether the rows have logs, as those of a table with buckets
+     * @param logs whether the rows have logs, as in a table with buckets
      * @param timer a {@link TimerToken}
      * @param nowNs the clock when it was stopped
      * @param elementCount elements it processed
@@ -341,8 +342,8 @@ public final class StatTable extends PerThread.Owned {
     }
 
     /**
-     * Adds a sample. Only the writer; the arguments are not checked. A row that is new to this table is made first, the
-     * one case that allocates.
+     * Adds a sample. Only the writer; the arguments are not checked. Creates the row first if it is new to this table;
+     * only this allocates.
      *
      * @param key the row, 0 or more
      * @param elapsedNs its duration, ns
@@ -360,7 +361,7 @@ public final class StatTable extends PerThread.Owned {
         addSampleSpan(SpanKind.DEFERRED, key, startNs, elapsedNs, elementCount);
     }
 
-    /** Adds a sample to the sums alone: it is on no timeline. Only the writer. */
+    /** Adds a sample to the sums, but not to a timeline. Only the writer. */
     private void addUntraced(int key, long elapsedNs, long atNs, long elementCount) {
         long[] cells = rowsFor(key);
         int base = key << shift;
@@ -370,8 +371,8 @@ public final class StatTable extends PerThread.Owned {
     }
 
     /**
-     * Adds a sample that need not be one of the writer's own, such as one that a device was asked for: to the sums
-     * alone, and it does not make the writer a thread that recorded. Only the writer.
+     * Adds a sample that need not be one of the writer's own, such as a sample of a device. It counts in the sums but
+     * is on no timeline, and does not make the writer a thread that recorded. Only the writer.
      *
      * @param key the row, 0 or more
      * @param elapsedNs its duration, ns
@@ -379,17 +380,17 @@ public final class StatTable extends PerThread.Owned {
      * @param elementCount elements it processed
      */
     public void addForeign(int key, long elapsedNs, long atNs, long elementCount) {
-        // Before the row's count, so that a reader that sees the sample there sees it here.
+        // Incremented before the row's count, so that a reader that sees the sample in the row sees it here, too.
         foreign++;
         addUntraced(key, elapsedNs, atNs, elementCount);
     }
 
-    /** Puts a sample of the selected phase on the timeline. */
+    /** Adds a sample of the selected phase to the timeline. */
     private void addSampleSpan(SpanKind kind, int key, long startNs, long elapsedNs, long elementCount) {
         addSpan(kind, PhaseRow.of(phase, key), startNs, elapsedNs, elementCount);
     }
 
-    /** Puts an entry on the timeline of this table's writer, if there is one. Only the writer. */
+    /** Adds an entry to the timeline of this table's writer, if there is one. Only the writer. */
     void addSpan(SpanKind kind, int row, long startNs, long elapsedNs, long value) {
         SpanWriter line = spans;
         if (line != null) {
@@ -397,7 +398,7 @@ public final class StatTable extends PerThread.Owned {
         }
     }
 
-    /** Returns the id of the timeline of such entries; 0 if there is none. */
+    /** Returns the id of the writer's timeline; 0 if there is none. */
     long lineId() {
         return spans == null ? 0 : spans.lineId();
     }
@@ -458,7 +459,7 @@ public final class StatTable extends PerThread.Owned {
      * @param atNs the clock when it ended
      * @param elementCount elements it processed
      * @param workCount units of work it did
-     * @param tag the tag of the longest sample, 0 or more
+     * @param tag the tag of the sample, 0 or more
      */
     public void addWork(int key, long elapsedNs, long atNs, long elementCount, long workCount, long tag) {
         long[] cells = rowsFor(key);
@@ -466,7 +467,8 @@ public final class StatTable extends PerThread.Owned {
         long[] more = extrasFor(key);
         int further = key << COLUMNS_SHIFT;
         long count = begin(cells, base);
-        // The greater tag among equals, as in StatRow.plus: the result must not depend on the order of the threads.
+        // Of equally long samples the greater tag is kept, as in StatRow.plus: the result must not depend on the order
+        // of the threads.
         long longest = cells[base + MAX_NS];
         if (elapsedNs > longest || (elapsedNs == longest && tag > more[further + MAX_TAG])) {
             more[further + MAX_TAG] = tag;
@@ -478,10 +480,10 @@ public final class StatTable extends PerThread.Owned {
     }
 
     /**
-     * Adds amounts that no time belongs to. Only the writer.
+     * Adds amounts without a duration. Only the writer.
      *
      * @param key the row, 0 or more
-     * @param size compared with the row's longest duration, which the larger of both becomes
+     * @param size a size; the row's longest duration is the largest of these
      * @param elementCount added to the elements
      * @param inputBytes added to the bytes before compression
      * @param outputBytes added to the bytes after compression
@@ -507,7 +509,7 @@ public final class StatTable extends PerThread.Owned {
         return count;
     }
 
-    /** As {@link #addTime}, but sums that have passed 2<sup>63</sup> - 1 stay there; with the sample in the log. */
+    /** Adds a time as {@link #addTime} does, but sums saturate at 2<sup>63</sup> - 1. Logs the sample, too. */
     private void addTimeLimited(long[] cells, int base, long count, long elapsedNs, long atNs, long elementCount) {
         long totalNs = Sums.limited(Sums.limited(cells[base + TOTAL_NS]), elapsedNs);
         long elements = Sums.limited(Sums.limited(cells[base + ELEMENTS]), elementCount);
@@ -568,7 +570,8 @@ public final class StatTable extends PerThread.Owned {
     }
 
     /**
-     * Returns the rows, with one for a key, and with its buckets. Called before the row's write begins: it may fail.
+     * Returns the rows, after creating the row of a key and its buckets if they are missing. Called before the row's
+     * write begins, because an allocation may fail.
      */
     private long[] rowsFor(int key) {
         long[] cells = rows;
@@ -599,7 +602,9 @@ public final class StatTable extends PerThread.Owned {
         return longer;
     }
 
-    /** Returns the further columns, with a row for a key that has a row. Made before the row's write begins. */
+    /**
+     * Returns the further columns, after creating those of a key that has a row. Called before the row's write begins.
+     */
     private long[] extrasFor(int key) {
         long[] more = part.extras;
         return more != null && key << COLUMNS_SHIFT < more.length ? more : growExtras(more);
@@ -616,7 +621,7 @@ public final class StatTable extends PerThread.Owned {
     }
 
     /**
-     * Returns how many samples a row has, in all phases. Only the writer.
+     * Returns the number of samples of a row, in all phases. Only the writer.
      *
      * @param key the row
      * @return 0 or more
@@ -659,7 +664,7 @@ public final class StatTable extends PerThread.Owned {
     }
 
     /**
-     * When the latest sample of a row began. Only the writer.
+     * Returns when the latest sample of a row began. Only the writer.
      *
      * @param key a row that has a sample
      * @return the clock, ns
@@ -671,7 +676,7 @@ public final class StatTable extends PerThread.Owned {
     }
 
     /**
-     * When the latest sample of a row ended. Only the writer.
+     * Returns when the latest sample of a row ended. Only the writer.
      *
      * @param key the row
      * @return the clock, ns; {@link Long#MIN_VALUE} if it has none
@@ -682,11 +687,11 @@ public final class StatTable extends PerThread.Owned {
     }
 
     /**
-     * Returns whether no other row has a sample that ended later than the latest one of a row. Only the writer; takes a
-     * look at each row.
+     * Returns whether no row has a sample that ended later than the latest sample of a given row. Reads every row. Only
+     * the writer.
      *
      * @param key the row
-     * @return false if it has none
+     * @return false if the row has no sample, or another row has a later one
      */
     public boolean isLatest(int key) {
         long[] own = latest(key);
@@ -698,21 +703,21 @@ public final class StatTable extends PerThread.Owned {
     }
 
     /**
-     * Returns whether some row's latest sample began at a time or later. Only the writer; takes a look at each row.
+     * Returns whether some row's latest sample began at a time or later. Reads every row. Only the writer.
      *
      * @param ns the clock
-     * @return true if one did
+     * @return true if there is such a row
      */
     public boolean hasBegunSince(long ns) {
         return hasSample((cells, base) -> cells[base + LAST_AT_NS] - cells[base + LAST_NS] - ns >= 0);
     }
 
-    /** A question to a row that has samples. */
-    private interface Question {
+    /** A condition on a row that has samples. */
+    private interface RowCondition {
         boolean test(long[] cells, int base);
     }
 
-    private boolean hasSample(Question question) {
+    private boolean hasSample(RowCondition question) {
         for (Part each : parts) {
             long[] cells = each == null ? NO_ROWS : each.rows;
             for (int base = 0; base < cells.length; base += 1 << shift) {
@@ -736,7 +741,7 @@ public final class StatTable extends PerThread.Owned {
         return cells(number).length >>> shift;
     }
 
-    /** Returns the largest number of rows of a phase. */
+    /** Returns the number of rows of the phase that has the most. */
     int rowCount() {
         int most = 0;
         for (int number = 0; number < PhaseRow.PHASES; number++) {
@@ -745,14 +750,14 @@ public final class StatTable extends PerThread.Owned {
         return most;
     }
 
-    /** Returns how many of the samples need not be the writer's own. */
+    /** Returns the number of samples that need not be the writer's own. */
     long foreignCount() {
         return foreign;
     }
 
     /**
      * Returns whether a sample was ever added. Reads the count that is written last, with release: a reader that sees
-     * it also sees everything that the writer wrote before, also to other tables.
+     * it also sees everything that the writer wrote before, even to other tables.
      */
     boolean isWritten() {
         for (int number = 0; number < PhaseRow.PHASES; number++) {
@@ -775,7 +780,7 @@ public final class StatTable extends PerThread.Owned {
         return key << shift;
     }
 
-    /** Returns the place of the log of a row's latest samples in {@link #cells}, if there are buckets. */
+    /** Returns the place of the log of a row's latest samples in {@link #cells}. Only for a table with buckets. */
     int log(int key) {
         return base(key) + COLUMNS;
     }
@@ -786,20 +791,21 @@ public final class StatTable extends PerThread.Owned {
     }
 
     /**
-     * Adds the time of each row's samples of a phase to the sum of its key's tag; of one that is being added, perhaps.
+     * Adds the time of each row's samples of a phase to the sum of its key's tag. A sample that is being added may or
+     * may not be included.
      */
     void addTotalsNs(int number, byte[] tags, long[] totalsNs, int from) {
         // The writer finds its rows with fewer loads.
         long[] cells = number == phase && isOf(Thread.currentThread()) ? rows : cells(number);
         int stride = 1 << shift;
         for (int key = 0, at = TOTAL_NS; at < cells.length; key++, at += stride) {
-            // Acquired before the tag is read, which is there before the first sample.
+            // Acquired before the tag is read, because the tag is written before the first sample.
             long totalNs = (long) CELL.getAcquire(cells, at);
             totalsNs[from + tags[key]] += totalNs;
         }
     }
 
-    /** Forgets everything. Only the writer. */
+    /** Removes all samples. Only the writer. */
     void clear() {
         int rowCount = rowCount();
         foreign = 0;
@@ -844,7 +850,10 @@ public final class StatTable extends PerThread.Owned {
         return RowReader.read(this, number, key, null, false);
     }
 
-    /** Returns the values of a row of a phase as they stood at one moment; the rest is at {@link RowReader#read}. */
+    /**
+     * Returns the values of a row of a phase as they stood at one moment, and its buckets as {@link RowReader#read}
+     * describes.
+     */
     StatRow read(int number, int key, long @Nullable [] into, boolean settling) {
         return RowReader.read(this, number, key, into, settling);
     }

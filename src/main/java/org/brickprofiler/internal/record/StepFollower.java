@@ -2,8 +2,8 @@ package org.brickprofiler.internal.record;
 
 /**
  * Follows the steps of a profiler for a timeline that keeps the spans of chosen steps. The thread of a step calls
- * {@link #beforeStep}, {@link #stepBegan} and {@link #stepEnded}, in this order. A step whose thread calls
- * {@code beforeStep} again has not ended and counts for nothing. Any thread.
+ * {@link #beforeStep}, {@link #stepBegan} and {@link #stepEnded}, in this order. If a thread calls {@code beforeStep}
+ * again before its step has ended, that step is discarded. Any thread.
  */
 public interface StepFollower {
 
@@ -11,18 +11,18 @@ public interface StepFollower {
     long NO_STEP = -1;
 
     /**
-     * Makes the reader of the calling thread's times, unless the steps of the profiler have another one. Its times are
-     * on the same scale as the clock of the steps.
+     * Creates the reader of the calling thread's times. It is not called if the steps of the profiler already have a
+     * reader. The times are on the same scale as the clock of the steps.
      *
      * @return the new reader
      */
     ThreadTimes ofThisThread();
 
-    /** The calling thread is about to begin a step: its clock has not been read yet. */
+    /** Called before the calling thread begins a step, and before the clock is read for it. */
     void beforeStep();
 
     /**
-     * The calling thread has begun a step.
+     * Called after the calling thread has begun a step.
      *
      * @param size the size of the step
      * @param startNs the clock at its beginning
@@ -31,12 +31,13 @@ public interface StepFollower {
     void stepBegan(Size size, long startNs, long line);
 
     /**
-     * The calling thread has ended a pass, and has written all that belongs to it.
+     * Called after the calling thread has ended a pass and has written all entries of it.
      *
-     * @param index the number of the step that ended; {@link #NO_STEP} if the pass was none, or its step was forgotten
+     * @param index the number of the step that ended; {@link #NO_STEP} if the pass belongs to no step, or its step was
+     *     forgotten
      * @param endNs the clock at its end
-     * @param ranNs how long the thread ran on a processor during the step, ns, or {@link ThreadTimes#UNKNOWN}
-     * @param waitedNs how long it waited for one, ns, or {@link ThreadTimes#UNKNOWN}
+     * @param ranNs the time that the thread ran on a processor during the step, ns, or {@link ThreadTimes#UNKNOWN}
+     * @param waitedNs the time that the thread waited for a processor, ns, or {@link ThreadTimes#UNKNOWN}
      * @param deferred whether deferred measurements of the profiler were pending: spans of the step, or of steps
      *     before, may come later
      */

@@ -8,25 +8,26 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tables of all recording threads, and the sums over them. Threads that record never wait; {@link PerThread} finds
- * their tables, and folds those of ended threads into one sum. Threads that read or reset wait for each other alone.
+ * The tables of all recording threads, and the sums over them. Threads that record never wait. {@link PerThread} finds
+ * their tables, and merges those of ended threads into one sum. Threads that read or reset wait only for each other.
  *
  * <h2>Why nothing is lost or counted twice by a reset</h2>
  *
  * A reset replaces each written table by an empty one in a single compare-and-set, and then reads the old ones. A
- * recorder that had found its old table before the replacement can still finish a sample there. For every sample it
- * looks its table up, or compares a state that changes after each replacement; but it does not wait for its stores
- * first: some samples before that one may be on their way too, as many as a processor holds back in its store buffer.
- * An old table is therefore kept as <i>late</i> until its thread has written to the new one or has ended. Samples that
- * the old table gained by then count for the interval in which they are found. A shared table is emptied by holding it,
- * which no recorder waits for.
+ * recorder that had found its old table before the replacement can still finish a sample there. A recorder looks its
+ * table up for every sample, or compares a state that changes after each replacement. But it does not wait for its
+ * earlier stores: the store buffer of its processor may still hold back some earlier samples, too. An old table is
+ * therefore kept as <i>late</i> until its thread has written to the new one or has ended. Samples that the old table
+ * has received by then count for the interval in which they are found. A reset holds a shared table while it empties
+ * it; no recorder waits for this.
  *
- * <p>Sums of late samples are exact however many they are. Their shortest and longest are exact for two in a row; so
- * that there are no more, the reset gives stores time to arrive before it reads, far more than a store buffer needs.
+ * <p>The sums of late samples are always exact. Their shortest and longest durations are exact for at most two late
+ * samples of a row. To prevent more, the reset waits before it reads the old tables, far longer than a store buffer
+ * needs to drain.
  */
 public final class TableRegistry {
 
-    /** The result of {@link #caller()} for a thread that has queued nothing. */
+    /** The number that {@link #caller()} returns for a thread that has queued no measurement. */
     public static final long NOBODY = 0;
 
     private static final long STORES_ARRIVE_WITHIN_NS = 50_000;
@@ -34,31 +35,31 @@ public final class TableRegistry {
     private final @Nullable SpanStore spans;
     private final PerThread<StatTable, Left> threads;
     /**
-     * Whether any measurement was ever queued; if not, as on an engine without a device, boundaries check no queue.
-     * Written before the measurement, so that a reader that may see the measurement sees this.
+     * Whether any measurement was ever queued. If not, as in an engine without a device, boundaries check no queue.
+     * Written before the measurement, so that a reader that sees the measurement sees this, too.
      */
     private volatile boolean hasDeferred;
 
-    /** Also the lock of readers. */
+    /** The late tables, and the lock of readers. */
     private final LateTables late = new LateTables();
 
-    /** The time of the samples that resets have handed over, ns by phase and key. Guarded by {@code late}. */
+    /** The time of the samples that resets have returned, ns by phase and key. Guarded by {@code late}. */
     private final long[][] resetNs = new long[PhaseRow.PHASES][0];
 
     /** Whether there was a reset, after which tables may be late. Guarded by {@code late}. */
     private boolean wasReset;
 
-    // The last slow call of addTotalsNs leaves these fields to the next calls, which come with cold caches: as long as
-    // the slots are the same, they take no lock and need few loads. Only for the callers of that method, which take
+    // The slow path of addTotalsNs sets these fields for the next calls, which run with cold caches. As long as the
+    // slots are the same, those calls take no lock and need few loads. Only for the callers of that method, which take
     // turns.
 
-    /** The slots at that call; null before the first one. */
+    /** The slots at the last slow call; null before the first one. */
     private PerThread.@Nullable Slots<StatTable, Left> onlyIn;
 
     /** The only table in these slots; null if there were others, or late tables. */
     private @Nullable StatTable only;
 
-    /** The time outside of it, by phase and tag; null if there was none. */
+    /** The time outside of the only table, by phase and tag; null if there was none. */
     private long @Nullable [][] othersNs;
 
     /**
@@ -71,7 +72,10 @@ public final class TableRegistry {
 
         static final Left NOTHING = new Left(new StatSums(), List.of());
 
-        /** Returns this without empty queues, whose threads are counted; the same object if there are none. */
+        /**
+         * Returns this object if no queue is empty; otherwise a copy without the empty queues, whose threads are
+         * counted.
+         */
         Left tidied() {
             boolean empty = false;
             for (int i = 0; i < queues.size(); i++) {
@@ -127,14 +131,14 @@ public final class TableRegistry {
         }
     }
 
-    /** Takes measurements whose end was unknown when they were queued. */
+    /** Receives measurements whose end was unknown when they were queued. */
     @FunctionalInterface
     public interface PendingConsumer {
         /**
-         * Takes one measurement.
+         * Receives one measurement.
          *
          * @param row its row, as it was queued
-         * @param origin its begin, as it was queued
+         * @param origin its beginning, as it was queued
          * @param elements elements it processed
          */
         void accept(int row, long origin, long elements);
@@ -148,9 +152,9 @@ public final class TableRegistry {
     }
 
     /**
-     * An empty registry, with a row for every key and no timeline.
+     * Creates an empty registry in which every key may have rows, without a timeline.
      *
-     * @param rowCount how many rows a table begins with
+     * @param rowCount the initial number of rows of a table
      * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
      */
     public TableRegistry(int rowCount, boolean withBuckets) {
@@ -216,11 +220,10 @@ public final class TableRegistry {
     /**
      * Queues a measurement until its end is known.
      *
-     * @param row its {@link PhaseRow}, or another number by the same agreement as the begin
-     * @param origin its begin: the clock, ns, or a device's marks, by agreement of the code that queues and drains; not
-     *     interpreted here
+     * @param row its {@link PhaseRow}, or another number on which the code that queues and the code that drains agree
+     * @param origin its beginning: the clock, ns, or marks of a device, as the same code agrees; not interpreted here
      * @param elements elements it processes
-     * @return false if the queue is full, so that the measurement was refused
+     * @return false if the measurement was refused because the queue is full
      */
     public boolean defer(int row, long origin, long elements) {
         if (!hasDeferred) {
@@ -242,7 +245,7 @@ public final class TableRegistry {
     /**
      * Returns the number of the calling thread as an owner of drained measurements.
      *
-     * @return a number that no other living thread has, or {@link #NOBODY} if it has queued none
+     * @return a number that no other living thread has, or {@link #NOBODY} if the thread has queued no measurement
      */
     public long caller() {
         StatTable own = threads.mineOrNull();
@@ -262,7 +265,7 @@ public final class TableRegistry {
         return threads;
     }
 
-    /** Returns the tables as they are now: while this is the same object, so is each thread's table. */
+    /** Returns the current tables. As long as this method returns the same object, each thread has the same table. */
     PerThread.Slots<StatTable, ?> tables() {
         return threads.slots();
     }
@@ -277,8 +280,8 @@ public final class TableRegistry {
     }
 
     /**
-     * Returns a table that the calling thread may write until it gives it back; its own, or a shared one for a virtual
-     * thread.
+     * Returns a table that the calling thread may write until it gives the table back: its own, or a shared one for a
+     * virtual thread.
      *
      * @return a table, to be handed to {@link #release}
      */
@@ -287,8 +290,8 @@ public final class TableRegistry {
     }
 
     /**
-     * Returns a table that the calling thread may write until it gives it back, with the phase of its next samples
-     * selected.
+     * Returns a table that the calling thread may write until it gives the table back, and selects the phase of the
+     * next samples.
      *
      * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
      * @return a table, to be handed to {@link #release}
@@ -328,14 +331,14 @@ public final class TableRegistry {
     /**
      * Returns the follower of steps.
      *
-     * @return the follower; null unless there is a timeline that chooses by step
+     * @return the follower; null unless there is a timeline that keeps only chosen steps
      */
     public @Nullable StepFollower stepFollower() {
         return spans == null ? null : spans.follower();
     }
 
     /**
-     * Puts an entry on the calling thread's timeline and into no sum, if there is a timeline.
+     * Adds an entry to the calling thread's timeline, if there is one. The entry counts in no sum.
      *
      * @param kind its kind
      * @param key its name, up to {@link TimerToken#MAX_KEY}
@@ -405,13 +408,13 @@ public final class TableRegistry {
     }
 
     /**
-     * Adds the time of all samples of a phase since the registry was created, regardless of resets, to sums by the tags
-     * of their keys. Samples that ended before the call are included. Allocates nothing unless a reset has just
-     * happened, or a thread has come or gone. One caller at a time.
+     * Adds the time of all samples of a phase to sums by the tags of their keys. All samples since the registry was
+     * created count, including those before resets; samples that ended before the call are included. Allocates nothing
+     * unless a reset has just happened, or a thread has come or gone. One caller at a time.
      *
      * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
      * @param tags the tag of each key
-     * @param totalsNs has the sums, ns
+     * @param totalsNs the array of the sums, ns
      * @param from the place of the sum of tag 0
      * @param sums the number of sums
      */
@@ -483,7 +486,7 @@ public final class TableRegistry {
         }
     }
 
-    /** Keeps the time that a reset is about to hand over. */
+    /** Adds the time that a reset is about to return to the times of all resets. */
     private void carry(StatSums ended) {
         for (int phase = 0; phase < resetNs.length; phase++) {
             int rowCount = ended.rowCount(phase);
@@ -508,8 +511,8 @@ public final class TableRegistry {
     /**
      * Resets the sums, as {@link #readAndReset()} does.
      *
-     * @param replaced runs when the tables have been replaced, before the old ones are read: for callers that let
-     *     threads find their tables again without a lookup
+     * @param replaced runs after the tables were replaced, and before the old ones are read: for callers that let
+     *     threads find their tables without a lookup
      * @return the sums since the last reset
      */
     public StatSums readAndReset(Runnable replaced) {
@@ -536,7 +539,7 @@ public final class TableRegistry {
             }
             for (int i = 0; i < before.live().size(); i++) {
                 StatTable old = before.live().get(i);
-                // A table that was empty stays, and its later samples belong to the new interval.
+                // A table that was empty is kept, and its later samples belong to the new interval.
                 if (after.live().get(i) != old) {
                     late.add(old, ended.add(old));
                 }
@@ -550,7 +553,8 @@ public final class TableRegistry {
     }
 
     /**
-     * Returns the same threads with an empty table in the place of each that was written, and no sums of ended ones.
+     * Returns slots of the same threads, in which an empty table replaces each written one, without the sums of ended
+     * threads.
      */
     static PerThread.Slots<StatTable, Left> renewed(PerThread.Slots<StatTable, Left> before) {
         List<StatTable> renewed = new ArrayList<>(before.live());
@@ -591,8 +595,8 @@ public final class TableRegistry {
     }
 
     /**
-     * Hands over every measurement that was pending at the call, oldest first for each thread. Only one caller at a
-     * time.
+     * Passes every measurement that was pending at the call to a consumer, the oldest first for each thread. Only one
+     * caller at a time.
      *
      * @param consumer receives them
      */
@@ -606,7 +610,7 @@ public final class TableRegistry {
         drain(threads.shared(), consumer);
     }
 
-    /** Allocates nothing. */
+    /** Drains the queues of some tables. Allocates nothing. */
     private static void drain(List<StatTable> tables, PendingConsumer consumer) {
         for (int i = 0; i < tables.size(); i++) {
             tables.get(i).pending().drainTo(consumer);
@@ -639,12 +643,12 @@ public final class TableRegistry {
         return count;
     }
 
-    /** Returns how many tables exist, folded ones aside. */
+    /** Returns the number of tables, without the merged ones of ended threads. */
     int tableCount() {
         return threads.swept().live().size() + threads.shared().size();
     }
 
-    /** Returns how many replaced tables are kept because their thread may still finish a sample there. */
+    /** Returns the number of replaced tables that are kept because their thread may still finish a sample there. */
     int lateTableCount() {
         synchronized (late) {
             return late.size();

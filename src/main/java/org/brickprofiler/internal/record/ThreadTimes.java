@@ -1,15 +1,15 @@
 package org.brickprofiler.internal.record;
 
 /**
- * The times of a thread that the operating system reports; a time without a method of its own is not known. Only that
- * thread calls the methods; tests have their own.
+ * The times of a thread that the operating system reports; a time whose method is not overridden is unknown. Only that
+ * thread calls the methods; tests have their own implementations.
  */
 public interface ThreadTimes {
 
-    /** In place of a time that is not reported, ns. */
+    /** In place of a time, ns: the time is not reported. */
     long UNKNOWN = -1;
 
-    /** Knows nothing. */
+    /** Reports no times. */
     ThreadTimes NONE = new ThreadTimes() {};
 
     /**
@@ -17,7 +17,7 @@ public interface ThreadTimes {
      *
      * @param fromNs the earlier one, ns, or {@link #UNKNOWN}
      * @param toNs the later one
-     * @return ns, 0 or more; {@link #UNKNOWN} if one of them is
+     * @return ns, 0 or more; {@link #UNKNOWN} if one of the readings is
      */
     static long betweenNs(long fromNs, long toNs) {
         return fromNs == UNKNOWN || toNs == UNKNOWN ? UNKNOWN : Math.max(0, toNs - fromNs);

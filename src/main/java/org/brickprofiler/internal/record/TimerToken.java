@@ -32,7 +32,7 @@ public final class TimerToken {
     private static final int KEY_BITS = 13;
     private static final long KEY_MASK = (1L << KEY_BITS) - 1;
 
-    /** Longer intervals are those of a clock that ran backwards. */
+    /** The longest valid interval: a longer one means that the clock ran backwards. */
     private static final long LONGEST_NS = 1L << (Long.SIZE - KEY_BITS - 1);
 
     private TimerToken() {}

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The readers of a profiler's windows. Readings and resets exclude each other here, so that a reset by the application
- * neither loses nor repeats a sample in a window. Recording threads wait for neither. Any thread.
+ * neither loses nor repeats a sample in a window. Recording threads wait for neither readings nor resets. Any thread.
  *
  * @param <S> the type of a snapshot
  */
@@ -48,7 +48,7 @@ public final class WindowReaders<S> {
         boolean isEmpty(S window);
 
         /**
-         * Removes what a window does not have, because only a part of it would be known.
+         * Removes the data that a window cannot have, because only a part of them would be known.
          *
          * @param samples the samples of a window
          * @return the window
@@ -80,8 +80,8 @@ public final class WindowReaders<S> {
     }
 
     /**
-     * Registers how the readers of a profiler are found, which no application can call. The static initializer of the
-     * profiler's class calls this once.
+     * Registers how the readers of a profiler are found; the profiler has no public method for this. The static
+     * initializer of the profiler's class calls this once.
      *
      * @param way returns the readers of a profiler
      */
@@ -122,9 +122,9 @@ public final class WindowReaders<S> {
 
         /**
          * Ends the open window and begins the next one, unless nothing was recorded: the window stays open then, so
-         * that its time is part of the one with the next samples.
+         * that its time is part of the window with the next samples.
          *
-         * @return the samples since the window before; null if there are none
+         * @return the samples since the previous window; null if there are none
          */
         public @Nullable S next() {
             synchronized (WindowReaders.this) {
@@ -140,9 +140,10 @@ public final class WindowReaders<S> {
         }
 
         /**
-         * Returns the samples since the reader was added, even if there are none. For a reader without windows.
+         * Returns all samples of this reader, even if there are none: those that the profiler held when the reader was
+         * added, and all later ones. For a reader on which {@link #next} is never called.
          *
-         * @return the sum of all windows
+         * @return the sum of all these samples
          */
         public S whole() {
             synchronized (WindowReaders.this) {
@@ -168,7 +169,7 @@ public final class WindowReaders<S> {
             return carried == null ? window : arithmetic.merge(carried, window);
         }
 
-        /** Ends the reading. */
+        /** Removes this reader from the profiler. */
         public void close() {
             synchronized (WindowReaders.this) {
                 readers.remove(this);
@@ -177,7 +178,7 @@ public final class WindowReaders<S> {
     }
 
     /**
-     * Adds a reader, whose first window has all samples that the profiler holds.
+     * Adds a reader. Its first window also has all samples that the profiler holds now.
      *
      * @param profiler takes snapshots of the profiler
      * @return the reader

@@ -6,13 +6,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The work of each brick, in separate tables beside its samples: tables of the same kind, created when the first work
- * is recorded, and equally free of locks. Any thread.
+ * is recorded, and equally lock-free. Any thread.
  *
  * <p>A row holds the working set as its longest duration. The sums of operations and bytes may exceed a {@code long}: a
  * device with 10<sup>15</sup> operations per second reaches the limit in two and a half hours. Each sum is therefore
- * split into two halves, neither of which overflows before 2<sup>31</sup> records; readers limit the sum to
- * 2<sup>63</sup> - 1. The halves of the bytes are the row's elements and work, those of the operations its bytes before
- * and after compression.
+ * split into two halves, neither of which overflows before 2<sup>31</sup> records; the sum that readers compute
+ * saturates at 2<sup>63</sup> - 1. The halves of the bytes are stored in the row's columns for elements and work, those
+ * of the operations in its columns for bytes before and after compression.
  */
 public final class WorkSums {
 
@@ -22,11 +22,11 @@ public final class WorkSums {
     private final NameTable names;
     private final int fixedRows;
 
-    /** Made by the first record, while holding {@code this}. */
+    /** Created by the first record, while holding {@code this}. */
     private volatile @Nullable TableRegistry registry;
 
     /**
-     * Holds no work yet.
+     * Creates sums without work.
      *
      * @param names the names of the profiler's bricks
      * @param fixedRows the number of bricks that have a constant
@@ -49,7 +49,7 @@ public final class WorkSums {
     }
 
     /**
-     * Adds to a brick's work. Allocates for a thread's first record alone.
+     * Adds to a brick's work. Allocates only for the first record of a thread, or of a brick in a phase.
      *
      * @param phase the number of the phase of the work, or {@link PhaseRow#NO_PHASE}
      * @param key the brick's row

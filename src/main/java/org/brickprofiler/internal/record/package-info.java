@@ -1,6 +1,7 @@
 /**
- * The recording engine, in plain ints and longs: clocks, timers, one table of sums per recording thread, names and
- * keys, and the queue of measurements that wait for a synchronisation. This package has no notion of bricks.
+ * The recording engine, in plain ints and longs: timers, one table of sums per recording thread, names and keys, layers
+ * and phases, timelines, and the queue of measurements that wait for a synchronisation. This package does not depend on
+ * the public types of bricks; it knows a brick by its name and key.
  *
  * <p>These types are public so that the packages above can use them. Applications use {@code org.brickprofiler}.
  */

@@ -36,7 +36,7 @@ public final class BrickProfileBean implements BrickProfileMXBean {
     private final BrickProfiler profiler;
     private final RecentSnapshot recent;
 
-    /** Whether the profiler is on for {@link #watch} only. Guarded by this, as is the end of that time. */
+    /** True if the profiler is on for {@link #watch} only. Guarded by this, like the next field. */
     private boolean isWatched;
 
     private long watchedToNs;
@@ -53,9 +53,9 @@ public final class BrickProfileBean implements BrickProfileMXBean {
      * Registers a profiler with the platform's MBean server, as {@code org.brickprofiler:type=BrickProfile,name=NAME}.
      *
      * @param profiler the profiler; the server keeps it alive
-     * @param name by which it differs from other profilers
-     * @return by which name it can be unregistered
-     * @throws IllegalArgumentException when one is registered by that name, or the name is null or empty
+     * @param name the name that distinguishes it from other profilers
+     * @return the name by which it can be unregistered
+     * @throws IllegalArgumentException when another profiler has that name, or the name is null or empty
      */
     public static ObjectName register(BrickProfiler profiler, String name) {
         return register(profiler, name, ManagementFactory.getPlatformMBeanServer());
@@ -63,13 +63,13 @@ public final class BrickProfileBean implements BrickProfileMXBean {
 
     /**
      * Registers a profiler with the platform's MBean server, as {@link #register(BrickProfiler, String)} does, for an
-     * owner that counts more than the profiler does.
+     * owner with sums of its own that a reset must also discard.
      *
      * @param profiler the profiler; the server keeps it alive
-     * @param name by which it differs from other profilers
-     * @param reset runs instead of {@link BrickProfiler#reset()}, which it has to call; any thread
-     * @return by which name it can be unregistered
-     * @throws IllegalArgumentException when one is registered by that name, or the name is null or empty
+     * @param name the name that distinguishes it from other profilers
+     * @param reset runs instead of {@link BrickProfiler#reset()}, on any thread; it must call that method
+     * @return the name by which it can be unregistered
+     * @throws IllegalArgumentException when another profiler has that name, or the name is null or empty
      */
     public static ObjectName register(BrickProfiler profiler, String name, Runnable reset) {
         Objects.requireNonNull(reset, "reset");
@@ -80,10 +80,10 @@ public final class BrickProfileBean implements BrickProfileMXBean {
      * Registers a profiler with an MBean server, as {@link #register(BrickProfiler, String)} does.
      *
      * @param profiler the profiler; the server keeps it alive
-     * @param name by which it differs from other profilers
+     * @param name the name that distinguishes it from other profilers
      * @param server the server
-     * @return by which name it can be unregistered
-     * @throws IllegalArgumentException when one is registered by that name, or the name is null or empty
+     * @return the name by which it can be unregistered
+     * @throws IllegalArgumentException when another profiler has that name, or the name is null or empty
      */
     public static ObjectName register(BrickProfiler profiler, String name, MBeanServer server) {
         Objects.requireNonNull(profiler, "profiler");

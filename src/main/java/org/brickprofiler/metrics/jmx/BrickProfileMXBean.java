@@ -5,37 +5,37 @@ import java.util.List;
 import org.brickprofiler.BrickProfiler;
 
 /**
- * A profiler as clients of JMX see it. All values are open types: a remote client needs no class of this library.
- * Attributes that are asked for within a second come from one snapshot. {@link BrickProfileBean} registers a profiler.
- * Any thread.
+ * A profiler as clients of JMX see it. All values are open types, so a remote client needs no class of this library.
+ * Attributes that are read within a second come from one snapshot. {@link BrickProfileBean} registers a profiler. Any
+ * thread.
  */
 public interface BrickProfileMXBean {
 
     /** The recorded figures of a brick. */
     interface Brick {
         /**
-         * Its name.
+         * Returns the name.
          *
          * @return the display name
          */
         String getName();
 
         /**
-         * Its category.
+         * Returns the category.
          *
          * @return the display name of the category
          */
         String getCategory();
 
         /**
-         * Number of samples.
+         * Returns the number of samples.
          *
          * @return 0 or more
          */
         long getCount();
 
         /**
-         * Sum of the durations.
+         * Returns the sum of the durations.
          *
          * @return ns
          */
@@ -70,7 +70,7 @@ public interface BrickProfileMXBean {
         long getMaxNs();
 
         /**
-         * Sum of the elements.
+         * Returns the sum of the elements.
          *
          * @return elements
          */
@@ -80,21 +80,21 @@ public interface BrickProfileMXBean {
     /** The sums of a category. */
     interface Category {
         /**
-         * Its name.
+         * Returns the name.
          *
          * @return the display name
          */
         String getName();
 
         /**
-         * Number of samples.
+         * Returns the number of samples.
          *
          * @return 0 or more
          */
         long getCount();
 
         /**
-         * Sum of the durations.
+         * Returns the sum of the durations.
          *
          * @return ns
          */
@@ -111,35 +111,35 @@ public interface BrickProfileMXBean {
     /** The steps of a phase. */
     interface Phase {
         /**
-         * Its name.
+         * Returns the name.
          *
          * @return the name of the constant of {@code StepInfo.Phase}
          */
         String getName();
 
         /**
-         * Number of steps that ended.
+         * Returns the number of steps that ended.
          *
          * @return 0 or more
          */
         long getCount();
 
         /**
-         * Time in which at least one step of the phase was under way.
+         * Returns the time in which at least one step of the phase was under way.
          *
          * @return ns
          */
         long getWallNs();
 
         /**
-         * Tokens of prompts that were processed.
+         * Returns the number of prompt tokens that were processed.
          *
          * @return 0 or more
          */
         long getPromptTokens();
 
         /**
-         * Tokens that were generated.
+         * Returns the number of tokens that were generated.
          *
          * @return 0 or more
          */
@@ -165,14 +165,14 @@ public interface BrickProfileMXBean {
         /**
          * Returns the first bucket with requests.
          *
-         * @return the number of the bucket, as of {@link org.brickprofiler.stats.LatencyDistribution#firstBucket()}
+         * @return the number of the bucket, see {@link org.brickprofiler.stats.LatencyDistribution#firstBucket()}
          */
         int getFirstBucket();
 
         /**
-         * Returns the number of requests in that bucket and in those after it.
+         * Returns the number of requests in each bucket, from the first bucket with requests to the last one.
          *
-         * @return as {@link org.brickprofiler.stats.LatencyDistribution#usedCounts()} gives them
+         * @return one number per bucket, see {@link org.brickprofiler.stats.LatencyDistribution#usedCounts()}
          */
         long[] getCounts();
     }
@@ -215,7 +215,7 @@ public interface BrickProfileMXBean {
         Latency getTimeToFirstToken();
 
         /**
-         * Returns the mean time between two tokens of a request, counted at its finish.
+         * Returns the mean time between two tokens of a request, computed when the request finishes.
          *
          * @return its distribution
          */
@@ -225,34 +225,34 @@ public interface BrickProfileMXBean {
     /**
      * Returns whether the profiler records.
      *
-     * @return true while it is on
+     * @return true while the profiler is on
      */
     boolean isEnabled();
 
     /**
-     * Switches the profiler.
+     * Switches the profiler on or off.
      *
      * @param on true to record
      */
     void setEnabled(boolean on);
 
     /**
-     * When the profiler was first on since the last reset.
+     * Returns the time at which the profiler was first on since the last reset.
      *
-     * @return to the ms
+     * @return a time, to the ms
      */
     Date getStartedAt();
 
     /**
-     * When the snapshot was taken that the attributes show. Attributes that were read between two equal values of this
-     * one are of the same snapshot.
+     * Returns the time of the snapshot from which the attributes are read. If this attribute has the same value before
+     * and after others are read, these are from the same snapshot.
      *
-     * @return to the ms
+     * @return a time, to the ms
      */
     Date getEndedAt();
 
     /**
-     * Time the profiler was switched on for.
+     * Returns the time for which the profiler was switched on.
      *
      * @return ns
      */
@@ -273,14 +273,14 @@ public interface BrickProfileMXBean {
     long getOverheadNs();
 
     /**
-     * Number of samples of all bricks.
+     * Returns the number of samples of all bricks.
      *
      * @return 0 or more
      */
     long getSamples();
 
     /**
-     * Number of threads that recorded.
+     * Returns the number of threads that recorded.
      *
      * @return 0 or more
      */
@@ -303,36 +303,36 @@ public interface BrickProfileMXBean {
     /**
      * Returns the bricks that recorded.
      *
-     * @return largest total first
+     * @return the bricks, largest total first
      */
     List<Brick> getBricks();
 
     /**
      * Returns the categories that recorded.
      *
-     * @return in the order of {@link org.brickprofiler.BrickCategory}
+     * @return the categories, in the order of {@link org.brickprofiler.BrickCategory}
      */
     List<Category> getCategories();
 
     /**
      * Returns the phases of steps that were recorded.
      *
-     * @return one for each phase
+     * @return one entry for each phase
      */
     List<Phase> getPhases();
 
     /**
      * Returns the requests.
      *
-     * @return all 0 if the engine announces none
+     * @return their numbers and latencies; all 0 if the engine announces no requests
      */
     Requests getRequests();
 
     /**
-     * Keeps the profiler on for some time if it is off, and switches it off again then. A further call replaces the
-     * time; {@link #setEnabled} ends it, and its value holds.
+     * Switches the profiler on for some time if it is off, and off again after that time. A further call replaces the
+     * time. {@link #setEnabled} ends the time, and its argument takes effect.
      *
-     * @param ms the time from now, ms; 0 ends it now
+     * @param ms the time from now, ms; 0 ends the time now
      * @return whether the profiler is on
      * @throws IllegalArgumentException when the time is negative
      */

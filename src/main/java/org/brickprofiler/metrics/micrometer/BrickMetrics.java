@@ -39,8 +39,8 @@ import org.brickprofiler.stats.LatencyDistribution;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bricks of a profiler as meters of Micrometer. Their values are read from snapshots when a registry polls them, so
- * a sample costs nothing more.
+ * The bricks of a profiler as meters of Micrometer. When a registry polls the meters, their values are read from
+ * snapshots, so that recording a sample costs nothing more.
  *
  * <pre>{@code
  * BrickMetrics.Factory.create(profiler).bindTo(registry);
@@ -68,18 +68,21 @@ import org.jspecify.annotations.Nullable;
  *     <td>samples whose time a device did not report</td></tr>
  * </table>
  *
- * <p>A brick, and a phase of steps, gets its meters within {@value #LOOK_SECONDS} seconds: a daemon thread looks for
- * new ones, so that a registry's next reading shows all of them. A reading before that also finds new bricks, but a
- * registry may show only some of their meters, or none, until its next reading. A limited number of bricks have their
- * own series; further bricks share one for each category, named {@value BrickProfiler#OTHER_NAMES}. A reset of the
- * profiler is a reset of the counters. Any thread. The registry keeps the profiler alive.
+ * <p>A new brick, and a new phase of steps, gets its meters within {@value #LOOK_SECONDS} seconds: a daemon thread
+ * looks for new ones, so that a registry's next reading shows all their meters. An earlier reading also finds new
+ * bricks, but the registry may show only some of their meters, or none, until its next reading. A limited number of
+ * bricks have their own series; further bricks share one for each category, named {@value BrickProfiler#OTHER_NAMES}. A
+ * reset of the profiler resets the counters. Any thread. The registry keeps the profiler alive.
  */
 public final class BrickMetrics implements MeterBinder {
 
     private static final int[] PERCENTILES = {50, 90, 99};
     private static final double NS_PER_S = 1e9;
 
-    /** How often new bricks are looked for: more often than registries are read, and rarely enough to cost nothing. */
+    /**
+     * The interval of looking for new bricks: shorter than that between readings of a registry, and long enough to cost
+     * nothing.
+     */
     static final int LOOK_SECONDS = 2;
 
     /** The thread that looks for new bricks of all binders; it ends when there is no binder. */
@@ -98,14 +101,14 @@ public final class BrickMetrics implements MeterBinder {
             return made;
         }
 
-        /** Looks repeatedly, until the binder is unreachable. */
+        /** Looks for new bricks repeatedly, until the binder is unreachable. */
         static void follow(BrickMetrics binder) {
             Look look = new Look(binder);
             look.again = THREAD.scheduleWithFixedDelay(look, LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
         }
     }
 
-    /** Keeps no binder alive. */
+    /** Looks once for new bricks of a binder; does not keep the binder alive. */
     private static final class Look implements Runnable {
         private final WeakReference<BrickMetrics> binder;
         private volatile @Nullable Future<?> again;
@@ -135,7 +138,8 @@ public final class BrickMetrics implements MeterBinder {
         private Factory() {}
 
         /**
-         * Creates meters without further tags, of at most 256 bricks. A snapshot serves for one second.
+         * Creates meters without further tags; at most 256 bricks have their own series. A snapshot is reused for one
+         * second.
          *
          * @param profiler the profiler
          * @return the new object
@@ -152,8 +156,8 @@ public final class BrickMetrics implements MeterBinder {
          * @param profiler the profiler
          * @param tags tags of every meter; needed if a registry has the meters of several profilers
          * @param mostBricks the most bricks with series of their own, 0 or more
-         * @param snapshotAge how long a snapshot is reused: longer than a reading of all meters, shorter than the time
-         *     between two readings
+         * @param snapshotAge the time for which a snapshot is reused: longer than a reading of all meters, shorter than
+         *     the time between two readings
          * @return the new object
          * @throws IllegalArgumentException when the number or the age is negative
          * @throws IllegalStateException if Micrometer is missing; the message names the artifact to add
@@ -170,7 +174,7 @@ public final class BrickMetrics implements MeterBinder {
     private final BrickSeries series;
     private final Tags tags;
 
-    /** The latest snapshot; null before the first reading. Guarded by {@code this}, as all that follows. */
+    /** The latest snapshot; null before the first reading. Guarded by {@code this}, like all following fields. */
     private @Nullable ProfileSnapshot latest;
 
     private Map<Labels, CategoryStats> sums = Map.of();
@@ -230,7 +234,7 @@ public final class BrickMetrics implements MeterBinder {
             @Nullable String unit,
             String description,
             ToDoubleFunction<ProfileSnapshot> value) {
-        // A registry holds the object of a function weakly: the function itself refers to it, too.
+        // A registry references this object only weakly; the function references it strongly.
         FunctionCounter.builder(name, this, ignored -> value.applyAsDouble(read()))
                 .baseUnit(unit)
                 .description(description)
@@ -272,7 +276,7 @@ public final class BrickMetrics implements MeterBinder {
                 .tags(all)
                 .register(registry);
         FunctionCounter.builder("brick.step.output.tokens", this, ignored -> steps(phase, StepStats::outputTokens))
-                .description("Tokens that steps gave.")
+                .description("Tokens that steps generated.")
                 .tags(all)
                 .register(registry);
     }
@@ -337,8 +341,8 @@ public final class BrickMetrics implements MeterBinder {
         return sums.getOrDefault(labels, CategoryStats.EMPTY);
     }
 
-    /** Returns the snapshot that serves now; a new one may bring series. */
-    @SuppressWarnings("ReferenceEquality") // it is the same object while it serves
+    /** Returns the current snapshot. If it is new, registers the meters of its new series. */
+    @SuppressWarnings("ReferenceEquality") // the same object as long as it is reused
     private synchronized ProfileSnapshot read() {
         ProfileSnapshot now = recent.read();
         if (now != latest) {

@@ -39,9 +39,9 @@ import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.stats.LatencyDistribution;
 
 /**
- * The bricks of a profiler as metrics of OpenTelemetry: cumulative sums, all of one collection from one snapshot, so
- * that a sample costs nothing more. They start when the profiler was first on since its last reset, so a reset is
- * visible.
+ * The bricks of a profiler as metrics of OpenTelemetry. All metrics of one collection are read from one snapshot, so
+ * that recording a sample costs nothing more. The metrics are cumulative sums. They start when the profiler was first
+ * on since its last reset, so a reset is visible.
  *
  * <pre>{@code
  * SdkMeterProvider.builder()
@@ -68,23 +68,24 @@ import org.brickprofiler.stats.LatencyDistribution;
  * <tr><td>{@code brick.overhead}</td><td>s</td><td></td><td>estimated cost of recording</td></tr>
  * </table>
  *
- * <p>With the attributes of OpenTelemetry's conventions for generative models, there are also their histograms
- * {@code gen_ai.server.time_to_first_token} and {@code gen_ai.server.time_per_output_token}, in s, with the boundaries
- * that the conventions advise. If the profiler has recorded requests, the histograms are those of the requests, and
- * {@code gen_ai.server.request.duration} is there, too; otherwise they are those of the steps. A value counts in the
- * bucket of its duration within {@link LatencyDistribution#RELATIVE_ERROR}.
+ * <p>If the producer is created with the attributes of OpenTelemetry's semantic conventions for generative AI, it also
+ * produces the histograms {@code gen_ai.server.time_to_first_token} and {@code gen_ai.server.time_per_output_token} of
+ * these conventions, in s, with the bucket boundaries that the conventions advise. If the profiler has recorded
+ * requests, the histograms are those of the requests, and {@code gen_ai.server.request.duration} is produced as well;
+ * otherwise they are those of the steps. Durations are assigned to buckets within
+ * {@link LatencyDistribution#RELATIVE_ERROR}.
  *
  * <p>256 bricks have their own series; further bricks share one for each category, named
  * {@value BrickProfiler#OTHER_NAMES}. Any thread.
  *
- * <p>Needs {@value #ARTIFACT} {@value #OLDEST} or later; with an older version the constructors fail with an
- * {@link IllegalStateException} that names it.
+ * <p>Needs {@value #ARTIFACT} {@value #OLDEST} or later; with an older version, the methods of {@link Factory} throw an
+ * {@link IllegalStateException} that names the artifact.
  */
 public final class BrickMetricProducer implements MetricProducer {
 
     static final String ARTIFACT = "io.opentelemetry:opentelemetry-sdk-metrics";
 
-    /** The first release that makes points and sums by public methods. */
+    /** The first release that creates points and sums by public methods. */
     static final String OLDEST = "1.50.0";
 
     private static final InstrumentationScopeInfo SCOPE = InstrumentationScopeInfo.create("org.brickprofiler");
@@ -94,7 +95,7 @@ public final class BrickMetricProducer implements MetricProducer {
     private static final AttributeKey<String> OUTCOME = AttributeKey.stringKey("brick.request.outcome");
     private static final AttributeKey<String> CAUSE = AttributeKey.stringKey("brick.request.cause");
 
-    /** The attributes that the conventions for generative models require on their metrics. */
+    /** The attributes that the conventions for generative AI require on their metrics. */
     private static final List<AttributeKey<String>> REQUIRED =
             List.of(AttributeKey.stringKey("gen_ai.operation.name"), AttributeKey.stringKey("gen_ai.provider.name"));
 
@@ -114,7 +115,7 @@ public final class BrickMetricProducer implements MetricProducer {
         private Factory() {}
 
         /**
-         * Creates a producer for one reader, without the histograms of the conventions for generative models.
+         * Creates a producer for one reader, without the histograms of the conventions for generative AI.
          *
          * @param profiler the profiler
          * @return the new object
@@ -127,7 +128,7 @@ public final class BrickMetricProducer implements MetricProducer {
         }
 
         /**
-         * Creates a producer for one reader, with the histograms of the conventions for generative models.
+         * Creates a producer for one reader, with the histograms of the conventions for generative AI.
          *
          * @param profiler the profiler
          * @param genAi the attributes of these histograms: {@code gen_ai.operation.name}, {@code gen_ai.provider.name},
@@ -151,7 +152,7 @@ public final class BrickMetricProducer implements MetricProducer {
 
     private final BrickProfiler profiler;
 
-    /** Of the histograms of the conventions; empty if they are not wanted. */
+    /** The attributes of the histograms of the conventions; empty if these histograms are not wanted. */
     private final Attributes genAi;
 
     private final BrickSeries series = new BrickSeries(BrickSeries.DEFAULT_MOST);
@@ -162,7 +163,7 @@ public final class BrickMetricProducer implements MetricProducer {
         this.genAi = genAi;
     }
 
-    /** Without this question an older release would fail within its own thread, at the first collection. */
+    /** Refuses an older release, which would otherwise fail in its own thread, at the first collection. */
     private static void requireRelease() {
         boolean isOld = Arrays.stream(SumData.class.getMethods())
                 .noneMatch(each -> each.getName().equals("createLongSumData"));
@@ -216,7 +217,8 @@ public final class BrickMetricProducer implements MetricProducer {
                 "{token}",
                 phases,
                 StepStats::prefillTokens);
-        to.counts("brick.step.output_tokens", "Tokens that steps gave.", "{token}", phases, StepStats::outputTokens);
+        to.counts(
+                "brick.step.output_tokens", "Tokens that steps generated.", "{token}", phases, StepStats::outputTokens);
     }
 
     private static void addRequests(Collected to, RequestStats requests) {

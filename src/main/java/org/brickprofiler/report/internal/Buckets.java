@@ -21,18 +21,18 @@ public final class Buckets {
     /** The samples of all buckets. */
     private long sum;
 
-    /** The numbers of the bucket that is being read. */
+    /** How many numbers of the current bucket were read. */
     private int length;
 
-    /** Has no buckets until a distribution was read. */
+    /** Creates an object that has no buckets until a distribution is read. */
     public Buckets() {}
 
-    /** Reads the buckets of a distribution in place of those before. */
+    /** Reads the buckets of a distribution, which replace the previous ones. */
     void read(JsonInput input, String key) throws IOException {
         size = 0;
         sum = 0;
         seen.clear();
-        // One object for all buckets of a distribution: a fleet has thousands of millions of them.
+        // One object for all buckets of a distribution: a fleet has billions of buckets.
         JsonInput.ItemReader numberOrCount = () -> numberOrCount(input);
         input.array(key, () -> {
             length = 0;

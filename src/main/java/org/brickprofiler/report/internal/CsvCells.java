@@ -21,7 +21,8 @@ public final class CsvCells {
     private static final char TEXT_MARK = '\'';
 
     /**
-     * The first characters by which spreadsheets run a cell, or take it for marked text; the last four are wide forms.
+     * The first characters that make a spreadsheet evaluate a cell, or treat it as marked text; the last four are wide
+     * forms.
      */
     private static final String MARKED = "=+-@\t\r\n'\uff1d\uff0b\uff0d\uff20";
 
@@ -31,9 +32,9 @@ public final class CsvCells {
     private CsvCells() {}
 
     /**
-     * Returns a text so that no spreadsheet runs it as a formula: after an apostrophe, which spreadsheets take as "this
-     * is text". A text that begins with an apostrophe gets another one, so that the text is known again without its
-     * first one.
+     * Returns a text that no spreadsheet evaluates as a formula: a text that begins with one of {@link #MARKED} follows
+     * an apostrophe, by which spreadsheets mark text. A text that begins with an apostrophe gets another one, so that a
+     * program recovers every text by removing a leading apostrophe.
      */
     private static String marked(String text) {
         return !text.isEmpty() && MARKED.indexOf(text.charAt(0)) >= 0 ? TEXT_MARK + text : text;

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Fields<T> {
 
-    /** The form of a field in a text. */
+    /** When a field is written, and whether it is read back. */
     private enum Use {
         /** Read back. */
         STORED("always"),
@@ -55,12 +55,12 @@ public final class Fields<T> {
     /**
      * A field in words.
      *
-     * @param key of the field
-     * @param meaning of the value, with its unit
+     * @param key the key of the field
+     * @param meaning the meaning of the value, with its unit
      * @param written when it is written, and whether it is read back
      * @param parts the title of the fields within it; empty if it is a value
-     * @param isColumn whether tables have it, or fields within it, as columns
-     * @param type of the value in TypeScript; for a record, the title of its fields
+     * @param isColumn whether the field, or the fields within it, are columns of tables
+     * @param type the type of the value in TypeScript; for a record, the title of its fields
      * @param isOptional whether a report may lack it
      */
     public record Description(
@@ -73,7 +73,8 @@ public final class Fields<T> {
             boolean isOptional) {}
 
     /**
-     * Returns the value of a field: a Long, Double, String, Map, {@link Part}, the counts of buckets, or null.
+     * Returns the value of a field: a Long, Double, String, Map, {@link Part}, {@link Parts}, the counts of buckets, or
+     * null.
      *
      * @param <T> the record
      */
@@ -101,8 +102,8 @@ public final class Fields<T> {
     /**
      * A column of a table that has a row for each record.
      *
-     * @param key of its field
-     * @param value of a record: a Long, Double or String, or null
+     * @param key the key of its field
+     * @param value the value of a record: a Long, Double or String, or null
      * @param <T> the record
      */
     public record Column<T>(String key, Value<T> value) {}
@@ -119,12 +120,12 @@ public final class Fields<T> {
     /**
      * A value that the page shows of one record.
      *
-     * @param title of the value
-     * @param part the record within the record that has it; empty if it is not within one
-     * @param key of its field
-     * @param format the name of the script's function that makes it a text
+     * @param title the title of the value
+     * @param part the key of the inner record that contains it; empty if it is a field of the record itself
+     * @param key the key of its field
+     * @param format the name of the script's function that formats it
      * @param per the key of the field by which it is divided; empty if it is shown as it is
-     * @param when the key of a field that is above 0 if the value is shown; empty if it is shown always
+     * @param when the key of a field that must be above 0 for the value to be shown; empty if it is always shown
      */
     private record Fact(
             FactGroup group, String title, String part, String key, String format, String per, String when) {
@@ -150,17 +151,18 @@ public final class Fields<T> {
     /**
      * A column of whole numbers of a table in a pack of windows.
      *
-     * @param name of the column
-     * @param value of a row
+     * @param name the name of the column
+     * @param value the value of a row
      */
     public record PackedColumn(String name, ToLongFunction<Row> value) {}
 
     /**
      * A field.
      *
-     * @param type of the value in TypeScript; for a record, the title of its fields
+     * @param type the type of the value in TypeScript; for a record, the title of its fields
      * @param parts the title of the fields within it; empty if it is a value
-     * @param columns those of the fields within it, or the one that is the field itself
+     * @param columns the columns of the fields within it, or the field itself as a column; empty if it is for JSON
+     *     alone
      */
     private record Field<T>(
             String key,
@@ -195,7 +197,7 @@ public final class Fields<T> {
         }
     }
 
-    /** Makes a record of a row. */
+    /** Makes a record from a row. */
     interface RecordReading<P> {
         P read(JsonInput input, Row row) throws IOException;
     }
@@ -226,7 +228,7 @@ public final class Fields<T> {
         return places.getOrDefault(key, -1);
     }
 
-    /** Returns how the field at a place is read, null if its value is skipped. */
+    /** Returns the reading of the field at a place; null if the value is skipped. */
     @Nullable
     Reading reading(int place) {
         return fields.get(place).reading;
@@ -269,7 +271,7 @@ public final class Fields<T> {
     }
 
     /**
-     * Returns the columns of whole numbers that packs of windows have of a record.
+     * Returns the columns of whole numbers that packs of windows contain of a record.
      *
      * @return the columns, in their order in the pack
      */
@@ -280,7 +282,7 @@ public final class Fields<T> {
     /**
      * Writes which values the page shows of one record, and how.
      *
-     * @param json where to
+     * @param json the target
      * @throws IOException when writing fails
      */
     public void writeFacts(JsonGenerator json) throws IOException {
@@ -390,26 +392,26 @@ public final class Fields<T> {
             return this;
         }
 
-        /** Leaves the field before out of tables. */
+        /** Leaves the preceding field out of tables. */
         Builder<T> jsonOnly() {
             Field<T> last = fields.remove(fields.size() - 1);
             return add(new Field<>(
                     last.key, last.meaning, last.use, last.value, last.reading, last.type, last.parts, List.of()));
         }
 
-        /** Gives the field before, which is no number, its type in TypeScript. */
+        /** Sets the type in TypeScript of the preceding field, which is no number. */
         Builder<T> typed(String type) {
             Field<T> last = fields.remove(fields.size() - 1);
             return add(new Field<>(
                     last.key, last.meaning, last.use, last.value, last.reading, type, last.parts, last.columns));
         }
 
-        /** Gives the field before the type of one of some texts. */
+        /** Sets the type of the preceding field to one of some texts. */
         Builder<T> oneOf(Stream<String> texts) {
             return typed(texts.map(text -> '"' + text + '"').collect(Collectors.joining(" | ")));
         }
 
-        /** Makes the field before, a whole number, a column of packs. */
+        /** Makes the preceding field, a whole number, a column of packs. */
         Builder<T> packed() {
             String key = fields.get(fields.size() - 1).key;
             return packed(key, row -> row.whole(key));
@@ -421,19 +423,19 @@ public final class Fields<T> {
             return this;
         }
 
-        /** Shows the field before on the page; a sum only if it is not 0. */
+        /** Shows the preceding field on the page; a sum only if it is not 0. */
         Builder<T> fact(FactGroup group, String title, String format) {
             return factPer("", group, title, format);
         }
 
-        /** Shows the field before on the page, divided by another one of the record. */
+        /** Shows the preceding field on the page, divided by another field of the record. */
         Builder<T> factPer(String divisor, FactGroup group, String title, String format) {
             Field<T> last = fields.get(fields.size() - 1);
             facts.add(new Fact(group, title, "", last.key, format, divisor, last.use == Use.SUM ? last.key : ""));
             return this;
         }
 
-        /** Shows the field before on the page if another one of the record is above 0. */
+        /** Shows the preceding field on the page if another field of the record is above 0. */
         Builder<T> factIf(String condition, FactGroup group, String title, String format) {
             facts.add(new Fact(group, title, "", fields.get(fields.size() - 1).key, format, "", condition));
             return this;
@@ -443,7 +445,7 @@ public final class Fields<T> {
             return object(key, meaning, value::apply, JsonInput::text).typed("string");
         }
 
-        /** A text that some records do not have. */
+        /** Adds a text that some records do not have. */
         Builder<T> optionalText(String key, String meaning, Function<T, Optional<String>> value) {
             return object(
                             Use.OPTIONAL,
@@ -454,7 +456,7 @@ public final class Fields<T> {
                     .typed("string");
         }
 
-        /** A value of its own form. */
+        /** Adds a value with its own reading. */
         Builder<T> object(String key, String meaning, Value<T> value, ObjectReading reading) {
             return object(Use.STORED, key, meaning, value, reading);
         }
@@ -468,7 +470,7 @@ public final class Fields<T> {
             return whole(Use.STORED, key, meaning, value::applyAsLong);
         }
 
-        /** A number of 0 or more. */
+        /** Adds a number of 0 or more. */
         Builder<T> real(String key, String meaning, ToDoubleFunction<T> value) {
             return real(Use.STORED, key, meaning, value);
         }
@@ -482,12 +484,12 @@ public final class Fields<T> {
                     (input, of, row, place) -> row.reals[place] = input.real(of, Double.MAX_VALUE));
         }
 
-        /** A whole number that may be negative. */
+        /** Adds a whole number that may be negative. */
         Builder<T> signed(String key, String meaning, ToLongFunction<T> value) {
             return add(Use.STORED, key, meaning, value::applyAsLong, from(Long.MIN_VALUE, Long.MAX_VALUE));
         }
 
-        /** A whole number that some records do not have. */
+        /** Adds a whole number that some records do not have. */
         Builder<T> optionalWhole(String key, String meaning, Function<T, OptionalLong> value) {
             return whole(Use.OPTIONAL, key, meaning, record -> of(value.apply(record)));
         }
@@ -508,12 +510,12 @@ public final class Fields<T> {
             return (input, of, row, place) -> row.wholes[place] = input.whole(of, smallest, largest);
         }
 
-        /** A whole number from {@code smallest} to the largest int. */
+        /** Adds a whole number from {@code smallest} to {@link Integer#MAX_VALUE}. */
         Builder<T> place(String key, String meaning, int smallest, ToLongFunction<T> value) {
             return add(Use.STORED, key, meaning, value::applyAsLong, from(smallest, Integer.MAX_VALUE));
         }
 
-        /** A whole number up to the largest int that some records do not have. */
+        /** Adds a whole number up to {@link Integer#MAX_VALUE} that some records do not have. */
         Builder<T> optionalPlace(String key, String meaning, Function<T, OptionalInt> value) {
             return add(Use.OPTIONAL, key, meaning, record -> of(value.apply(record)), from(0, Integer.MAX_VALUE));
         }
@@ -530,7 +532,7 @@ public final class Fields<T> {
             return add(Use.DERIVED_IF_KNOWN, key, meaning, record -> of(value.apply(record)), null);
         }
 
-        /** A derived number that records with an infinite one, or without one, lack. */
+        /** Adds a derived number, which is left out of records in which it is infinite or not a number. */
         Builder<T> derivedIfFinite(String key, String meaning, ToDoubleFunction<T> value) {
             return add(Use.DERIVED_IF_KNOWN, key, meaning, value::applyAsDouble, null);
         }
@@ -547,7 +549,7 @@ public final class Fields<T> {
             return part(Use.OPTIONAL, key, meaning, parts, part);
         }
 
-        /** A record that each record has, although older files may lack it. */
+        /** Adds a record within each record, which older files may lack. */
         <P> Builder<T> alwaysPart(String key, String meaning, Fields<P> parts, Function<T, P> part) {
             return part(Use.PRESENT, key, meaning, parts, record -> Optional.of(part.apply(record)));
         }
@@ -579,7 +581,7 @@ public final class Fields<T> {
                     columns));
         }
 
-        /** Records within a record, for JSON alone. */
+        /** Adds records within a record, for JSON alone. */
         <P> Builder<T> parts(
                 String key, String meaning, Fields<P> parts, Function<T, List<P>> records, RecordReading<P> reading) {
             return add(new Field<>(

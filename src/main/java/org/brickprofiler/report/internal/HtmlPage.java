@@ -18,21 +18,21 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * One file for a browser, which loads nothing: a style sheet and a script that draws from JSON beside it. Nothing of
- * the data becomes markup: it cannot end the element that holds it, and the script makes text of it only. A content
- * security policy in the page allows its one script and its one style sheet, by their hashes, and no connection.
- * Stateless; any thread.
+ * A page in one file for a browser: a style sheet, data as JSON, and a script that draws from the data. The page loads
+ * nothing. Data never becomes markup: it cannot end the element that holds it, and the script inserts it as text only.
+ * A content security policy in the page allows its one script and its one style sheet, by their hashes, and no
+ * connection. Stateless; any thread.
  */
 public final class HtmlPage {
 
-    /** Comments on lines of their own, types included, which a page does without. */
+    /** Comments on lines of their own, types included; they are omitted from a page. */
     private static final Pattern COMMENTS =
             Pattern.compile("^ *(?:/\\*.*?\\*/|//[^\n]*)\n", Pattern.MULTILINE | Pattern.DOTALL);
 
     private static final String STYLE = resource(HtmlPage.class, "page.css");
     private static final String COMMON = resource(HtmlPage.class, "page.js");
 
-    /** The places of the page that are filled, in order: hashes, title, style sheet, text, data, script. */
+    /** The page. Its placeholders are, in order: hashes, title, style sheet, text, data, script. */
     private static final String PAGE = """
             <!DOCTYPE html>
             <html lang="en">
@@ -59,8 +59,8 @@ public final class HtmlPage {
      *
      * @param title the title of the window, without markup
      * @param owner the class to which the page belongs
-     * @param scripts the names of the scripts, beside their owner, that draw the page with the functions shared by all
-     *     pages, in the order of one module
+     * @param scripts the names of the scripts beside their owner that draw the page. They are concatenated in this
+     *     order, after the functions shared by all pages, to one module
      * @param text the text that is shown if scripts are off
      * @param data elements of {@link #data}, concatenated
      * @return HTML, to be stored as UTF-8
@@ -75,8 +75,8 @@ public final class HtmlPage {
     /**
      * Returns an element that holds data.
      *
-     * @param id by which the script finds it
-     * @param json its text, which a script can give back as it is
+     * @param id the identifier by which the script finds the element
+     * @param json its text; a script can return it unchanged
      * @return an element and a line break
      */
     public static String data(String id, String json) {
@@ -92,10 +92,10 @@ public final class HtmlPage {
      */
     public interface Cell<T> {
         /**
-         * Writes it.
+         * Writes the value.
          *
          * @param row the row
-         * @throws IOException when that fails
+         * @throws IOException when writing fails
          */
         void write(T row) throws IOException;
     }
@@ -146,7 +146,7 @@ public final class HtmlPage {
             if (in == null) {
                 throw new IllegalStateException("the jar lacks " + name + " beside " + owner.getSimpleName());
             }
-            // The hash is that of the text as a browser reads it, to which line ends are line feeds.
+            // A browser normalises line ends to line feeds before it hashes the text.
             String text = new String(in.readAllBytes(), UTF_8).replace("\r\n", "\n");
             return "\n" + COMMENTS.matcher(text).replaceAll("");
         } catch (IOException e) {

@@ -39,7 +39,7 @@ public final class JsonInput {
     private final JsonParser parser;
 
     /**
-     * Input from the start of a text.
+     * Creates input that begins at the start of a text.
      *
      * @param parser the parser, before its first token; the caller closes it
      */
@@ -75,7 +75,8 @@ public final class JsonInput {
     }
 
     /**
-     * A wrong value, in words for the owner of the file; the words of the parser's own exceptions are for programmers.
+     * A wrong value, with a message for the owner of the file. The messages of the parser's own exceptions are for
+     * programmers.
      */
     public static class WrongValue extends JsonParseException {
         private static final long serialVersionUID = 1L;
@@ -94,11 +95,11 @@ public final class JsonInput {
         }
     }
 
-    /** Takes the value of a key, or {@linkplain #skip skips} it. */
+    /** Reads the value of a key, or {@linkplain #skip skips} it. */
     @FunctionalInterface
     public interface KeyReader {
         /**
-         * Takes one value.
+         * Reads one value.
          *
          * @param key its key
          * @throws IOException when it is wrong
@@ -106,11 +107,11 @@ public final class JsonInput {
         void read(String key) throws IOException;
     }
 
-    /** Takes an item of an array. */
+    /** Reads an item of an array. */
     @FunctionalInterface
     public interface ItemReader {
         /**
-         * Takes one item.
+         * Reads one item.
          *
          * @throws IOException when it is wrong
          */
@@ -120,7 +121,7 @@ public final class JsonInput {
     /**
      * Reads a text that is one object.
      *
-     * @param keys takes its values
+     * @param keys reads its values
      * @throws IOException when the text is not one object, or a value is wrong
      */
     public void document(KeyReader keys) throws IOException {
@@ -137,7 +138,7 @@ public final class JsonInput {
      * Reads the next of several objects that follow each other.
      *
      * @param what names it in messages
-     * @param keys takes its values
+     * @param keys reads its values
      * @return false at the end of the text
      * @throws IOException when it is not an object, or a value is wrong
      */
@@ -153,7 +154,7 @@ public final class JsonInput {
      * Reads an object.
      *
      * @param what names it in messages
-     * @param keys takes its values
+     * @param keys reads its values
      * @throws IOException when it is not an object, or a value is wrong
      */
     public void object(String what, KeyReader keys) throws IOException {
@@ -165,7 +166,7 @@ public final class JsonInput {
      *
      * @param what names it in messages
      * @param last the key before which reading ends; null to read all
-     * @param keys takes the values before it
+     * @param keys reads the values before it
      * @throws IOException when it is not an object, or a value is wrong
      */
     public void objectUntil(String what, @Nullable String last, KeyReader keys) throws IOException {
@@ -187,7 +188,7 @@ public final class JsonInput {
      * Reads an array.
      *
      * @param what names it in messages
-     * @param items takes each item
+     * @param items reads each item
      * @throws IOException when it is not an array, or an item is wrong
      */
     public void array(String what, ItemReader items) throws IOException {
@@ -200,7 +201,7 @@ public final class JsonInput {
     }
 
     /**
-     * Passes over a value and everything in it.
+     * Skips a value and everything in it.
      *
      * @throws IOException when it is malformed
      */
@@ -234,13 +235,13 @@ public final class JsonInput {
     }
 
     /**
-     * Reads one of several strings.
+     * Reads a string that stands for one of several constants.
      *
      * @param what its name in messages
      * @param constants the constants
      * @param name the string of each constant
      * @param <T> the type of the constants
-     * @return the constant with that string, in upper or lower case
+     * @return the constant with that string, regardless of upper and lower case
      * @throws IOException when no constant has that string
      */
     public <T> T oneOf(String what, T[] constants, Function<T, String> name) throws IOException {
@@ -258,11 +259,11 @@ public final class JsonInput {
     }
 
     /**
-     * Reads a whole number. One with an exponent or a point is accepted if its value is whole: other programs write
-     * large numbers so.
+     * Reads a whole number. A number with an exponent or a point is accepted if its value is whole, because other
+     * programs write large numbers in this form.
      *
      * @param what names it in messages
-     * @param smallest the smallest number that is right
+     * @param smallest the smallest number that is accepted
      * @param largest the largest one
      * @return the number
      * @throws IOException when it is no such number
@@ -298,7 +299,7 @@ public final class JsonInput {
      * Reads a number.
      *
      * @param what names it in messages
-     * @param largest the largest number that is right
+     * @param largest the largest number that is accepted
      * @return the number, 0 or more
      * @throws IOException when it is no such number
      */
@@ -393,7 +394,7 @@ public final class JsonInput {
     }
 
     /**
-     * Returns the exception for a value that is wrong; throw it.
+     * Returns the exception for a value that is wrong; the caller throws it.
      *
      * @param what the name of the value
      * @param why the fault
@@ -415,7 +416,7 @@ public final class JsonInput {
     }
 
     /**
-     * Returns the exception for a fault at this place; throw it.
+     * Returns the exception for a fault at this place; the caller throws it.
      *
      * @param message the fault
      * @return the exception, with the place

@@ -19,7 +19,10 @@ public final class JsonText {
             .disable(StreamWriteFeature.AUTO_CLOSE_TARGET)
             .build();
 
-    /** Above it, characters are escaped, so that a lone half of a surrogate pair in a name survives UTF-8. */
+    /**
+     * The last character that is not escaped. Later ones are escaped so that an unpaired surrogate in a name survives
+     * UTF-8.
+     */
     private static final int LAST_BEFORE_SURROGATES = Character.MIN_SURROGATE - 1;
 
     private JsonText() {}
@@ -40,7 +43,7 @@ public final class JsonText {
     }
 
     /**
-     * Two blanks for each level, on every machine.
+     * Returns a printer that indents two blanks for each level, on every machine.
      *
      * @return a printer for one text
      */

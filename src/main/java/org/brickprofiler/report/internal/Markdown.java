@@ -11,8 +11,8 @@ public final class Markdown {
     private Markdown() {}
 
     /**
-     * Returns a text that shows as it is: each character that could mean something by its number, which no Markdown
-     * reads.
+     * Returns a text that Markdown shows unchanged: each character with a meaning is replaced by its numeric character
+     * reference. Characters other than printable ASCII are escaped, as in Java source.
      *
      * @param text any text
      * @return printable ASCII in one line

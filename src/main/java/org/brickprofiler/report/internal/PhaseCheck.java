@@ -7,8 +7,8 @@ import java.util.Optional;
 import org.brickprofiler.internal.io.Sums;
 
 /**
- * Checks that the bricks of all phases together are a part of the bricks of all samples, as a report states them. A
- * file that contradicts this would show less than nothing without a phase. One thread.
+ * Checks the bricks of a report: the samples and the time of a brick in all phases together must not exceed those of
+ * all its samples. Otherwise the remainder without a phase would be negative. One thread.
  */
 public final class PhaseCheck {
 
@@ -26,7 +26,7 @@ public final class PhaseCheck {
         }
     }
 
-    /** Creates sums of no bricks. */
+    /** Creates a check without bricks. */
     public PhaseCheck() {
         // Nothing to add.
     }
@@ -64,7 +64,7 @@ public final class PhaseCheck {
     }
 
     /**
-     * Returns a brick that has more in its phases than in all.
+     * Returns the fault of a brick that has more samples or more time in its phases than in all.
      *
      * @return a sentence without a full stop, or empty if there is none
      */

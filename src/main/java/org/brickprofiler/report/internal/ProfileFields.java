@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The tables of fields of the records in a profile, and the types of their rows. All readers of files use these tables,
- * so no two readers take different values from a file. Stateless; any thread.
+ * so no two readers read different values from a file. Stateless; any thread.
  */
 public final class ProfileFields {
 
@@ -534,7 +534,7 @@ public final class ProfileFields {
      * Returns the category of a brick.
      *
      * @param row the brick
-     * @param name its name, which decides if the file does not say
+     * @param name its name, which determines the category if the file does not state it
      * @return the category
      */
     public static BrickCategory category(Row row, String name) {
@@ -543,7 +543,7 @@ public final class ProfileFields {
     }
 
     /**
-     * Returns the elements of a brick, which older files have as a rate only.
+     * Returns the elements of a brick, which older files contain as a rate only.
      *
      * @param row the brick
      * @return their sum
@@ -571,7 +571,7 @@ public final class ProfileFields {
      * Returns the brick of a row.
      *
      * @param input the text, at the end of the brick
-     * @param row of {@link #BRICK}
+     * @param row a row of {@link #BRICK}
      * @return the brick
      * @throws IOException when it has no name
      */
@@ -614,7 +614,7 @@ public final class ProfileFields {
     /**
      * Returns the distribution of a row.
      *
-     * @param row of {@link #DISTRIBUTION}; null if there is none
+     * @param row a row of {@link #DISTRIBUTION}; null if there is none
      * @return the distribution; null without buckets
      */
     public static @Nullable LatencyDistribution distribution(@Nullable Row row) {
@@ -626,7 +626,7 @@ public final class ProfileFields {
      * Returns the identity of a row.
      *
      * @param input the text, at the end of the identity
-     * @param row of {@link #IDENTITY}
+     * @param row a row of {@link #IDENTITY}
      * @return the identity
      * @throws IOException when the values contradict each other
      */
@@ -657,7 +657,7 @@ public final class ProfileFields {
      * Returns the tile level of a row.
      *
      * @param input the text, at the end of the level
-     * @param row of {@link #TILE}
+     * @param row a row of {@link #TILE}
      * @return the level
      * @throws IOException when it has no name
      */
@@ -682,7 +682,7 @@ public final class ProfileFields {
     /**
      * Returns the stream of a row.
      *
-     * @param row of {@link #STREAM}
+     * @param row a row of {@link #STREAM}
      * @return the stream
      */
     public static StreamTotals stream(Row row) {
@@ -703,7 +703,7 @@ public final class ProfileFields {
      * Returns the phase of a row.
      *
      * @param input the text, at the end of the row
-     * @param row of {@link #PHASE}
+     * @param row a row of {@link #PHASE}
      * @return the phase
      * @throws IOException when the row has none
      */
@@ -719,7 +719,7 @@ public final class ProfileFields {
      * Returns the steps of a row.
      *
      * @param input the text, at the end of the row
-     * @param row of {@link #PHASE}
+     * @param row a row of {@link #PHASE}
      * @return the steps of one phase
      * @throws IOException when the row has no phase
      */
@@ -754,7 +754,7 @@ public final class ProfileFields {
      * Returns the step of a row.
      *
      * @param input the text, at the end of the row
-     * @param row of {@link #STEP}
+     * @param row a row of {@link #STEP}
      * @return the step
      * @throws IOException when a value is wrong
      */
@@ -786,7 +786,7 @@ public final class ProfileFields {
     /**
      * Returns the environment of a row.
      *
-     * @param row of {@link #ENVIRONMENT}
+     * @param row a row of {@link #ENVIRONMENT}
      * @return the environment
      */
     public static Environment environment(Row row) {
@@ -803,7 +803,7 @@ public final class ProfileFields {
     /**
      * Returns the virtual machine of a row.
      *
-     * @param row of {@link #VIRTUAL_MACHINE}
+     * @param row a row of {@link #VIRTUAL_MACHINE}
      * @return the virtual machine
      */
     public static RunFacts.VirtualMachine virtualMachine(Row row) {
@@ -819,7 +819,7 @@ public final class ProfileFields {
      * Returns the nesting of a row.
      *
      * @param input the text, at the end of the row
-     * @param row of {@link #NESTING}
+     * @param row a row of {@link #NESTING}
      * @return the nesting
      * @throws IOException when the values contradict each other
      */
@@ -835,7 +835,7 @@ public final class ProfileFields {
     /**
      * Returns the spread of a row.
      *
-     * @param row of {@link #SPREAD}
+     * @param row a row of {@link #SPREAD}
      * @return the spread
      */
     public static Calibration.Spread spread(Row row) {

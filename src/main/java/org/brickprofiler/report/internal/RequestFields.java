@@ -236,7 +236,7 @@ public final class RequestFields {
      * Returns the request of a row.
      *
      * @param input the text, at the end of the row
-     * @param row of {@link #REQUEST}
+     * @param row a row of {@link #REQUEST}
      * @return the request
      * @throws IOException when the values contradict each other
      */
@@ -262,7 +262,7 @@ public final class RequestFields {
     /**
      * Returns the step of a row.
      *
-     * @param row of {@link #TIMELINE_STEP}
+     * @param row a row of {@link #TIMELINE_STEP}
      * @return the step
      */
     public static RequestTimeline.Step timelineStep(Row row) {
@@ -280,7 +280,7 @@ public final class RequestFields {
     /**
      * Returns the work of a row.
      *
-     * @param row of {@link #TIMELINE_WORK}
+     * @param row a row of {@link #TIMELINE_WORK}
      * @return the work, and the index of its request
      */
     public static TimelineWork timelineWork(Row row) {
@@ -306,7 +306,7 @@ public final class RequestFields {
      * Returns the requests of a row.
      *
      * @param input the text, at the end of the row
-     * @param row of {@link #REQUESTS}
+     * @param row a row of {@link #REQUESTS}
      * @return the requests
      * @throws IOException when the values contradict each other
      */

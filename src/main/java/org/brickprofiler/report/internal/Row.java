@@ -13,7 +13,7 @@ public final class Row {
 
     private static final double NS_PER_US = 1e3;
 
-    /** By the place of their field; those that were not read are left over from an earlier record. */
+    /** Whole numbers by the index of their field. Those that were not read are left over from an earlier record. */
     final long[] wholes;
 
     final double[] reals;
@@ -36,7 +36,7 @@ public final class Row {
     }
 
     /**
-     * Reads a record in place of the one before.
+     * Reads a record, which replaces the previous one.
      *
      * @param input the text, at the record
      * @param what names the record in messages
@@ -50,7 +50,7 @@ public final class Row {
     }
 
     /**
-     * Reads a record that is an array of values in place of the one before.
+     * Reads a record that is an array of values. It replaces the previous record.
      *
      * @param input the text, at the record
      * @param what names the record in messages
@@ -124,7 +124,7 @@ public final class Row {
     }
 
     /**
-     * Returns a duration, which older files have in microseconds only.
+     * Returns a duration, which older files contain in microseconds only.
      *
      * @param nsKey the field in ns
      * @param usKey the field in microseconds
@@ -137,9 +137,9 @@ public final class Row {
     /**
      * Returns a value that is no number.
      *
-     * @param type of the value
+     * @param type the type of the value
      * @param key its field
-     * @param <V> of the value
+     * @param <V> the type of the value
      * @return the value, null if it was not read. A {@code Row} and {@link Buckets} are overwritten by the next record
      */
     public <V> @Nullable V get(Class<V> type, String key) {
@@ -152,7 +152,7 @@ public final class Row {
      *
      * @param key its field
      * @param missing the value to return if it was not read
-     * @param <V> of the value
+     * @param <V> the type of the value
      * @return the value
      */
     @SuppressWarnings("unchecked")
@@ -161,7 +161,7 @@ public final class Row {
         return value == null ? missing : value;
     }
 
-    /** Hands a text over if it was read. */
+    /** Passes a text to a consumer if the text was read. */
     void ifText(String key, Consumer<String> take) {
         String text = get(String.class, key);
         if (text != null) {
@@ -169,7 +169,7 @@ public final class Row {
         }
     }
 
-    /** Hands a whole number over if it was read. */
+    /** Passes a whole number to a consumer if the number was read. */
     void ifWhole(String key, LongConsumer take) {
         if (has(key)) {
             take.accept(whole(key));

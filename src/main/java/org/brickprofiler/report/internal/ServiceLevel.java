@@ -17,8 +17,9 @@ import org.brickprofiler.request.RequestTimeline;
 
 /**
  * A service-level objective (SLO) for requests: the longest time to first token, and the longest time per output token.
- * A request meets it if it ended with its answer, got a token, and exceeds neither; a request with one token has no
- * time per output token to exceed. <i>Goodput</i> is the number of such requests per second. Immutable; any thread.
+ * A request meets the objective if it ended with an answer ({@link Outcome#COMPLETED} or {@link Outcome#LENGTH}), got a
+ * token, and exceeds neither limit. A request with one token has no time per output token to exceed. <i>Goodput</i> is
+ * the number of such requests per second. Immutable; any thread.
  *
  * @param timeToFirstTokenNs the longest time to first token, ns; empty for any
  * @param timePerOutputTokenNs the longest time per output token, ns; empty for any
@@ -30,7 +31,7 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
     private static final double NS_PER_S = 1e9;
     private static final BigDecimal LONGEST_NS = BigDecimal.valueOf(Long.MAX_VALUE);
 
-    /** The units of a duration, the longer names first, since one ends like another. */
+    /** The units of a duration. The longer names come first, since {@code ms} also ends with {@code s}. */
     private static final Map<String, Long> UNITS = units();
 
     private static Map<String, Long> units() {
@@ -45,12 +46,12 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
     /**
      * The requests that met an objective. Immutable.
      *
-     * @param requests the requests that were looked at: the latest that finished
-     * @param finished the requests that finished in all, of which the profile keeps the latest ones
-     * @param met the requests that met the objective
+     * @param requests the requests that the profile keeps: the latest that finished
+     * @param finished all requests that finished, kept or not
+     * @param met the kept requests that met the objective
      * @param metInSpan those of them that finished in the span
-     * @param spanNs the span in which every request that finished was looked at, ns: to the last finish, from the first
-     *     arrival or, if earlier requests are not kept, from the finish of the first one that is
+     * @param spanNs the time in which every request that finished is kept, ns. It ends at the last finish. It begins at
+     *     the first arrival or, if earlier requests are not kept, at the first finish of a kept one
      */
     public record Result(int requests, long finished, int met, int metInSpan, long spanNs) {
 
@@ -66,7 +67,7 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
         /**
          * Returns the requests per second that met the objective.
          *
-         * @return 1/s; 0 without requests
+         * @return 1/s; 0 if the span is empty
          */
         public double goodput() {
             return spanNs == 0 ? 0 : metInSpan * NS_PER_S / spanNs;
@@ -91,7 +92,7 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
      * @param text limits by name, such as {@code ttft=500ms,tpot=50ms}; one of them may be missing, and units are ns,
      *     us, ms and s
      * @return the objective
-     * @throws IllegalArgumentException when the text is something else; the message has the wrong part
+     * @throws IllegalArgumentException when the text is something else; the message names the wrong part
      */
     public static ServiceLevel parse(String text) {
         OptionalLong first = OptionalLong.empty();
@@ -147,7 +148,7 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
     }
 
     /**
-     * Looks at the requests that a profile keeps: the latest that finished.
+     * Compares the requests that a profile keeps, the latest that finished, with the objective.
      *
      * @param snapshot the profile
      * @return how many of them meet the objective
@@ -158,7 +159,8 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
                 .toList();
         long finished = Math.max(records.size(), snapshot.requests().counts().allFinished());
         boolean isPart = records.size() < finished;
-        // Requests that finished before the first one that is kept are unknown, however long ago that one arrived.
+        // If some requests are not kept, those that finished before the first kept finish are unknown. The span then
+        // begins at this finish, even if the request arrived long before.
         ToLongFunction<RequestRecord> begins = isPart ? ServiceLevel::finishNs : RequestRecord::arrivedNs;
         long fromNs = records.stream().mapToLong(begins).min().orElse(0);
         long toNs = records.stream().mapToLong(ServiceLevel::finishNs).max().orElse(0);
@@ -174,7 +176,8 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
     }
 
     /**
-     * Returns the result for a profile as a sentence, which says so if the profile keeps fewer requests than finished.
+     * Returns the result for a profile as a sentence. The sentence states whether the profile keeps fewer requests than
+     * finished.
      *
      * @param snapshot the profile
      * @return one line that ends with a line break

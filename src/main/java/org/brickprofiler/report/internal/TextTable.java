@@ -30,7 +30,7 @@ public final class TextTable<T> {
         }
     }
 
-    /** A table without columns. */
+    /** Creates a table without columns. */
     public TextTable() {}
 
     /**

@@ -17,16 +17,16 @@ import jdk.jfr.consumer.RecordingStream;
 import org.brickprofiler.trace.TraceRecorder;
 
 /**
- * Reports to a timeline of slow steps when this virtual machine had stopped all threads for something else than a
- * garbage collection: a dump of threads, a deoptimization, a change of classes.
+ * Reports to a timeline of slow steps when this virtual machine had stopped all threads for a reason other than a
+ * garbage collection: a thread dump, a deoptimization, a redefinition of classes.
  *
  * <pre>{@code
  * VirtualMachineStops stops = VirtualMachineStops.of(recorder); // until stops.close()
  * }</pre>
  *
- * <p>The stops come from a flight recording of its own, with {@code jdk.ExecuteVMOperation} and
- * {@code jdk.GCPhasePause} alone. A stop arrives up to two seconds after its end; the stops of a step that ended since
- * then are unknown, and the explanation of the step says so. The same holds for steps that began before {@link #of}.
+ * <p>The stops come from a separate flight recording, which enables only {@code jdk.ExecuteVMOperation} and
+ * {@code jdk.GCPhasePause} of the JDK's events. A stop arrives up to two seconds after its end. Until then the stops of
+ * a step are unknown, and the explanation of the step says so. The same holds for steps that began before {@link #of}.
  * The recorder's clock must be {@link System#nanoTime()}, as it is by default. Any thread.
  */
 public final class VirtualMachineStops implements AutoCloseable {
@@ -34,7 +34,7 @@ public final class VirtualMachineStops implements AutoCloseable {
     private static final String OPERATION = "jdk.ExecuteVMOperation";
     private static final String PAUSE = "jdk.GCPhasePause";
 
-    /** Most collections that are remembered: those of some seconds. */
+    /** The most collections that are remembered: those of some seconds. */
     private static final int MOST_PAUSES = 1_024;
 
     /** The longest wait for the last stops; the flight recorder hands events over each second. */
@@ -65,7 +65,7 @@ public final class VirtualMachineStops implements AutoCloseable {
 
     private boolean isAnchored;
 
-    /** The clock of the recording less {@link System#nanoTime()}, ns. */
+    /** The clock of the recording minus {@link System#nanoTime()}, ns. */
     private long offsetNs;
 
     private long firstNs;
@@ -129,7 +129,7 @@ public final class VirtualMachineStops implements AutoCloseable {
         }
     }
 
-    // ---- the thread of the stream, which gets the events of a flush by their end ----
+    // ---- called on the stream's thread, which receives the events of a flush in the order of their ends ----
 
     private synchronized void anchored(RecordedEvent event) {
         long beforeNs = event.getLong("beforeNs");
@@ -149,7 +149,7 @@ public final class VirtualMachineStops implements AutoCloseable {
         pauses.add(new Pause(event.getStartTime(), event.getEndTime()));
     }
 
-    /** A collection is an operation, too, which ends after its pause. */
+    /** Reports an operation, unless it is a collection, which ends after its pause. */
     private synchronized void stopped(RecordedEvent event) {
         Instant start = event.getStartTime();
         Instant end = event.getEndTime();

@@ -1,5 +1,5 @@
 /**
- * Tells a timeline of slow steps when the virtual machine had stopped, from the Java Flight Recorder. Needs the module
+ * Reports stops of the virtual machine from the Java Flight Recorder to a timeline of slow steps. Needs the module
  * {@code jdk.jfr}.
  */
 @NullMarked

@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Any thread. A span is recorded when it ends, at its own timestamps, regardless of the time of the call of
  * {@code end()}. A span that is open when a timeline is made is shown up to that moment, with
  * {@value TraceRecorder#NOT_ENDED} appended to its name. The processor reads OpenTelemetry's clock and the recorder's
- * clock as a span starts, to convert the span's timestamps. An event lies at its own timestamp, or at the nearer end of
- * its span if the timestamp is outside the span. Attributes are left out. At most {@value #MOST_OPEN} open spans are
- * followed. A span that starts beyond this limit is not shown while it is open; it is recorded on the track of the
+ * clock as a span starts, to convert the span's timestamps. An event is placed at its own timestamp, or at the nearer
+ * end of its span if the timestamp is outside the span. Attributes are left out. At most {@value #MOST_OPEN} open spans
+ * are followed. A span that starts beyond this limit is not shown while it is open; it is recorded on the track of the
  * thread that ends it, and its time is converted with the offset of the span that started last.
  */
 public final class TimelineSpanProcessor implements SpanProcessor {

@@ -13,7 +13,7 @@ import org.brickprofiler.trace.Track;
  */
 final class CheckedTracks {
 
-    /** Characters of a part of a long text. */
+    /** The most characters of a part of a long text. */
     private static final int LONGEST_PART = 1_000;
 
     /** Stands for the host instead of a device. */
@@ -106,7 +106,9 @@ final class CheckedTracks {
         return COPY.matcher(category).matches();
     }
 
-    /** Returns the JSON of an explanation in parts that readers of traces accept as one text. */
+    /**
+     * Returns the JSON of an explanation in parts, each short enough for readers of traces to accept it as one text.
+     */
     static List<String> parts(SlowSteps steps) {
         String json = steps.toJson();
         List<String> parts = new ArrayList<>();

@@ -15,7 +15,7 @@ import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.Track;
 
 /** Writes the events of one track after another as JSON. One thread at a time. */
-final class ChromeEvents extends TrackEvents {
+final class ChromeEvents extends TrackWriter {
 
     private static final byte[] OPERATION = JsonBuffer.quoted("cpu_op");
     private static final byte[] LAUNCH = JsonBuffer.quoted("cuda_runtime");
@@ -391,7 +391,7 @@ final class ChromeEvents extends TrackEvents {
             return steps[name];
         }
 
-        /** Returns whether it is a step with a name that its row does not show. */
+        /** Returns whether it is a step with a name of its own, under which the event is not written. */
         boolean isNamedStep(int name) {
             return steps[name] && !numberedSteps[name] && !Arrays.equals(names[name], categories[name]);
         }

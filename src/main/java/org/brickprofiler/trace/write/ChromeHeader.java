@@ -23,7 +23,7 @@ final class ChromeHeader {
         this.origin = origin;
     }
 
-    /** Everything up to the first event. */
+    /** Writes everything up to the first event. */
     void writeHead(long baseNs) {
         out.ascii("{\n  \"schemaVersion\": 1,\n");
         if (origin == TraceFiles.Origin.OWN) {
@@ -78,7 +78,7 @@ final class ChromeHeader {
         out.ascii("}");
     }
 
-    /** Everything after the last event. */
+    /** Writes everything after the last event. */
     void writeTail() {
         out.ascii("\n  ],\n  \"traceName\": ").string(info.processName()).ascii("\n}\n");
     }

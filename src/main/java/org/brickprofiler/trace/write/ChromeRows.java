@@ -10,8 +10,8 @@ import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.Track;
 
 /**
- * The rows of all tracks in a viewer: a row is a process and a thread. Threads stand under the process, streams under
- * their device, which takes the place of a process. Two tracks never share a row.
+ * The rows of all tracks in a viewer: a row is a process and a thread. Threads belong to the process, streams to their
+ * device, which takes the place of a process. Two tracks never share a row.
  */
 final class ChromeRows {
 

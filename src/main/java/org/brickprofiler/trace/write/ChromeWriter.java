@@ -26,7 +26,8 @@ import org.brickprofiler.trace.TraceInfo.Device;
  *   <li>Spans of the category {@code step} are {@code user_annotation}, or {@code gpu_user_annotation} on a device,
  *       named {@code ProfilerStep#N}: those of a track count from 0, unless the name has that form already. The
  *       argument {@code phase} is the {@linkplain Span.Phase#word() word} of the phase of a step of this library, and
- *       of a sample; one without it has none. The own name of another step is the argument {@code brick}.
+ *       of a sample; a step or sample without this argument has no phase. Any other name of a step is the argument
+ *       {@code brick}.
  *   <li>A row of a device has the device as {@code pid} and the stream as {@code tid}. If two tracks would share a row,
  *       the later one gets a free number; {@code args.stream} stays the stream. A process whose number is also a
  *       device's is written with 1,000,000 added.
@@ -49,7 +50,7 @@ import org.brickprofiler.trace.TraceInfo.Device;
  *       spans keep their own categories, names and correlations, and a span that a flow leaves is the launch itself.
  *       Its flows keep their kinds, and are renumbered; flows from a format without kinds are called {@code flow}.
  *   <li>If the timeline holds chosen steps only, the key {@code slowSteps} has the JSON of
- *       {@link org.brickprofiler.trace.SlowSteps} as an array of texts, which make one text.
+ *       {@link org.brickprofiler.trace.SlowSteps} as an array of strings, which are to be concatenated.
  *   <li>If the timeline was read from a file that was cut off or damaged, the key {@code cutOff} is true.
  *   <li>Dropped spans are counted by the key {@code droppedSpans}, and beside the processes' names.
  * </ul>

@@ -55,7 +55,10 @@ final class JsonBuffer extends FileBuffer {
         return this;
     }
 
-    /** Writes the sign and returns the absolute value, as unsigned for the smallest number. */
+    /**
+     * Writes the sign and returns the absolute value, to be read as unsigned: that of {@link Long#MIN_VALUE} exceeds
+     * the signed range.
+     */
     private long sign(long value) {
         if (value < 0) {
             bytes[size++] = '-';

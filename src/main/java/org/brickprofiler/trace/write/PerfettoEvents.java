@@ -54,7 +54,7 @@ import org.eclipse.collections.impl.map.mutable.primitive.ObjectIntHashMap;
  * Writes the events of one track after another as packets. Each track is a packet sequence of its own, whose first
  * packet holds the defaults: the track, and a clock that counts from packet to packet. One thread at a time.
  */
-final class PerfettoEvents extends TrackEvents {
+final class PerfettoEvents extends TrackWriter {
 
     private static final int ELEMENTS_IID = 1;
     private static final int LAYER_IID = 2;

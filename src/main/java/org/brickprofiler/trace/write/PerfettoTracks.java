@@ -137,7 +137,8 @@ final class PerfettoTracks {
 
     /**
      * Returns whether a track is written as a thread. Perfetto identifies threads by number, and number 0 is the idle
-     * thread. A second thread of a number gets a plain track, because Perfetto would mix the slices of the two.
+     * thread. A second thread with the same number gets a plain track, because Perfetto would mix the slices of the
+     * two.
      */
     private boolean isThread(Track track) {
         return track.kind() == Track.Kind.HOST_THREAD && track.id() > 0 && threads.add(track.id());

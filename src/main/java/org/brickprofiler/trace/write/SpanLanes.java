@@ -90,9 +90,10 @@ final class SpanLanes {
     }
 
     /**
-     * Gives the innermost span of a lane its phase. A span that has none takes that of the span around it.
+     * Sets the phase of the innermost span of a lane. A span without a phase inherits that of the span around it,
+     * unless it is a sample.
      *
-     * @param isSample whether it is a sample, which may have none
+     * @param isSample whether the span is a sample
      * @return the phase that a reader assumes for it: that of the span around it, or else of the last sample of the
      *     lane around which no span was open
      */

@@ -1,11 +1,12 @@
 // @ts-check
 /*
- * What the pages of this library have in common: they draw from JSON that stands in them. No library, no network, no markup
- * from data: all text goes through text nodes. A module, in which the script of one page follows.
+ * The common part of the pages of this library, which draw from the JSON that they contain. They use no library and no
+ * network, and create no markup from data: all text becomes text nodes. The script of one page follows in the same
+ * module.
  */
 
 /**
- * The value of the element that holds it as JSON; undefined where there is none.
+ * Returns the value of an element that contains JSON; undefined if the page has no such element.
  *
  * @template {keyof Held} Id
  * @param {Id} id
@@ -16,7 +17,7 @@ function held(id) {
 }
 
 /**
- * The value of an element that every page of this kind has.
+ * Returns the value of an element that contains JSON and that every page of this kind has.
  *
  * @template {keyof Held} Id
  * @param {Id} id
@@ -27,7 +28,7 @@ function needed(id) {
 }
 
 /**
- * The text of an element that every page of this kind has.
+ * Returns the text of an element that every page of this kind has.
  *
  * @param {string} id
  */
@@ -77,7 +78,7 @@ function fill(element, attributes, children) {
 }
 
 /**
- * An element of HTML; strings become text.
+ * Returns an HTML element. Strings become text nodes.
  *
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
@@ -137,7 +138,7 @@ function scaled(value, units) {
 }
 
 /**
- * A duration as text, from ns.
+ * Returns a duration in ns as text.
  *
  * @param {number} ns
  */
@@ -151,7 +152,7 @@ function measured([figure, unit]) {
 }
 
 /**
- * A duration in a column: units have one width, so that numbers end at one place.
+ * Returns a duration for a column: all units have the same width, so that numbers are aligned at their ends.
  *
  * @param {number} ns
  */
@@ -215,7 +216,7 @@ function capital(text) {
 const LONGEST_NAME = 44;
 
 /**
- * Makes visible what a browser would obey or hide: controls, marks of direction, lone halves of characters.
+ * Escapes characters that a browser would interpret or hide: control characters, direction marks, lone surrogates.
  *
  * @param {string} name
  */
@@ -236,7 +237,7 @@ function shortened(name) {
 }
 
 /**
- * A name as text of its own direction.
+ * Returns a name as text with its own direction, shortened if it is long.
  *
  * @param {string} name
  */
@@ -258,7 +259,7 @@ function categoryCell(category) {
 // ---- tables ----
 
 /**
- * The entries of a list without those that are missing, as they stand on a condition.
+ * Returns the entries of a list without missing ones, which a condition excluded.
  *
  * @template Entry
  * @param {(Entry | false | null | undefined)[]} entries
@@ -269,8 +270,8 @@ function present(entries) {
 }
 
 /**
- * A table. A column has a label, the cell of a row, and optionally: text (aligned to the left), value (to sort by),
- * below (makes what stands under the label), total (of the last line).
+ * Returns a table. A column has a label, the cell of a row, and optionally: text (aligned to the left), value (to sort
+ * by), below (creates the element under the label), total (the cell of the last line).
  *
  * @template Row
  * @param {string} label
@@ -327,7 +328,7 @@ function table(label, columns, rows, { sorted, detail, wide } = {}) {
     sort(columns[sorted], true);
   }
   const scroll = html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": label + ", table" }, element);
-  // Its header stays in sight where the table need not scroll by itself.
+  // The header stays visible if the table fits its width, so that it does not scroll by itself.
   new ResizeObserver(() => scroll.classList.toggle("fits", element.offsetWidth <= scroll.clientWidth)).observe(scroll);
   return { element: html("div", {}, said, scroll), lines };
 }
@@ -405,7 +406,7 @@ function compare(a, b) {
 }
 
 /**
- * A share behind its bar, whose length is in proportion to the largest.
+ * Returns a share after a bar. The length of the bar is relative to the largest part, which has the full length.
  *
  * @param {number} part
  * @param {number} whole
@@ -422,7 +423,7 @@ function share(part, whole, largest, category) {
 }
 
 /**
- * A field that hides the rows of a table whose words lack what is typed, and how many are left.
+ * Returns a filter: a field that hides the rows of a table without the typed text, and the number of visible rows.
  *
  * @template Row
  * @param {Line<Row>[]} lines
@@ -455,7 +456,7 @@ function filter(lines, label, words, one, many) {
 // ---- parts of a page ----
 
 /**
- * The head of a page, from which the JSON of an element can be saved.
+ * Returns the head of a page, with a button that saves the JSON of an element.
  *
  * @param {string} heading
  * @param {Leaf} below
@@ -473,7 +474,7 @@ function head(heading, below, id, file) {
 }
 
 /**
- * The JSON as it was written: the page holds an escape for one character, which JSON never escapes.
+ * Saves the JSON as it was written. The page escapes one character, the less-than sign, that JSON itself never escapes.
  *
  * @param {keyof Held} id
  * @param {string} file
@@ -486,7 +487,7 @@ function saveJson(id, file) {
 }
 
 /**
- * What makes the numbers read wrongly.
+ * Shows the reasons to doubt the numbers.
  *
  * @param {Content[]} found
  */
@@ -518,7 +519,7 @@ function figure(label, value, explanation) {
 }
 
 /**
- * A bar of parts, each with a label, a colour and its percentage of the bar's full length.
+ * Returns a stacked bar. Each part has a label, a colour and its percentage of the bar's full length.
  *
  * @param {string} text
  * @param {BarPart[]} parts
@@ -534,7 +535,7 @@ function stacked(text, parts) {
 }
 
 /**
- * Bars on one scale, each with a label, its total, and a text that says all of it.
+ * Returns bars on one scale, each with a label, its total, and a text with all of its values.
  *
  * @param {Bar[]} each
  */
@@ -579,7 +580,7 @@ const SHADES = 8;
 const DARKEST = 4;
 
 /**
- * Shades of a map of times: from the row's median on, by their multiples of it.
+ * The shades of a heat map of times: a time above the row's median has the shade of its multiple of the median.
  *
  * @type {Scale}
  */
@@ -590,7 +591,7 @@ const MULTIPLES = {
 };
 
 /**
- * A map of times, each shaded by its distance from its row's median. Cells of a row that look alike are one path.
+ * Returns a heat map of times, shaded by their distance from the row's median. Equal shades of a row share a path.
  *
  * @template {HeatRow} Row
  * @template Column
@@ -617,7 +618,7 @@ function heatMap({ name, columns, axis, end: [over, behind], rows, said, describ
     /** @type {Map<number, string>} */
     const paths = new Map();
     for (let x = 0, end = 0; x < shades.length; x = end) {
-      // Cells without a gap are one box.
+      // If there is no gap between cells, adjacent cells of equal shade are one box.
       end = gap > 0 ? x + 1 : endOfRun(shades, x);
       const shade = shades[x];
       if (shade !== null) {
@@ -663,7 +664,7 @@ function heatMap({ name, columns, axis, end: [over, behind], rows, said, describ
 }
 
 /**
- * The end of the equal values that begin at a place.
+ * Returns the end (exclusive) of the run of equal values that begins at an index.
  *
  * @param {(number | null)[]} values
  * @param {number} from

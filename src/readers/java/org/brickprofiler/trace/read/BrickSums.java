@@ -15,7 +15,7 @@ final class BrickSums {
     private final Map<TraceRule.Target, Sum> sums = new HashMap<>();
     private final Spread.Supply buckets = new Spread.Supply();
     private long totalNs;
-    /** The executions of events that stand for several. */
+    /** The number of executions in events that each stand for several. */
     private long totalCount;
 
     private long totalElements;
@@ -35,7 +35,10 @@ final class BrickSums {
         private Work work = Work.NONE;
         private boolean isWorkKnown = true;
 
-        /** Whether each of the samples, or at least the shortest and the longest one, is known. */
+        /**
+         * Whether the time of each sample is known; {@code hasExtremes} states whether at least the shortest and the
+         * longest time are.
+         */
         private boolean hasSamples = true;
 
         private boolean hasExtremes = true;
@@ -96,10 +99,10 @@ final class BrickSums {
      *
      * @param brick the brick that the event counts as
      * @param event the event
-     * @param selfNs its own time, ns
+     * @param selfNs its self time, ns
      * @param elements its elements
-     * @param bytes its bytes, negative if they are unknown; the bytes of the whole brick are then, too
-     * @param work its work; if it is unknown, the work of the whole brick is
+     * @param bytes its bytes, negative if they are unknown; the bytes of the whole brick are then unknown, too
+     * @param work its work; if it is unknown, the work of the whole brick is unknown, too
      * @throws ArithmeticException if one of these sums over all bricks no longer fits a {@code long}
      */
     void add(TraceRule.Target brick, Execution event, long selfNs, long elements, long bytes, Work work) {
@@ -110,13 +113,13 @@ final class BrickSums {
     }
 
     /**
-     * Adds the sum of several events, whose single times are not known.
+     * Adds the sum of several events, whose individual times are unknown.
      *
      * @param brick the brick that they count as
      * @param sum their number, the shortest and the longest of them
      * @param sumNs the sum of their times, ns
      * @param elements their elements
-     * @param bytes their bytes, negative if they are unknown; the bytes of the whole brick are then, too
+     * @param bytes their bytes, negative if they are unknown; the bytes of the whole brick are then unknown, too
      * @throws ArithmeticException if one of these sums over all bricks no longer fits a {@code long}
      */
     void add(TraceRule.Target brick, TraceEvent.Sum sum, long sumNs, long elements, long bytes) {

@@ -23,8 +23,8 @@ import org.brickprofiler.trace.Span;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Walks through the text of a trace in Chrome's format and hands out its events one at a time. Fields that give no time
- * or name are skipped. Numbers and names are parsed from the parser's buffer without an intermediate string. One
+ * Reads the text of a trace in Chrome's format and passes its events to a collector one at a time. Fields without a
+ * meaning here are skipped. Numbers and names are parsed from the parser's buffer without an intermediate string. One
  * thread.
  */
 final class ChromeParser {
@@ -61,19 +61,19 @@ final class ChromeParser {
     private final JsonParser parser;
     private final EventCollector collector;
     private final int longestText;
-    private final Names names = new Names();
+    private final TraceNames names = new TraceNames();
     private final TraceEvent event = new TraceEvent();
 
     /** The argument {@code phase} of the event; empty if it has none. */
     private String phaseWord = "";
 
-    /** The processes that are devices by their names, in the order of the file. */
+    /** The processes that are devices by their names, as far as the file was read. */
     private final Set<String> deviceProcesses = new HashSet<>();
 
     /** The arguments by which XLA names an operation and its scope. */
     private final Map<String, String> xlaArgs = new HashMap<>();
 
-    /** The times of an event below 1 ns; null if whole ns are exact. */
+    /** The unrounded times of an event, in microseconds; null if they need not be added before rounding. */
     private @Nullable BigDecimal startUs;
 
     private @Nullable BigDecimal elapsedUs;
@@ -84,7 +84,7 @@ final class ChromeParser {
     private ChromeParser(JsonParser parser, EventCollector collector, ReadOptions.Limits limits) {
         this.parser = parser;
         this.collector = collector;
-        this.longestText = Math.min(limits.stringLength(), Names.LONGEST);
+        this.longestText = Math.min(limits.stringLength(), TraceNames.LONGEST);
     }
 
     /**
@@ -92,7 +92,7 @@ final class ChromeParser {
      *
      * @param text the text, unpacked; left open
      * @param limits the limits of memory
-     * @param collector takes the events
+     * @param collector receives the events
      * @throws TraceFormatException when the text is no trace, or is damaged
      * @throws IOException when the text cannot be read
      */
@@ -113,7 +113,7 @@ final class ChromeParser {
                         tooCostly);
             }
         } catch (TraceInput.DamagedException | CharConversionException damaged) {
-            // The parser looks at the first bytes when it is made.
+            // The parser reads the first bytes when it is created.
             throw damage(collector, 0, damaged);
         }
     }
@@ -182,7 +182,7 @@ final class ChromeParser {
                     slowSteps(value, offset);
                 }
                 case "clockErrorNs" -> head.clockErrorNs = wholeNumber(value, head.clockErrorNs);
-                case "traceName" -> head.processName = Names.bounded(text(value, head.processName));
+                case "traceName" -> head.processName = TraceNames.bounded(text(value, head.processName));
                 case "distributedInfo" -> distributedInfo(value);
                 case "metadata" -> metadata(value);
                 case "deviceProperties" -> devices(value);
@@ -194,7 +194,7 @@ final class ChromeParser {
         }
     }
 
-    /** The explanation of chosen steps is an array of texts, which make one text. */
+    /** Reads the explanation of chosen steps: an array of texts that together make one. */
     private void slowSteps(JsonToken value, long offset) throws IOException {
         if (value != JsonToken.START_ARRAY) {
             parser.skipChildren();
@@ -205,7 +205,7 @@ final class ChromeParser {
         }
     }
 
-    /** Gives an event of this library the name that it has here, and its phase. */
+    /** Restores the name that an event of this library's trace had in the timeline, and sets its phase. */
     private void useOwnNames() {
         String ownName = event.isStep() && event.ownName == null && !phaseWord.isEmpty() ? phaseWord : event.ownName;
         event.name = ownName == null ? event.name : ownName;
@@ -403,7 +403,7 @@ final class ChromeParser {
                     arguments(value);
                 }
                 case "id" -> event.id = identifier(value);
-                // The profiler that DJL calls has the shapes beside the arguments.
+                // The profiler that DJL calls writes the shapes beside the arguments.
                 case "shape" -> shapes(value, event.inputs);
                 case "bp" -> event.bindsEnclosing = scalar(value).equals("e");
                 case "s" -> event.skipped += scalar(value).equals("t") ? 0 : 1;
@@ -423,7 +423,7 @@ final class ChromeParser {
             // The parser itself refuses strings beyond its limit.
             return length <= longestText
                     ? names.of(text, parser.getTextOffset(), length)
-                    : Names.bounded(parser.getText());
+                    : TraceNames.bounded(parser.getText());
         }
         if (value.isBoolean()) {
             return parser.getText();
@@ -437,7 +437,7 @@ final class ChromeParser {
         if (value != JsonToken.VALUE_NUMBER_INT) {
             return scalar(value);
         }
-        return collector.wantsKeys() ? Names.bounded(parser.getText()) : "";
+        return collector.wantsKeys() ? TraceNames.bounded(parser.getText()) : "";
     }
 
     private long time(JsonToken value) throws IOException {
@@ -448,7 +448,7 @@ final class ChromeParser {
         return value == JsonToken.VALUE_NULL ? Microseconds.ABSENT : Microseconds.MALFORMED;
     }
 
-    /** Returns a number of microseconds with decimals below 1 ns, or whose partner may have such; otherwise null. */
+    /** Returns an unrounded number of microseconds if a device was named before, and null otherwise. */
     private @Nullable BigDecimal exact(JsonToken value) throws IOException {
         boolean isShort = value.isNumeric() && parser.getTextLength() <= LONGEST_TIME;
         return isShort && !deviceProcesses.isEmpty() ? parser.getDecimalValue() : null;

@@ -16,15 +16,15 @@ import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 
 /**
  * Measures the share of the bricks' time that coincided with pauses and other activity of the virtual machine. All
- * intervals must be added before the first execution is counted; each execution is compared with the union of a cause's
- * intervals, those of all threads and those of its own row. At most {@value #MOST} intervals of a cause are kept. One
- * thread.
+ * intervals must be added before the first execution is counted; each execution is compared with two unions for each
+ * cause: that of the intervals of all threads, and that of the intervals of its own row. At most {@value #MOST}
+ * intervals of a cause are kept for all threads, and as many for each row. One thread.
  */
 final class Disturbances {
 
     static final int MOST = 1 << 20;
 
-    /** For intervals of all threads. */
+    /** Stands for the row of intervals that concern all threads. */
     static final int ALL_ROWS = -1;
 
     private static final double TAIL_PERCENT = 99;
@@ -43,8 +43,8 @@ final class Disturbances {
     }
 
     /**
-     * Returns whether an interval of all threads contains or overlaps a time; afterwards no interval of that cause may
-     * be added.
+     * Returns whether an interval of all threads overlaps the given time span. After this call, no interval of the
+     * cause may be added.
      */
     boolean isIn(Cause cause, long startNs, long endNs) {
         Intervals all = intervals.getOrDefault(cause, Map.of()).get(ALL_ROWS);
@@ -66,7 +66,7 @@ final class Disturbances {
         sums.computeIfAbsent(name, added -> new Sum()).add(endNs - startNs, overlapsNs);
     }
 
-    /** Lists the disturbances, most time first. */
+    /** Returns the disturbances, most time first. */
     List<Disturbance> list() {
         List<Disturbance> found = new ArrayList<>();
         sums.forEach((name, sum) -> {
@@ -85,12 +85,15 @@ final class Disturbances {
         return found;
     }
 
-    /** Intervals, of which the union counts. */
+    /** The intervals of one cause on one row, or on all threads; only their union counts. */
     private static final class Intervals {
         private final LongArrayList starts = new LongArrayList();
         private final LongArrayList ends = new LongArrayList();
 
-        /** The union in order, and the time of the union before each of its parts; null until the first query. */
+        /**
+         * The parts of the union in order: their starts, their ends, and the time of the union before each part. Empty
+         * until the first query.
+         */
         private long[][] union = {};
 
         void add(long startNs, long endNs) {
@@ -138,7 +141,7 @@ final class Disturbances {
         }
     }
 
-    /** Executions and their disturbed time, by buckets of their durations. */
+    /** The executions of one name and their disturbed time, also by buckets of the durations. */
     private static final class Sum {
         private final long[] overlapsNs = new long[CAUSES.length];
         private long elapsedNs;

@@ -27,7 +27,7 @@ import org.brickprofiler.trace.read.TraceProfile.Tokens;
  */
 final class EngineSteps {
 
-    /** A number that an annotation does not state. */
+    /** Stands for a number that an annotation does not state. */
     private static final long UNKNOWN = -1;
 
     private static final Pattern VLLM =
@@ -42,10 +42,13 @@ final class EngineSteps {
 
     private static final List<Phase> PHASES = List.of(Phase.values());
 
-    /** Most steps that are distinguished; of a trace with more, the phases alone are known. */
+    /**
+     * The most steps that are distinguished. If a trace has more, only the phases of the further steps are known, and
+     * {@link #list} returns nothing.
+     */
     static final int MOST = 1 << 16;
 
-    private final List<Step> steps = new ArrayList<>();
+    private final List<NamedStep> steps = new ArrayList<>();
     private boolean isTooMany;
 
     /**
@@ -77,19 +80,19 @@ final class EngineSteps {
     }
 
     /** One step, and the time from the beginning of its first kernel to the end of its last one. */
-    private static final class Step {
+    private static final class NamedStep {
         private Annotation annotation;
         private int around = -1;
         private int inside;
         private long firstNs = Long.MAX_VALUE;
         private long lastNs = Long.MIN_VALUE;
 
-        Step(Annotation annotation) {
+        NamedStep(Annotation annotation) {
             this.annotation = annotation;
         }
 
-        /** Takes the numbers and the time of a part of the step. */
-        void take(Step part) {
+        /** Adds the numbers and the time of a part of the step. */
+        void take(NamedStep part) {
             annotation = annotation.completedBy(part.annotation);
             firstNs = Math.min(firstNs, part.firstNs);
             lastNs = Math.max(lastNs, part.lastNs);
@@ -145,7 +148,7 @@ final class EngineSteps {
         return matcher.matches() ? number(matcher.group(group)) : UNKNOWN;
     }
 
-    /** Returns a number; more digits than any step has are no number. */
+    /** Returns a number; {@link #UNKNOWN} if it has more digits than the numbers of any step. */
     private static long number(String digits) {
         return digits.length() > 15 ? UNKNOWN : Long.parseLong(digits);
     }
@@ -162,7 +165,7 @@ final class EngineSteps {
             isTooMany = true;
             return PHASES.indexOf(annotation.phase()) + 1;
         }
-        steps.add(new Step(annotation));
+        steps.add(new NamedStep(annotation));
         return PHASES.size() + steps.size();
     }
 
@@ -178,11 +181,11 @@ final class EngineSteps {
                 : step(number).annotation.phase();
     }
 
-    private Step step(int number) {
+    private NamedStep step(int number) {
         return steps.get(number - PHASES.size() - 1);
     }
 
-    /** A step lies within another one of its thread. */
+    /** Records that a step is nested in another step of its thread. */
     void lies(int inner, int outer) {
         if (inner > PHASES.size() && outer > PHASES.size()) {
             step(inner).around = outer;
@@ -190,10 +193,10 @@ final class EngineSteps {
         }
     }
 
-    /** A kernel of a step counts. */
+    /** Extends the time of a step by a kernel that counts. */
     void count(int number, long startNs, long endNs) {
         if (number > PHASES.size()) {
-            Step step = step(number);
+            NamedStep step = step(number);
             step.firstNs = Math.min(step.firstNs, startNs);
             step.lastNs = Math.max(step.lastNs, endNs);
         }
@@ -203,11 +206,11 @@ final class EngineSteps {
      * Returns the outermost annotation of a step. SGLang draws a step within another annotation of the same step: one
      * of the same phase and sequences with no other step in it.
      */
-    private Step whole(Step step) {
+    private NamedStep whole(NamedStep step) {
         if (step.around < 0) {
             return step;
         }
-        Step outer = step(step.around);
+        NamedStep outer = step(step.around);
         boolean isSame = outer.inside == 1
                 && outer.annotation.phase() == step.annotation.phase()
                 && outer.annotation.sequences() == step.annotation.sequences();
@@ -218,10 +221,10 @@ final class EngineSteps {
 
     /** Returns the steps with kernels that count, by phase; none if there are too many to tell them apart. */
     List<AnnotatedSteps> list() {
-        Map<Step, Step> parts = new LinkedHashMap<>();
-        for (Step step : steps) {
+        Map<NamedStep, NamedStep> parts = new LinkedHashMap<>();
+        for (NamedStep step : steps) {
             if (step.lastNs >= step.firstNs) {
-                parts.computeIfAbsent(whole(step), whole -> new Step(whole.annotation))
+                parts.computeIfAbsent(whole(step), whole -> new NamedStep(whole.annotation))
                         .take(step);
             }
         }
@@ -257,7 +260,7 @@ final class EngineSteps {
             decodedPositions = sum(decodedPositions, annotation.decodedPositions());
         }
 
-        /** A sum of which one step is unknown is unknown. */
+        /** Returns a sum; it is unknown once the number of one step is unknown. */
         private static long sum(long sum, long number) {
             return sum == UNKNOWN || number == UNKNOWN ? UNKNOWN : Sums.limited(sum, number);
         }

@@ -11,7 +11,7 @@ import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the events of a trace of any format in the order of the file, joins begins and ends to slices, and drops and
+ * Receives the events of a trace of any format in the order of the file, joins begins and ends to slices, and drops and
  * counts faulty events. Its subclasses {@link ProfileBuilder} and {@link TimelineCollector} store the remaining events
  * in an {@link EventStore}. A parser needs only this interface: it fills a {@link TraceEvent} and calls {@link #accept}
  * for each event, writes the facts about the trace into {@link #head}, and calls {@link #end}. One thread.
@@ -24,7 +24,10 @@ abstract class EventCollector implements Closeable {
     final TraceRows rows;
     final Omission.Tally omissions = new Omission.Tally();
 
-    /** Takes the same events from the same parser, with tallies and rows of its own; null if there is one view. */
+    /**
+     * The second view, which receives the same events from the same parser and has its own tallies and rows; null if
+     * there is only one view.
+     */
     private @Nullable EventCollector second;
 
     private final OnnxRuntime onnxRuntime = new OnnxRuntime();
@@ -35,7 +38,7 @@ abstract class EventCollector implements Closeable {
     private final int mostOpen;
     private final IntObjectHashMap<List<Slice>> open = new IntObjectHashMap<>();
 
-    /** Of each row, the phase of the last sample around which no slice was open. */
+    /** For each row, the phase of the last sample around which no slice was open. */
     private final IntObjectHashMap<Span.Phase> lastPhases = new IntObjectHashMap<>();
 
     private @Nullable Row lastRow;
@@ -50,8 +53,8 @@ abstract class EventCollector implements Closeable {
      * A slice of the host that is a launch or that names the launches inside it, from its begin to its end. Immutable.
      *
      * @param row number of its row
-     * @param kind the kind of site, a number of the view's
-     * @param correlation the correlation that joins it with its kernels; {@link TraceEvent#NONE} without
+     * @param kind the kind of site, a number that the view defines
+     * @param correlation the correlation that joins it with its kernels; {@link TraceEvent#NONE} if there is none
      */
     record Site(int row, long startNs, long offset, int kind, long correlation) {
         Site withCorrelation(long known) {
@@ -81,7 +84,7 @@ abstract class EventCollector implements Closeable {
         /** A hash that distinguishes its name from that of its end; 0 if it has none. */
         private long nameHash;
 
-        /** The site that it is, or null. */
+        /** The site of the slice; null if it is none. */
         private @Nullable Site site;
 
         /** The executions that it stands for. */
@@ -104,7 +107,10 @@ abstract class EventCollector implements Closeable {
             this.sum = event.sum;
         }
 
-        /** Creates an ignored slice, which is kept only until its end. */
+        /**
+         * Creates a slice that is ignored, or dropped if there is no reason to ignore it; it is kept only until its
+         * end.
+         */
         private Slice(TraceEvent event, @Nullable Reason ignoredAs) {
             this.row = 0;
             this.startNs = event.startNs;
@@ -143,7 +149,7 @@ abstract class EventCollector implements Closeable {
         this.mostOpen = (int) Math.min(Integer.MAX_VALUE, (long) mostOpenOfARow * ROWS_AT_THEIR_LIMIT);
     }
 
-    /** Makes a second view of the same reading: it takes each event after this one. */
+    /** Adds a second view of the same reading, which receives each event after this view. */
     void andThen(EventCollector view) {
         second = view;
     }
@@ -157,7 +163,7 @@ abstract class EventCollector implements Closeable {
         return slicesRead;
     }
 
-    /** Lists all omissions, those of the trace's head included; call it once, after the last event. */
+    /** Returns all omissions, including those of the trace's head; call it once, after the last event. */
     List<Omission> listOmissions() {
         if (head.spansLost() > 0) {
             omissions.fault(Reason.LOST_SPANS, head.spansLost(), head.firstLostOffset());
@@ -197,7 +203,7 @@ abstract class EventCollector implements Closeable {
     /**
      * Ends a damaged trace at the damage.
      *
-     * @throws TraceFormatException when none of its events is one
+     * @throws TraceFormatException when none of its elements has a phase
      */
     void endAt(TraceFormatException damage) throws TraceFormatException {
         isDamaged = true;
@@ -260,16 +266,16 @@ abstract class EventCollector implements Closeable {
     abstract @Nullable Site site(TraceEvent event) throws TraceFormatException;
 
     /**
-     * Takes a complete slice with a site.
+     * Receives a complete slice with a site.
      *
      * @throws IOException when the temporary file cannot be written
      */
     abstract void addSite(Site site, long endNs) throws IOException;
 
     /**
-     * Takes the begin of a slice, at a valid time.
+     * Receives the begin of a slice, at a valid time.
      *
-     * @return the state to keep until the slice ends, or null if nothing is to be done
+     * @return the state to keep until the slice ends; null if the view drops the slice
      * @throws TraceFormatException when a limit is reached
      * @throws IOException when the temporary file cannot be written
      */
@@ -279,25 +285,25 @@ abstract class EventCollector implements Closeable {
     abstract void endSlice(Slice slice, TraceEvent event);
 
     /**
-     * Takes a complete slice.
+     * Receives a complete slice.
      *
      * @throws IOException when the temporary file cannot be written
      */
     abstract void addSlice(Slice slice, long endNs) throws IOException;
 
     /**
-     * Takes an instant, a counter, a flow or metadata. Its time may be missing.
+     * Receives an instant, a counter, a flow or metadata. Its time may be missing.
      *
      * @throws TraceFormatException when a limit is reached
      * @throws IOException when the temporary file cannot be written
      */
     abstract void addOther(TraceEvent event) throws IOException;
 
-    /** Takes a placeholder: null or an empty object. */
+    /** Receives a placeholder: null or an empty object. */
     abstract void addEmpty();
 
     /**
-     * Takes the description of a track, which stands apart from its events.
+     * Receives the description of a track, which is separate from the track's events.
      *
      * @throws TraceFormatException when a limit is reached
      */
@@ -340,7 +346,7 @@ abstract class EventCollector implements Closeable {
     }
 
     /**
-     * Takes the description of a track.
+     * Passes the description of a track to the views.
      *
      * @throws TraceFormatException when a limit is reached
      */
@@ -381,7 +387,7 @@ abstract class EventCollector implements Closeable {
     }
 
     /**
-     * Takes an event.
+     * Passes an event to the views.
      *
      * @throws TraceFormatException when a limit is reached
      * @throws IOException when the temporary file cannot be written
@@ -419,7 +425,7 @@ abstract class EventCollector implements Closeable {
         }
     }
 
-    /** Takes an element that is null. */
+    /** Counts an element that is null. */
     void acceptNothing() {
         eventsRead++;
         addEmpty();
@@ -428,7 +434,7 @@ abstract class EventCollector implements Closeable {
         }
     }
 
-    /** Takes an event that needs something that the trace lacks. */
+    /** Counts an event that depends on a missing packet or row. */
     void acceptWithLostState(long offset) {
         eventsRead++;
         phaseSeen = true;
@@ -438,7 +444,7 @@ abstract class EventCollector implements Closeable {
         }
     }
 
-    /** Notes that the array of events does not end. */
+    /** Records that the array of events does not end. */
     void openArray(long offset) {
         isOpenArray = true;
         head.isIncomplete = true;
@@ -457,7 +463,7 @@ abstract class EventCollector implements Closeable {
     /**
      * Ends the trace.
      *
-     * @throws TraceFormatException when none of its events is one
+     * @throws TraceFormatException when none of its elements has a phase
      */
     void end(long offset) throws TraceFormatException {
         if (eventsRead > 0 && !phaseSeen) {
@@ -515,9 +521,10 @@ abstract class EventCollector implements Closeable {
         }
         slice.site = site;
         slice.phase = event.spanPhase;
-        slice.nameHash = event.name.isEmpty() ? 0 : Names.hash(event.name);
+        slice.nameHash = event.name.isEmpty() ? 0 : TraceNames.hash(event.name);
         List<Slice> stack = open.getIfAbsentPut(row, ArrayList::new);
-        // Events that end together may nest as deep as their number.
+        // The limit of a row does not hold for this library's traces: events that end together may nest as deep as
+        // their number.
         if ((stack.size() >= mostOpenOfARow && !head.isOwn()) || openSlices == mostOpen) {
             throw error(event.offset, "too many slices are open at once; " + mostOpenOfARow + " is the limit of a row");
         }
@@ -526,8 +533,8 @@ abstract class EventCollector implements Closeable {
     }
 
     /**
-     * Returns the phase of a slice that states none, in a trace that omits implied values: that of the slice around it;
-     * of a sample around which none is open, that of the last such sample.
+     * Returns the phase of a slice that states none, in a trace that omits implied values: the phase of the slice
+     * around it. If no slice is open around a sample, the phase is that of the last such sample of the row.
      */
     private Span.Phase assumedPhase(TraceEvent event, int row) {
         Slice around = innermost(row);
@@ -575,7 +582,7 @@ abstract class EventCollector implements Closeable {
         }
         Slice slice = stack.remove(stack.size() - 1);
         openSlices--;
-        if (slice.nameHash != 0 && !event.name.isEmpty() && slice.nameHash != Names.hash(event.name)) {
+        if (slice.nameHash != 0 && !event.name.isEmpty() && slice.nameHash != TraceNames.hash(event.name)) {
             omissions.fault(Reason.END_OF_ANOTHER_NAME, event.offset);
         }
         endSlice(slice, event);
@@ -597,7 +604,7 @@ abstract class EventCollector implements Closeable {
         }
     }
 
-    /** Returns the slice of a row that began last, or null if none is open. */
+    /** Returns the open slice of a row that began last; null if none is open. */
     @Nullable
     Slice innermost(int row) {
         List<Slice> stack = open.get(row);

@@ -28,11 +28,11 @@ import org.jspecify.annotations.Nullable;
  * are two folds over its events. The flows of a timeline are joined in separate stores, whose events are the ends of
  * flows.
  *
- * <p><b>The order</b> is by start. Of events with the same start the longer one comes first, since it may contain the
- * others; of events with the same start and end, the one with the smaller offset. A store {@linkplain Order#BY_ROW by
- * row} sorts by row first, and reads back one row, or several merged, at a time, as a track of a timeline needs. A
- * store {@linkplain Order#BY_TIME by time} reads back all events at once, as a profile needs. The order must be chosen
- * before the first event, because events are sorted when they leave memory.
+ * <p><b>The order</b> is by start. If two events have the same start, the longer one comes first, since it may contain
+ * the other. If they also have the same end, the one with the smaller offset comes first. A store
+ * {@linkplain Order#BY_ROW by row} sorts by row first, and reads back one row or several merged rows at a time, as a
+ * track of a timeline needs. A store {@linkplain Order#BY_TIME by time} reads back all events at once, as a profile
+ * needs. The order must be chosen before the first event, because events are sorted when they leave memory.
  *
  * <p><b>Memory.</b> Up to {@link #KEPT} events stay in memory, 64 bytes each. When memory is full, the events in it are
  * sorted and written to a temporary file as a run. Reading merges the runs with buffers that share
@@ -65,7 +65,7 @@ final class EventStore implements Closeable {
 
     private final Order order;
     private final int mostKept;
-    private final List<Run> runs = new ArrayList<>();
+    private final List<SortedRun> runs = new ArrayList<>();
 
     private long[][] columns;
     private int kept;
@@ -159,7 +159,7 @@ final class EventStore implements Closeable {
     }
 
     /** Sorted events, in memory or in the file. */
-    private final class Run {
+    private final class SortedRun {
         private final int events;
         /** The numbers of the events in memory; null if the run is in the file. */
         private final int @Nullable [] numbers;
@@ -171,7 +171,7 @@ final class EventStore implements Closeable {
         private final IntArrayList begins = new IntArrayList();
 
         /** Creates a run of the events in memory, which either stay there or are about to be written. */
-        Run(int[] sorted, boolean staysInMemory, long position) {
+        SortedRun(int[] sorted, boolean staysInMemory, long position) {
             this.events = sorted.length;
             this.numbers = staysInMemory ? sorted : null;
             this.position = position;
@@ -205,8 +205,8 @@ final class EventStore implements Closeable {
     /** Returns the exception for a fault of the temporary file, not of the trace. */
     private static IOException fault(String what, IOException failed) {
         return new IOException(
-                "cannot " + what + " the temporary file in the folder " + System.getProperty("java.io.tmpdir")
-                        + ", which java -Djava.io.tmpdir=FOLDER names: " + AtomicFile.reason(failed),
+                "cannot " + what + " the temporary file in the folder " + System.getProperty("java.io.tmpdir") + ": "
+                        + AtomicFile.reason(failed) + "; set another with -Djava.io.tmpdir=FOLDER",
                 failed);
     }
 
@@ -221,7 +221,7 @@ final class EventStore implements Closeable {
             channel = out;
         }
         int[] sorted = sorted();
-        runs.add(new Run(sorted, false, out.size()));
+        runs.add(new SortedRun(sorted, false, out.size()));
         ByteBuffer buffer = buffer(Math.min(kept, 1_024));
         long[] event = new long[COLUMNS];
         LongBuffer numbers = buffer.asLongBuffer();
@@ -277,7 +277,7 @@ final class EventStore implements Closeable {
         if (!isSealed) {
             isSealed = true;
             if (channel == null) {
-                runs.add(new Run(sorted(), true, 0));
+                runs.add(new SortedRun(sorted(), true, 0));
             } else if (kept > 0) {
                 spill();
             }
@@ -286,7 +286,7 @@ final class EventStore implements Closeable {
             }
         }
         List<Event> sources = new ArrayList<>();
-        for (Run run : runs) {
+        for (SortedRun run : runs) {
             for (int row : rows) {
                 run.addRow(row, sources);
             }
@@ -294,7 +294,7 @@ final class EventStore implements Closeable {
         return new Cursor(sources);
     }
 
-    /** Goes through events in order. */
+    /** Iterates over events in order. */
     static final class Cursor {
         private final PriorityQueue<Event> others = new PriorityQueue<>(Event::compareTime);
         private @Nullable Event first;
@@ -330,7 +330,7 @@ final class EventStore implements Closeable {
 
     /** The current event of a row in a run; a row has at least one event. */
     final class Event {
-        private final Run run;
+        private final SortedRun run;
         private final long[] event = new long[COLUMNS];
         private int next;
         private final int end;
@@ -338,7 +338,7 @@ final class EventStore implements Closeable {
         /** The unread rest of the buffer. */
         private LongBuffer numbers = buffer.asLongBuffer();
 
-        Event(Run run, int begin, int end) {
+        Event(SortedRun run, int begin, int end) {
             this.run = run;
             this.next = begin;
             this.end = end;

@@ -13,8 +13,8 @@ import java.util.Comparator;
  * @param row number of its row
  * @param kernel number of its kernel
  * @param detail further data of its store
- * @param marks the number of its {@link OperatorWork}, and above 32 bits the number of its step, and what is known of
- *     its launch; see {@link #work}, {@link #step} and {@link #isIn}
+ * @param marks the number of its {@link OperatorWork} in the low 32 bits; the number of its step and the flags of its
+ *     launch in the high 32 bits; see {@link #work}, {@link #step} and {@link #isIn}
  */
 record Execution(long startNs, long endNs, long offset, long amount, int row, int kernel, long detail, long marks) {
 
@@ -63,7 +63,7 @@ record Execution(long startNs, long endNs, long offset, long amount, int row, in
         return marksOf(step) | HAS_LAUNCH | (isSkipped ? IS_SKIPPED : 0);
     }
 
-    /** Returns whether two marks say the same of a launch. */
+    /** Returns whether two marks have the same flags of a launch. */
     static boolean haveSameLaunch(long marks, long others) {
         return ((marks ^ others) & (HAS_LAUNCH | IS_SKIPPED)) == 0;
     }

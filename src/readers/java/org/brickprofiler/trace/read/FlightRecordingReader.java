@@ -53,7 +53,10 @@ final class FlightRecordingReader {
     private static final Set<String> STEP_FIELDS = Set.of("startTime", "duration", "eventThread", "phase");
     private static final Set<String> METHOD_FIELDS = Set.of("startTime", "duration", "eventThread", "method");
 
-    /** A larger distance than any delay: the profiler then used another clock. */
+    /**
+     * A distance between the end and the commit of a sample that no delay explains; the profiler then used another
+     * clock.
+     */
     private static final long OTHER_CLOCK_NS = 1_000_000_000L;
 
     private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE);
@@ -75,8 +78,8 @@ final class FlightRecordingReader {
     /** A method of a class; each overload is a separate method. Immutable. */
     private record Method(long type, String name, String descriptor) {}
 
-    /** Does something with each event. */
-    private interface Pass {
+    /** Processes each event of the recording. */
+    private interface EventAction {
         void event(RecordedEvent recorded) throws IOException;
     }
 
@@ -89,7 +92,7 @@ final class FlightRecordingReader {
      * Reads a recording.
      *
      * @param file the recording
-     * @param collector takes the events
+     * @param collector receives the events
      * @throws TraceFormatException when it is damaged
      * @throws IOException when it cannot be read
      */
@@ -106,7 +109,7 @@ final class FlightRecordingReader {
         collector.end(reader.events);
     }
 
-    private void pass(Pass pass) throws IOException {
+    private void pass(EventAction pass) throws IOException {
         try (RecordingFile recording = open()) {
             for (RecordedEvent next = next(recording); next != null; next = next(recording)) {
                 pass.event(next);
@@ -165,7 +168,7 @@ final class FlightRecordingReader {
             case "jdk.ThreadPark" -> disturbThread(Cause.PARKED, recorded);
             case "jdk.JavaMonitorEnter" -> disturbThread(Cause.MONITOR, recorded);
             case METHOD_TIMING -> {
-                // Each chunk has the sums since the beginning of the recording.
+                // Each chunk states the sums since the beginning of the recording.
                 RecordedMethod method = recorded.getValue("method");
                 if (method != null) {
                     Method key = new Method(method.getType().getId(), method.getName(), method.getDescriptor());
@@ -197,7 +200,10 @@ final class FlightRecordingReader {
         collector.head.disturbances.add(cause, collector.row(event).number, startNs(recorded), endNs(recorded));
     }
 
-    /** Adds stops other than garbage collection pauses, which the recorder reports as VM operations of their own. */
+    /**
+     * Adds the safepoints that are no garbage collection pauses. The recorder reports those pauses as VM operations,
+     * too.
+     */
     private void stopsOfOtherCauses() {
         Disturbances disturbances = collector.head.disturbances;
         for (int i = 0; i < stopStarts.size(); i++) {
@@ -332,7 +338,7 @@ final class FlightRecordingReader {
 
     private static String method(RecordedEvent recorded) {
         RecordedMethod method = recorded.getValue("method");
-        return method == null ? Names.NONE : method.getType().getName() + "." + method.getName();
+        return method == null ? TraceNames.NONE : method.getType().getName() + "." + method.getName();
     }
 
     /** Returns the name of an event's thread; a second thread of the same name gets its number appended. */

@@ -96,13 +96,16 @@ final class ForeignText {
         return "no trace begins with " + quote(text) + ": " + WHAT_IS_READ;
     }
 
-    /** Returns whether bytes that could be Perfetto's are text that begins with a line feed. */
+    /**
+     * Returns whether a beginning is text. A Perfetto trace begins with the same byte as a text that begins with a line
+     * feed.
+     */
     static boolean isText(String head) {
         int looked = Math.min(head.length(), LEAST_TEXT * LEAST_TEXT);
         return head.substring(0, looked).chars().noneMatch(c -> c < ' ' && c != '\t' && c != '\n' && c != '\r');
     }
 
-    /** Returns the same for a beginning too long to be a packet by accident. */
+    /** Returns whether a beginning is text, and is too long for a packet of Perfetto to look like text by accident. */
     static boolean isLongText(String head) {
         return head.length() >= LEAST_TEXT && isText(head);
     }

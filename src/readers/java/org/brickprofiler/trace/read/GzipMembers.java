@@ -17,7 +17,7 @@ import java.util.zip.ZipException;
 public final class GzipMembers extends InputStream {
 
     /** The message for other bytes after the last member. */
-    static final String TRAILING = "bytes that are not packed with gzip stand behind the packed text";
+    static final String TRAILING = "bytes that are not packed with gzip follow the packed text";
 
     private static final int FIRST_MAGIC = 0x1f;
     private static final int SECOND_MAGIC = 0x8b;

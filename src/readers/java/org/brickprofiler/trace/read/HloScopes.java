@@ -13,9 +13,9 @@ import org.eclipse.collections.impl.map.mutable.primitive.LongObjectHashMap;
 
 /**
  * The scopes of the operations of one compiled program, by the names of the operations, from its {@code HloProto}; see
- * <a href="https://github.com/openxla/xla/blob/main/xla/service/hlo.proto">its description</a>. A fusion has the scope
- * of its matrix product or convolution; otherwise its own, which is that of its result; otherwise the one that most of
- * its parts have. One thread.
+ * <a href="https://github.com/openxla/xla/blob/main/xla/service/hlo.proto">its description</a>. The scope of a fusion
+ * is that of its matrix product or convolution. A fusion without one has its own scope, which is that of its result. If
+ * the fusion has no own scope either, its scope is the most frequent one among its parts. One thread.
  *
  * <h2>Kernels of CUDA graphs</h2>
  *
@@ -56,7 +56,7 @@ final class HloScopes {
     private final LongObjectHashMap<List<Instruction>> computations = new LongObjectHashMap<>();
     private final Map<String, String> scopes = new HashMap<>();
 
-    /** By the names of kernels. */
+    /** The scopes of the kernels of fusions, by the names of the kernels. */
     private final Map<String, XlaName.Scope> kernels = new HashMap<>();
 
     private int instructions;
@@ -65,7 +65,7 @@ final class HloScopes {
      * An instruction. Immutable.
      *
      * @param shape the type and the sizes of its result
-     * @param scope empty if the compiler made it
+     * @param scope the scope; empty if the compiler created the instruction
      * @param called the numbers of the computations that it calls
      */
     private record Instruction(String name, String opcode, String shape, String scope, LongArrayList called) {
@@ -167,7 +167,7 @@ final class HloScopes {
         });
     }
 
-    /** Finds the scope of each instruction; afterwards the instructions are not needed. */
+    /** Finds the scope of each instruction, then discards the instructions. */
     private void resolve() {
         Map<String, List<String>> kernelsOfCode = new HashMap<>();
         Map<String, XlaName.Scope> scopeOfCode = new HashMap<>();

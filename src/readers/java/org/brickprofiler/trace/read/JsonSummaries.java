@@ -35,7 +35,7 @@ final class JsonSummaries {
     private static final int DIGITS_OF_S = 9;
     private static final int DIGITS_OF_MS = 6;
 
-    /** By how much the single precision of TensorRT's times may be off, as a part of them. */
+    /** The largest relative error of TensorRT's times, which are in single precision. */
     private static final double SINGLE = 1e-4;
 
     private static final double PERCENT = 100;
@@ -85,7 +85,7 @@ final class JsonSummaries {
             return SumRows.whole(number(key));
         }
 
-        /** Returns a time in ns, of a number in units of 10<sup>digits</sup> ns. */
+        /** Returns a time in ns from a number in units of 10<sup>digits</sup> ns. */
         long ns(String key, int digits) throws TraceFormatException {
             BigDecimal ns = number(key).scaleByPowerOfTen(digits);
             if (ns.compareTo(BigDecimal.valueOf(Microseconds.LARGEST_NS)) > 0) {
@@ -125,7 +125,7 @@ final class JsonSummaries {
             }
             double rate = (prompt + output) * NS_PER_S / Math.max(1, avgNs);
             double stated = test.number("avg_ts").doubleValue();
-            // The program averages the rates of the samples, which is more than the rate of the average.
+            // The program states the mean of the samples' rates, which exceeds the rate at the mean time.
             if (Math.abs(stated - rate) > Math.max(0.2, spread(samples)) * rate) {
                 throw test.error(
                         "avg_ts " + stated + " does not fit " + (prompt + output) + " tokens in " + avgNs + " ns");
@@ -323,10 +323,10 @@ final class JsonSummaries {
     /**
      * Reads the times that follow the profile of the same engine.
      *
-     * @param json stands behind the profile
-     * @param layersNs the time of all layers in a run, by the profile
+     * @param json the parser, positioned after the profile
+     * @param layersNs the time of all layers in a run, according to the profile
      * @return the summary; null if nothing follows
-     * @throws TraceFormatException when what follows are no times of runs
+     * @throws TraceFormatException when the rest of the text is not times of runs
      */
     static @Nullable RunSummary tensorRtTimes(JsonParser json, String source, double layersNs) throws IOException {
         List<Values> runs = objects(json, source);
@@ -414,7 +414,7 @@ final class JsonSummaries {
                 new Column("max", "max_ns", nearest(ns, 100)));
     }
 
-    /** Returns a percentile by nearest rank; unknown without times. */
+    /** Returns a percentile by nearest rank; unknown if there are no times. */
     private static Cell nearest(double[] sortedNs, double percent) {
         int rank = (int) Math.max(0, Math.ceil(percent / 100 * sortedNs.length) - 1);
         return sortedNs.length == 0 ? Cell.UNKNOWN : Cell.ns(Math.round(sortedNs[rank]));

@@ -18,7 +18,7 @@ final class Kernels {
 
     private static final int CACHED = 2_048;
     private static final Pattern LAST_PART = Pattern.compile(".*[.:/]\\s*", Pattern.DOTALL);
-    private static final TraceRule.Target OTHER_BRICKS = new TraceRule.Target(Names.OTHERS, BrickCategory.OTHER);
+    private static final TraceRule.Target OTHER_BRICKS = new TraceRule.Target(TraceNames.OTHERS, BrickCategory.OTHER);
 
     private final TraceRules rules;
     private final int mostNames;
@@ -43,7 +43,7 @@ final class Kernels {
 
         /** Returns whether all executions of the kernel do the same work, so that a long first one is warm-up. */
         boolean canWarmUp() {
-            return !isCopy && !name.equals(Names.OTHERS);
+            return !isCopy && !name.equals(TraceNames.OTHERS);
         }
     }
 
@@ -77,7 +77,7 @@ final class Kernels {
 
     /** Returns the inputs of the decision about an event's kernel. */
     CacheKey key(TraceEvent event, boolean isCopy) {
-        String name = event.name.isEmpty() ? Names.NONE : event.name;
+        String name = event.name.isEmpty() ? TraceNames.NONE : event.name;
         Map<String, String> args = event.ruleArgs.isEmpty() ? Map.of() : new HashMap<>(event.ruleArgs);
         return new CacheKey(new TraceRule.Key(name, event.category, args), isCopy, ofRange(event.range));
     }
@@ -143,8 +143,8 @@ final class Kernels {
     }
 
     /**
-     * Returns the name of the brick of an event that no rule matches: its own, or for a node of a graph that of its
-     * operator.
+     * Returns the name of the brick of an event that no rule matches: the event's own name, or for a node of a graph
+     * the name of its operator.
      */
     private static String unmatchedName(TraceRule.Key key) {
         String operator =
@@ -154,7 +154,7 @@ final class Kernels {
 
     /** Returns the kernel that stands for all kernels beyond the limit with the same target. */
     private static Kernel oneOfOthers(Kernel kernel) {
-        String name = Names.OTHERS;
+        String name = TraceNames.OTHERS;
         TraceRule.Target target = kernel.matched() ? kernel.target() : new TraceRule.Target(name, BrickCategory.OTHER);
         return new Kernel(name, target, kernel.matched(), kernel.isCopy(), kernel.isContainer());
     }
@@ -167,7 +167,7 @@ final class Kernels {
     }
 
     /**
-     * Returns the number of a kernel that counts as something else.
+     * Returns the number of the same kernel when it counts as another brick.
      *
      * @return 0 or more
      */
@@ -179,7 +179,7 @@ final class Kernels {
     }
 
     /**
-     * Returns the number here of a kernel of another collection.
+     * Returns the number that a kernel of another collection has in this one.
      *
      * @return 0 or more
      */

@@ -18,10 +18,10 @@ import org.eclipse.collections.impl.map.mutable.primitive.LongIntHashMap;
  */
 final class LaunchRanges {
 
-    /** The range of an event that has no launch. */
+    /** The result for an event that has no launch. */
     static final int NO_LAUNCH = -2;
 
-    /** The range of a launch in no range. */
+    /** The result for a launch that is in no range. */
     static final int NO_RANGE = -1;
 
     private final LongIntHashMap launches = new LongIntHashMap();
@@ -33,7 +33,8 @@ final class LaunchRanges {
     private int[] places = {};
     private int[] begins = {};
 
-    // The nodes: for the range that began last of those around all launches below, its begin, its end and its number.
+    // The nodes. Of the ranges around all launches below a node, it holds the one that began last: its begin, its end
+    // and its number.
     private long[] nodeStartNs = {};
     private long[] nodeEndNs = {};
     private int[] nodeRange = {};
@@ -48,7 +49,7 @@ final class LaunchRanges {
         return launches.containsKey(key);
     }
 
-    /** Takes a call that launched something; of several calls with one key, the first counts. */
+    /** Adds a call that launched something. If several calls have the same key, only the first one counts. */
     void launch(long key, int thread, long startNs) {
         if (launches.get(key) == NO_LAUNCH) {
             launches.put(key, threads.size());
@@ -91,7 +92,7 @@ final class LaunchRanges {
     }
 
     /**
-     * Takes a range.
+     * Adds a range.
      *
      * @param thread the thread it was open on
      * @param startNs when it began
@@ -130,7 +131,7 @@ final class LaunchRanges {
                 || (startNs == nodeStartNs[node] && endNs <= nodeEndNs[node]);
     }
 
-    /** Returns the first launch, from an index on, that begins at a time or later. */
+    /** Returns the index of the first launch, from a given index on, that begins at a time or later. */
     private int firstFrom(long ns, int from, int to) {
         int low = from;
         int high = to;

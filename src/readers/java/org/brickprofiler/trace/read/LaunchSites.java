@@ -16,10 +16,10 @@ import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds when, in which step and in which modules kernels were launched: the slices {@code nn.Module: CLASS_NUMBER} that
- * PyTorch's profiler draws with stacks, and annotations of the application that are named after a projection. While the
- * trace is read, modules, annotations and launches are collected. Afterwards each launch gets the modules around it on
- * its thread, and each kernel gets the modules of the launch with the same correlation.
+ * Finds when, in which step and in which modules kernels were launched. Modules are the slices {@code nn.Module:
+ * CLASS_NUMBER} that PyTorch's profiler draws with stacks, and annotations of the application that are named after a
+ * projection. While the trace is read, modules, annotations and launches are collected. Afterwards each launch gets the
+ * modules around it on its thread, and each kernel gets the modules of the launch with the same correlation.
  *
  * <p>All data that grow with the trace are in {@link EventStore}s; the join of launches and kernels by correlation
  * sorts both in one store. One thread.
@@ -39,19 +39,18 @@ final class LaunchSites implements Closeable {
     private static final int KIND_MASK = (1 << KIND_BITS) - 1;
     private static final int RUN_SHIFT = 2 * KIND_BITS;
 
-    /** In place of the number of a kind: the slice is a launch. */
+    /** Used in place of the number of a kind for a slice that is a launch. */
     private static final int LAUNCH = Kind.values().length;
 
     /**
-     * In the same place: the slice is another call that gave work to the device, such as a copy, whose module does not
-     * matter.
+     * Used in the same way for another call that gave work to the device, such as a copy, whose module does not matter.
      */
     private static final int CALL = LAUNCH + 1;
 
-    /** In the same place, with the number of the step added, from 1 on: the slice is a step of an engine. */
+    /** Used in the same way for a step of an engine, plus the number of the step, which is 1 or more. */
     private static final int STEP = CALL;
 
-    /** In the column of a join's ends: the launch, which sorts first within one correlation. */
+    /** The value of a launch in the column of a join's ends; a launch therefore sorts first within one correlation. */
     private static final long LAUNCH_END = 1;
 
     private static final long KERNEL_END = 0;
@@ -76,13 +75,13 @@ final class LaunchSites implements Closeable {
         FFN(null),
         /** A whole model with its language-model head. */
         MODEL(null),
-        /** A projection whose name does not say which one. */
+        /** A projection whose name does not show which one. */
         LINEAR(null),
         /** A projection in a part of kind {@code OTHER}, or one with another name. */
         PART_LINEAR(null),
         /** The last projection of its block. */
         ROW_PARALLEL(null),
-        /** The first projection of its block; another kind of engine has several of these. */
+        /** A first projection of its block; in some engines a block has several of them. */
         COLUMN_PARALLEL(null),
         /** The first half of a feed-forward block that is not one module. */
         FFN_BEGIN(null),
@@ -121,13 +120,13 @@ final class LaunchSites implements Closeable {
                 + "|transformer|transformerlayer|transformerblock|stack|sequential|modulelist|moduledict|graphmodule"
                 + "|optimizedmodule|dataparallel|wrapper)$");
 
-        /** A layer or a block, of attention for example, if its name says no more. */
+        /** A layer or a block whose name does not show of what kind. */
         private static final Pattern LAYER = Pattern.compile("(layers?|blocks?)$");
 
         /** {@code RoPE} as a word: it is also a part of "property". */
         private static final Pattern ROPE_WORD = Pattern.compile("(RoPE|Rope|ROPE|^rope)(?![a-z])");
 
-        /** Also those that are called layer norms: {@code T5LayerNorm}. */
+        /** RMS norms, including those that are called layer norms: {@code T5LayerNorm}. */
         private static final Pattern RMS_NORM_WORD =
                 Pattern.compile("rms|(t5|switchtransformers|pix2struct|pop2piano|udop)layernorm");
 
@@ -139,7 +138,7 @@ final class LaunchSites implements Closeable {
 
         private static final Pattern ACTIVATION_WORD = Pattern.compile("silu|gelu|relu|activation");
 
-        /** The brick of all kernels in it; null if that depends on more. */
+        /** The brick of all kernels in a module of this kind; null if the kind alone does not determine the brick. */
         final @Nullable BrickId brick;
 
         Kind(@Nullable BrickId brick) {
@@ -262,9 +261,9 @@ final class LaunchSites implements Closeable {
         }
 
         /**
-         * Returns the kind of a launch in one module within another. A projection belongs to the part that contains it:
-         * a projection in a pooler, or in the transform before a head's own projection, is neither one of a layer nor
-         * the head.
+         * Returns the kind of a launch in an inner module within an outer one. A projection belongs to the part that
+         * contains it: a projection in a pooler, or in the transform before a head's own projection, is neither one of
+         * a layer nor the head.
          */
         private static Kind within(Kind inner, Kind outer) {
             return switch (inner) {
@@ -298,8 +297,8 @@ final class LaunchSites implements Closeable {
     }
 
     /**
-     * Returns the same for an annotation of the application; {@link #NOTHING} if it names neither a projection, a
-     * block, nor a step of an engine.
+     * Returns the number of an annotation's kind, or that of a step of an engine; {@link #NOTHING} if the annotation
+     * names neither a projection, a block, nor a step of an engine.
      */
     int siteOfAnnotation(String name) {
         Optional<EngineSteps.Annotation> step = EngineSteps.annotation(name);
@@ -316,7 +315,7 @@ final class LaunchSites implements Closeable {
         return kind == Kind.NONE ? NOTHING : kind.index();
     }
 
-    /** Takes a complete host slice that is a module, an annotation or a call. */
+    /** Adds a complete host slice that is a module, an annotation or a call. */
     void add(EventCollector.Site site, long endNs) throws IOException {
         if (isCall(site.kind()) && site.correlation() < 0) {
             return;
@@ -431,7 +430,7 @@ final class LaunchSites implements Closeable {
                 if (event.endNs() == LAUNCH_END) {
                     site = event.amount() == LAUNCH ? event.detail() : site;
                     long found = Execution.marksOf(event.name(), event.deviceNs() < firstKeptNs);
-                    // Of two processes, two calls may have one number, and work of neither a known launch.
+                    // Calls of two processes may have the same correlation; the launch of their work is then unknown.
                     marks = !isKnown || Execution.haveSameLaunch(marks, found)
                             ? found
                             : Execution.marksOf(event.name());
@@ -533,7 +532,10 @@ final class LaunchSites implements Closeable {
         }
     }
 
-    /** A join is sorted by correlation; the start and end of a kernel are stored in other columns. */
+    /**
+     * Adds kernels to a join, which is sorted by correlation. The start and end of a kernel are therefore stored in
+     * other columns.
+     */
     private static void addKernels(EventStore kernels, EventStore join) throws IOException {
         EventStore.Cursor events = kernels.inOrder();
         for (EventStore.Event event = events.next(); event != null; event = events.next()) {

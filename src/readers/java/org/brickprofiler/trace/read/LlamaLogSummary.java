@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the timings in a log of llama.cpp: a request for each {@code print_timing} of its server, and the phases of
- * each {@code llama_perf_context_print}. Requests of one slot follow each other; those of several slots overlap, and
- * are never added. One thread.
+ * each {@code llama_perf_context_print}. Requests of one slot follow each other. Requests of different slots overlap,
+ * so their times are never added. One thread.
  */
 final class LlamaLogSummary {
 
@@ -38,7 +38,7 @@ final class LlamaLogSummary {
     private static final String OUTPUT = "eval";
     private static final String TOTAL = "total";
 
-    /** Three numbers with two decimals, ns. */
+    /** The largest error of a sum of three times that the log states in ms with two decimals, ns. */
     private static final long ROUNDING_NS = 15_001;
 
     private static final long HALF_NS = 5_001;
@@ -61,7 +61,7 @@ final class LlamaLogSummary {
     private long slot;
     private long task;
 
-    /** A time and its tokens, -1 if it states none. Immutable. */
+    /** A time and its tokens, which are -1 if the log does not state them. Immutable. */
     private record Time(long ns, long tokens) {}
 
     /** A request of the server; {@code promptTokens} has -1 if the log does not state them. Immutable. */
@@ -110,7 +110,7 @@ final class LlamaLogSummary {
             summary.fact(
                     "left out",
                     TraceFigures.count(vulkanBlocks, "block") + " of the Vulkan logger, which begin too late in the"
-                            + " log: read a log without what stands before them");
+                            + " log: remove the preceding text");
         }
         return summary.build();
     }
@@ -154,7 +154,7 @@ final class LlamaLogSummary {
         return times == null || isRequest || times.containsKey(TOTAL) || times.containsKey(nameOf(phase));
     }
 
-    /** Returns the phase that one or the other program names so. */
+    /** Returns the common name of a phase, which the programs name differently. */
     private static String nameOf(String phase) {
         return phase.startsWith("generation") ? OUTPUT : phase;
     }
@@ -189,7 +189,7 @@ final class LlamaLogSummary {
         if (amount.matches()) {
             requireRates(what, new Time(ns, tokens), amount.group(2));
         } else if (what.equals(PROMPT) || what.equals(OUTPUT) || !lines.isEnded()) {
-            throw error("'" + TraceFigures.plain(text.strip()) + "' is no whole timing");
+            throw error("'" + TraceFigures.plain(text.strip()) + "' is not a whole timing");
         }
         into.put(what, new Time(ns, tokens));
         if (what.equals(TOTAL)) {
@@ -200,12 +200,12 @@ final class LlamaLogSummary {
     private long ns(String ms) throws TraceFormatException {
         BigDecimal number = SumRows.number(ms);
         if (number == null || number.compareTo(BigDecimal.valueOf(Microseconds.LARGEST_NS / 1_000_000)) > 0) {
-            throw error("'" + TraceFigures.plain(ms) + "' is no time in ms");
+            throw error("'" + TraceFigures.plain(ms) + "' is not a time in ms");
         }
         return SumRows.whole(number.scaleByPowerOfTen(6));
     }
 
-    /** Checks a time and its tokens by the rates that the log states beside them, in two decimals. */
+    /** Checks a time and its tokens against the rates that the log states beside them with two decimals. */
     private void requireRates(String what, Time time, String text) throws TraceFormatException {
         Matcher rates = RATES.matcher(text);
         if (!rates.matches() || time.tokens() == 0 || time.ns() < HALF_NS) {

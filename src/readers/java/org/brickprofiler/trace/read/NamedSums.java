@@ -29,7 +29,7 @@ final class NamedSums {
      */
     record Sum(String name, long events, long elapsedNs) {}
 
-    /** Notes the name of an event; offsets must increase. */
+    /** Records the name of an event; offsets must increase. */
     void note(long offset, String name) {
         int number = numbers.computeIfAbsent(name, added -> {
             names.add(added);
@@ -41,7 +41,7 @@ final class NamedSums {
         numbersOfEvents.add(number);
     }
 
-    /** Counts an event if its name was noted. */
+    /** Counts an event if its name was recorded. */
     void count(long offset, long elapsedNs) {
         int at = offsets.binarySearch(offset);
         if (at >= 0) {

@@ -16,7 +16,7 @@ import org.eclipse.collections.impl.map.mutable.primitive.LongObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads an export of Nsight Systems ({@code nsys export --type sqlite}), and hands out its events in Kineto's terms:
+ * Reads an export of Nsight Systems ({@code nsys export --type sqlite}), and passes its events on in Kineto's terms:
  * kernels, copies and fills of streams, the calls that launched them, and NVTX ranges as annotations. Each device event
  * gets the innermost range around its launch. The launch is the call of the same process with its correlation, which is
  * not unique across processes; the ranges are those of the launching thread.
@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The tables and their columns are those of the <a
  * href="https://docs.nvidia.com/nsight-systems/UserGuide/index.html">exporter's schema</a>. A missing table or column
  * counts as empty, since Nsight Systems writes only the data that it has, and versions differ. The name of a range is
- * its domain, followed by its text or its registered string. A CUDA graph that was traced as one block is named so.
+ * its domain, followed by its text or its registered string. A CUDA graph that was traced as one block is one event,
+ * whose name says so.
  *
  * <p>The offset of an event is its number. One thread.
  */
@@ -46,8 +47,8 @@ final class NsightReader {
     private static final int DOMAIN = 75;
 
     /**
-     * Stands in for the process of a kernel if the export does not have it: the process of all calls, if they have only
-     * one.
+     * The substitute for the process of a kernel if the export does not state it: the process of all calls, if they are
+     * of only one process.
      */
     private static final String ONLY_PROCESS = "(SELECT CASE WHEN min(globalTid >> 24) = max(globalTid >> 24)"
             + " THEN max(globalTid) END FROM " + CALLS + ")";
@@ -85,7 +86,7 @@ final class NsightReader {
      * Reads an export.
      *
      * @param database the database
-     * @param collector takes the events
+     * @param collector receives the events
      * @throws TraceFormatException when it is no export of Nsight Systems, or a limit is reached
      * @throws SQLException when it is damaged
      * @throws IOException when it cannot be read
@@ -182,7 +183,7 @@ final class NsightReader {
             if (strings.size() == MOST_STRINGS) {
                 strings.clear();
             }
-            known = Names.bounded(lookUp(id));
+            known = TraceNames.bounded(lookUp(id));
             strings.put(id, known);
         }
         return known;
@@ -224,7 +225,10 @@ final class NsightReader {
         });
     }
 
-    /** Returns a thread by its global identifier in Nsight Systems: machine, virtual machine, process, thread. */
+    /**
+     * Returns a thread by its global identifier in Nsight Systems, which consists of the machine, the virtual machine,
+     * the process and the thread.
+     */
     private HostThread thread(long globalTid) {
         HostThread known = threads.get(globalTid);
         if (known == null) {
@@ -265,7 +269,7 @@ final class NsightReader {
         event.thread = thread.thread();
     }
 
-    /** Takes the times of a row; either may be missing. */
+    /** Sets the times of the event from a row; either may be missing. */
     private void times(ResultSet row, int start, int end) throws SQLException {
         event.startNs = SqliteFile.time(row, start);
         long endNs = SqliteFile.time(row, end);
@@ -385,7 +389,7 @@ final class NsightReader {
         });
     }
 
-    /** Reads the first six columns, which all tables of the device share, and hands the event out. */
+    /** Reads the first six columns, which all tables of the device share, and passes the event to the collector. */
     private void onDevice(ResultSet row) throws SQLException, IOException {
         times(row, 1, 2);
         long device = row.getLong(3);

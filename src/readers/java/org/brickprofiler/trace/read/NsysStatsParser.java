@@ -36,13 +36,13 @@ final class NsysStatsParser {
                     + "|Instances|Grid(XYZ)?|Block(XYZ)?|Name",
             Pattern.CASE_INSENSITIVE);
 
-    /** The columns that hold the number of operations, in one version each. */
+    /** The columns that hold the number of operations, each in a different version. */
     private static final List<String> COUNTS = List.of("Instances", "Count", "Operations");
 
     /** The categories of the rows that count in a table that mixes kernels, copies and calls of the CUDA API. */
     private static final Set<String> ON_DEVICE = Set.of("CUDA_KERNEL", "MEMORY_OPER");
 
-    /** A share in a table is rounded to a tenth of a percent. */
+    /** The largest error of a share, in percentage points: a table rounds shares to a tenth of a percent. */
     private static final double SHARE_WITHIN = 0.06;
 
     private static final BigDecimal HALF = new BigDecimal("0.501");
@@ -141,7 +141,7 @@ final class NsysStatsParser {
         };
     }
 
-    /** Reads the rows of a table; returns the line behind it. */
+    /** Reads the rows of a table; returns the line after it. */
     private @Nullable String table(Table table) throws IOException {
         tables += table.counts ? 1 : 0;
         String line = lines.next();
@@ -218,7 +218,10 @@ final class NsysStatsParser {
                 offset);
     }
 
-    /** Reports rows that a table has lost: the shares of the others are then too small for their sum. */
+    /**
+     * Records a fault if rows are missing: the stated shares of the other rows are then smaller than their shares in
+     * the sum.
+     */
     private void checkShares(Table table) {
         double sumNs = 0;
         for (int i = 0; i < table.totals.size(); i++) {
@@ -252,7 +255,7 @@ final class NsysStatsParser {
                 field.append(c);
             }
         }
-        // A quotation mark without its second one: the line was cut, and is no row.
+        // A quotation mark that is not closed: the line was cut, and is no row.
         fields.add(isQuoted ? "" : field.toString().strip());
         return isQuoted ? fields.subList(0, fields.size() - 1) : fields;
     }

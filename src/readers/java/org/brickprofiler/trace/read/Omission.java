@@ -117,8 +117,8 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         NO_LAUNCH(Effect.COUNTED, "without a known launch, counted with the step in which they began"),
 
         /**
-         * A sample in a trace of this library that has steps and does not state the phases of samples, as the versions
-         * before did not. It counts in no phase.
+         * A sample in a trace of this library that has steps but does not state the phases of samples, such as a trace
+         * of an earlier version. The sample counts in no phase.
          */
         NO_KNOWN_PHASE(Effect.COUNTED, "without a known phase: the file does not state it"),
 

@@ -19,11 +19,11 @@ import org.brickprofiler.trace.read.TraceEvent.Kind;
  * href="https://github.com/microsoft/onnxruntime/blob/main/onnxruntime/core/common/profiler.cc">profiler.cc</a>.
  *
  * <p><b>In a timeline</b> the category of a node lists the operator, the provider and the types of its inputs and
- * outputs, as in {@code Node,MatMul,CPUExecutionProvider,float>float}. A timeline that was converted has the same
- * profile for this reason. The elements of a run are the rows of the first node on its thread that computes
- * activations, a matrix of floating-point numbers: the product of the first output's dimensions without the last one,
- * which is the number of tokens if the model looks them up first. Nodes before it, such as those that compute shapes,
- * have as many rows for a prompt as for a token; so have fences, which older versions write around a node.
+ * outputs, as in {@code Node,MatMul,CPUExecutionProvider,float>float}. A converted timeline therefore has the same
+ * profile. The elements of a run are the rows of the first node on its thread that computes activations, a matrix of
+ * floating-point numbers: the product of the first output's dimensions without the last one, which is the number of
+ * tokens if the model looks them up first. Nodes before it, such as those that compute shapes, have as many rows for a
+ * prompt as for a token. The same holds for fences, which older versions write around a node.
  */
 final class OnnxRuntime {
 
@@ -38,10 +38,10 @@ final class OnnxRuntime {
     static final String PROVIDER = "provider";
     static final String TYPES = "types";
 
-    /** ONNX Runtime records no further events; the file does not state their number. */
+    /** The most events that ONNX Runtime records; the file does not state how many it lost. */
     static final long MOST_EVENTS = 1_000_000;
 
-    /** How much earlier than its last child a parent can end: start and duration are each rounded down. */
+    /** The most by which a parent can end before its last child, since start and duration are each rounded down. */
     static final long ROUNDING_NS = 2_000;
 
     private static final String KERNEL_TIME = "_kernel_time";
@@ -55,14 +55,15 @@ final class OnnxRuntime {
     private static final Pattern ACTIVATION = Pattern.compile("b?float(16)?|double");
     private static final Pattern LAYER = Pattern.compile("(?:^|[/.])(?:layers?|h|blocks?|block)[./](\\d{1,6})(?=[./])");
 
-    /** The first node of a thread since its last run. */
+    /** For each thread, the node since its last run that decides the rows of the next run. */
     private final Map<String, First> firsts = new HashMap<>();
 
     /** The node of a run that decides its rows. Immutable. */
     private record First(long startNs, long rows, boolean isActivation) {
 
         /**
-         * Returns whether this node decides instead of another one: activations before all others, then the earlier.
+         * Returns whether this node decides instead of another one. A node that computes activations precedes all
+         * others; of two equal nodes, the earlier one decides.
          */
         boolean isBefore(First other) {
             return isActivation == other.isActivation ? startNs < other.startNs : isActivation;
@@ -86,7 +87,7 @@ final class OnnxRuntime {
                 && CONTAINER.matcher(key.args().getOrDefault(OPERATOR, "")).matches();
     }
 
-    /** Completes an event before the views take it; an event of another program stays unchanged. */
+    /** Completes an event before the views receive it; an event of another program stays unchanged. */
     void complete(TraceEvent event) {
         if (event.category.equals(NODE)) {
             node(event);
@@ -120,14 +121,14 @@ final class OnnxRuntime {
         }
     }
 
-    /** Returns whether the first tensor is a matrix, or several ones, of floating-point numbers. */
+    /** Returns whether the first tensor is a matrix, or a batch of matrices, of floating-point numbers. */
     private static boolean isActivation(TensorShapes outputs) {
         return outputs.rowsOfFirst() >= 0
                 && outputs.rank(0) > 1
                 && ACTIVATION.matcher(outputs.type(0)).matches();
     }
 
-    /** Takes the category of a node apart that a timeline has written. */
+    /** Splits the category of a node that was read from a converted timeline. */
     private static void listed(TraceEvent event) {
         String[] parts = event.category.split(",", 4);
         if (parts.length == 4) {

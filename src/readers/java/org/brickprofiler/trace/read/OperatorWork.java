@@ -10,22 +10,23 @@ import org.jspecify.annotations.Nullable;
 /**
  * The work of the operators of a trace that states the shapes of their tensors: matrix products, and element-wise
  * operators of ONNX Runtime. A product of rows x columns with an inner dimension takes 2 x rows x columns x inner
- * operations. It reads each operand once and writes its result once; an element-wise operator takes at least one
- * operation for each element of its result. The work of all other operators is unknown. One object for each reading;
- * one thread.
+ * operations. The product reads each operand once and writes its result once; an element-wise operator takes at least
+ * one operation for each element of its result. The work of all other operators is unknown. One object for each
+ * reading; one thread.
  *
- * <p>ONNX Runtime packs constant weights before the first run and lists them no longer: a missing second operand of a
- * {@code MatMul} or {@code Gemm} has the dimensions that the first operand and the result leave, and the type of the
- * first operand. The weights of a quantised product are packed, too, and their format is not in the file, so the work
- * of {@code MatMulNBits} is unknown.
+ * <p>ONNX Runtime packs constant weights before the first run and no longer lists them. The dimensions of a missing
+ * second operand of a {@code MatMul} or {@code Gemm} are therefore inferred from the first operand and the result, and
+ * its type is taken to be that of the first operand. The weights of a quantised product are packed, too, and the file
+ * does not state their format, so the work of {@code MatMulNBits} is unknown.
  *
- * <p><b>Working set.</b> In a profile of ONNX Runtime, a weight is used again after all other weights of the model,
- * each of which is known by the path of its node. In a trace of PyTorch nothing identifies a weight, so the working set
- * of each product is its own operands: its roof may be too high, and never too low.
+ * <p><b>Working set.</b> In a profile of ONNX Runtime, a weight is identified by the path of its node, and is used
+ * again only after all other weights of the model; the working set is therefore all weights. In a trace of PyTorch
+ * nothing identifies a weight, so the working set of each product is its own operands. The roof of the product may then
+ * be too high, but never too low.
  */
 final class OperatorWork {
 
-    /** The number of unknown work. */
+    /** The number that stands for unknown work. */
     static final int UNKNOWN = 0;
 
     private static final int MOST = 1 << 18;
@@ -35,7 +36,7 @@ final class OperatorWork {
     private final LongHashSet weights = new LongHashSet();
     private long weightBytes;
 
-    /** The work of one call; the working set of a call with a weight is known after the whole trace. */
+    /** The work of one call. The working set of a call with a weight is not known before the end of the trace. */
     private record Entry(Work work, boolean hasWeight) {}
 
     /** Returns the number of the work of an event; {@link #UNKNOWN} if it is unknown. */
@@ -111,7 +112,7 @@ final class OperatorWork {
         if (!isListed) {
             ofWeight = Math.multiplyExact(Math.multiplyExact(inner, columns), sizeOf(in.type(0)));
             bytes = Math.addExact(bytes, ofWeight);
-            if (weights.add(Names.hash(event.name))) {
+            if (weights.add(TraceNames.hash(event.name))) {
                 weightBytes = Math.addExact(weightBytes, ofWeight);
             }
         }
@@ -135,7 +136,10 @@ final class OperatorWork {
         };
     }
 
-    /** Returns the work of a product of two operands, the first of which has a number; what precedes it is added. */
+    /**
+     * Returns the work of a product of two adjacent operands, given the index of the first one. The operands before
+     * them are added to the product.
+     */
     private static @Nullable Entry product(TensorShapes in, int first) {
         int second = first + 1;
         if (in.tensors() <= second) {

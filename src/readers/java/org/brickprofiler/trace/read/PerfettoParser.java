@@ -15,7 +15,7 @@ import org.eclipse.collections.impl.map.mutable.primitive.LongLongHashMap;
 import org.eclipse.collections.impl.map.mutable.primitive.LongObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** Walks through the packets of a Perfetto trace and hands out its track events. One thread. */
+/** Reads the packets of a Perfetto trace and passes its track events to a collector. One thread. */
 final class PerfettoParser {
 
     private static final int MOST_CLOCKS = 1_024;
@@ -37,10 +37,10 @@ final class PerfettoParser {
     /** The characters that remain for the names of all sequences. */
     private int charactersLeft = PerfettoPacket.MOST_CHARACTERS;
 
-    /** Whether the file of this library that is being read has to have an end, which did not come yet. */
+    /** Whether a file of this library is being read that must state its end, and has not stated it yet. */
     private boolean isEndMissing;
 
-    /** The number of files of this library, one after the other, that ended without their end. */
+    /** The number of concatenated files of this library that lack their end. */
     private int cutOff;
 
     private PerfettoParser(ProtoInput in, ReadOptions.Limits limits, EventCollector collector) {
@@ -55,7 +55,7 @@ final class PerfettoParser {
      *
      * @param trace the bytes, unpacked; left open
      * @param limits the limits of memory
-     * @param collector takes the events
+     * @param collector receives the events
      * @throws TraceFormatException when it is damaged, or beyond a limit
      * @throws IOException when it cannot be read
      */
@@ -152,7 +152,7 @@ final class PerfettoParser {
         private long defaultTrack;
         private long defaultClock;
 
-        /** Takes the state that the packet sets for itself and later packets. */
+        /** Applies the state that the packet sets for itself and later packets. */
         void take() throws TraceFormatException {
             if (packet.previousDropped) {
                 isValid = false;
@@ -247,7 +247,7 @@ final class PerfettoParser {
     }
 
     /**
-     * Takes the clock snapshot of the packet, if it has one. The times of all clocks are converted to a reference
+     * Applies the clock snapshot of the packet, if it has one. The times of all clocks are converted to a reference
      * clock: the trace's primary clock or, if the trace names none, {@code BOOTTIME}. The offset between two clocks is
      * taken from the first snapshot that has both; without such a snapshot it is 0.
      */
@@ -295,7 +295,7 @@ final class PerfettoParser {
                 : OptionalLong.empty();
     }
 
-    /** Returns the time of the packet. Call it once for each packet, since clocks may count from packet to packet. */
+    /** Returns the time of the packet. Call it once for each packet, since each call advances an incremental clock. */
     private long timeNs(Sequence sequence) {
         if (!packet.hasTimestamp) {
             return Microseconds.ABSENT;
@@ -359,7 +359,7 @@ final class PerfettoParser {
         StringJoiner all = new StringJoiner(",");
         packet.categoryIids.forEach(iid -> all.add(textOf(sequence.categories, iid)));
         packet.categories.forEach(all::add);
-        return Names.bounded(all.toString());
+        return TraceNames.bounded(all.toString());
     }
 
     private void argument(Annotation annotation, Sequence sequence) throws TraceFormatException {

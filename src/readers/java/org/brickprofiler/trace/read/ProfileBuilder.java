@@ -64,8 +64,8 @@ final class ProfileBuilder extends EventCollector {
     private static final long OPERATION = OF_HOST - 2;
 
     /**
-     * Less the correlation, the detail of a host slice with one: it is work of a device if the name of its row, which
-     * may follow, is a device's.
+     * The detail of a host slice with correlation 0; that of a slice with correlation n is this value minus n. Such a
+     * slice is work of a device if the name of its row, which may follow the slice, is a device's.
      */
     private static final long CORRELATED = OF_HOST - 3;
 
@@ -80,10 +80,13 @@ final class ProfileBuilder extends EventCollector {
     /** Maps a time to whether a warm-up begins or ends there. */
     private final NavigableMap<Long, Boolean> phases = new TreeMap<>();
 
-    /** In place of the number of a launch site's kind: the slice is a run; its correlation is its rows. */
+    /**
+     * Used in place of the number of a launch site's kind for a slice that is a run; the correlation is then the rows
+     * of the run.
+     */
     private static final int RUN_SITE = 1 << 16;
 
-    /** In the same place, with the number of its name added: the slice loads a model. */
+    /** Used in the same way for a slice that loads a model, plus the number of the slice's name. */
     private static final int LOADING_SITE = RUN_SITE + 1;
 
     private static final int MOST_LOADINGS = 64;
@@ -105,7 +108,7 @@ final class ProfileBuilder extends EventCollector {
     private Kernels namedKernels;
 
     private long ignoredByRule;
-    /** The ends of slices, which another form of the same trace does not have. */
+    /** The number of end events, which another format of the same trace does not have. */
     private long ends;
 
     private final NamedSums ranges = new NamedSums();
@@ -116,7 +119,7 @@ final class ProfileBuilder extends EventCollector {
     /** Whether a trace of this library has a step with a phase. */
     private boolean announcedStepSeen;
 
-    /** Whether work of the device has categories; such work does not contain other work. */
+    /** Whether categories mark the work of devices; such work does not contain other work. */
     private boolean isWorkMarked;
 
     private boolean operationSeen;
@@ -179,7 +182,7 @@ final class ProfileBuilder extends EventCollector {
         return reason;
     }
 
-    /** Ignores all slices but bricks. */
+    /** Returns the reason for which a slice of this library's trace is ignored; null for a sample of a brick. */
     private @Nullable Reason ignoresOwn(TraceEvent event) {
         if (event.isStep()) {
             announcedStepSeen |= ownPhase(event) != Span.Phase.NONE;
@@ -202,7 +205,10 @@ final class ProfileBuilder extends EventCollector {
             return new Site(0, event.startNs, event.offset, RUN_SITE, event.elements);
         }
         if (kind == Kind.LOADING) {
-            int name = loadings.computeIfAbsent(event.name, added -> Math.min(loadings.size(), MOST_LOADINGS - 1));
+            String loading = loadings.size() < MOST_LOADINGS - 1 || loadings.containsKey(event.name)
+                    ? event.name
+                    : TraceNames.OTHERS;
+            int name = loadings.computeIfAbsent(loading, added -> loadings.size());
             return new Site(0, event.startNs, event.offset, LOADING_SITE + name, TraceEvent.NONE);
         }
         int site = kind == Kind.ANNOTATION ? sites.siteOfAnnotation(event.name) : sites.siteOf(event);
@@ -225,10 +231,7 @@ final class ProfileBuilder extends EventCollector {
         }
     }
 
-    /**
-     * Returns the number of an event's row; if the row stands beside another one for slices that would not nest, the
-     * number of the other one.
-     */
+    /** Returns the number of an event's row; for a lane, the number of the row beside which it is drawn. */
     private int mainRow(TraceEvent event) throws TraceFormatException {
         return names.mainRow(row(event).number);
     }
@@ -323,7 +326,7 @@ final class ProfileBuilder extends EventCollector {
         }
     }
 
-    /** Returns the bytes of an event, {@link TraceEvent#NONE} without any; 0 if they are malformed. */
+    /** Returns the bytes of an event; {@link TraceEvent#NONE} if it states none, 0 if they are malformed. */
     private static long bytesOf(TraceEvent event) {
         return event.bytes == TraceEvent.MALFORMED_BYTES ? 0 : event.bytes;
     }
@@ -346,7 +349,7 @@ final class ProfileBuilder extends EventCollector {
     }
 
     /**
-     * If no event is marked as a device's, keeps only the finest slices of the devices that are recognised by name. A
+     * Keeps only the finest slices of the devices that are recognised by name, if no event is marked as a device's. A
      * name may follow the events of its row.
      */
     private void keepNamedDevices() throws IOException {
@@ -575,7 +578,7 @@ final class ProfileBuilder extends EventCollector {
         if (!deviceSeen && operationSeen) {
             keepOperations();
         } else if (!deviceSeen && head.isXla && isDamaged()) {
-            throw error(0, "before the damage stand neither operations of XLA nor work of a device");
+            throw error(0, "no XLA operations or device work before the damage");
         }
         boolean mayBePlaced = !head.isOwn() && (sites.isAny() || LayerPlaces.mayKnow(kernels));
         if (deviceSeen && (mayBePlaced || sites.engineSteps().isAny() || firstKeptNs > Long.MIN_VALUE)) {
@@ -599,7 +602,7 @@ final class ProfileBuilder extends EventCollector {
     }
 
     /**
-     * Gives each event of the device its launch.
+     * Finds the launch of each event of the device.
      *
      * @param firstKeptNs the begin of the first step that is kept
      * @throws IOException when a temporary file cannot be written or read
@@ -611,8 +614,8 @@ final class ProfileBuilder extends EventCollector {
     }
 
     /**
-     * Returns the places of the device's events, whose launches were found, by their modules and their order; the
-     * caller closes them.
+     * Returns the places of the events, by their modules and their order; the caller closes them. The launches of a
+     * device's events must have been found before.
      *
      * @throws IOException when a temporary file cannot be written or read
      */
@@ -686,7 +689,7 @@ final class ProfileBuilder extends EventCollector {
     private final class CountingPass implements SelfTimes.Sink {
         private final long firstKeptNs;
         private final LongHashSet warmup;
-        /** The end of the run that is warm-up. */
+        /** The end of the warm-up; see {@link Runs#warmupUntilNs}. */
         private final long warmupUntilNs = options.keepWarmup() ? Long.MIN_VALUE : runs.warmupUntilNs();
 
         private final BusyTime busy = new BusyTime();
@@ -777,7 +780,7 @@ final class ProfileBuilder extends EventCollector {
         }
 
         /**
-         * Takes an event.
+         * Counts an event, or leaves it out.
          *
          * @param sum the executions that it stands for
          * @param leftOutAs the reason for which it is left out; null if it counts
@@ -864,7 +867,7 @@ final class ProfileBuilder extends EventCollector {
                     .toList();
         }
 
-        /** Returns the sums of the events, and those of methods of which the trace has no single calls. */
+        /** Returns the sums of the events, and the sums of methods for which the trace has no individual calls. */
         private List<BrickStats> bricks(TraceHead.Clock clock) {
             List<BrickStats> all = new ArrayList<>(bricks.stats(clock));
             TraceEvent event = new TraceEvent();
@@ -894,7 +897,7 @@ final class ProfileBuilder extends EventCollector {
             addRunsUntil(Long.MAX_VALUE);
             Optional<SlowSteps> slowSteps = head.slowSteps();
             long wallNs = untimed != null ? head.wholeNs() : isByRuns() ? inRuns.busyNs() : busy.wallNs();
-            // The time between chosen steps is none of theirs.
+            // The time between chosen steps belongs to none of them.
             wallNs = slowSteps.isPresent() ? busy.busyNs() : wallNs;
             long events = eventsRead() - ends;
             if (runs.isAny() && events >= OnnxRuntime.MOST_EVENTS) {

@@ -8,7 +8,7 @@ import java.util.function.LongConsumer;
 /**
  * Reads the wire format of Protocol Buffers field by field, without holding a whole message; see <a
  * href="https://protobuf.dev/programming-guides/encoding/">its description</a>. Fields with the wire types of groups
- * are refused. For each field the caller calls exactly one of the methods that take the value. One thread.
+ * are refused. For each field the caller calls exactly one of the methods that read or skip the value. One thread.
  */
 final class ProtoInput {
 
@@ -40,10 +40,10 @@ final class ProtoInput {
     @FunctionalInterface
     interface Field {
         /**
-         * Takes the value of the field, or {@linkplain #skip skips it}.
+         * Reads the value of the field, or {@linkplain #skip skips it}.
          *
          * @param tag the field and its encoding, {@code FIELD << 3 | TYPE}
-         * @throws IOException when that fails
+         * @throws IOException when the value cannot be read
          */
         void read(int tag) throws IOException;
     }
@@ -161,7 +161,7 @@ final class ProtoInput {
         for (int i = 0; i < text.length; i++) {
             text[i] = (byte) read();
         }
-        return Names.bounded(new String(text, StandardCharsets.UTF_8));
+        return TraceNames.bounded(new String(text, StandardCharsets.UTF_8));
     }
 
     /** Returns the beginning of a text in UTF-8 of any length. */
@@ -172,7 +172,7 @@ final class ProtoInput {
             text[i] = (byte) read();
         }
         skip(length - text.length);
-        return Names.bounded(new String(text, StandardCharsets.UTF_8));
+        return TraceNames.bounded(new String(text, StandardCharsets.UTF_8));
     }
 
     /** Skips the value. */
@@ -188,7 +188,7 @@ final class ProtoInput {
     private long length() throws IOException {
         long length = varint();
         if (length < 0 || length > end - offset()) {
-            throw damage("a field of " + Long.toUnsignedString(length) + " bytes is longer than what holds it");
+            throw damage("a field of " + Long.toUnsignedString(length) + " bytes is longer than its message");
         }
         return length;
     }
@@ -197,7 +197,7 @@ final class ProtoInput {
 
     private int read() throws IOException {
         if (offset() >= end) {
-            throw damage("a field is longer than what holds it");
+            throw damage("a field is longer than its message");
         }
         if (next == filled && !fill()) {
             throw damage("the trace ends too early");
@@ -207,7 +207,7 @@ final class ProtoInput {
 
     private void skip(long bytes) throws IOException {
         if (bytes > end - offset()) {
-            throw damage("a field is longer than what holds it");
+            throw damage("a field is longer than its message");
         }
         long left = bytes;
         while (left > 0) {

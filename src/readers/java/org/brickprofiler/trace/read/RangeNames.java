@@ -27,9 +27,9 @@ final class RangeNames {
     int number(String text) {
         Integer known = texts.get(text);
         if (known == null) {
-            String name = Names.bounded(OF_ONE_CALL.matcher(text).replaceFirst(""));
+            String name = TraceNames.bounded(OF_ONE_CALL.matcher(text).replaceFirst(""));
             boolean hasRoom = names.size() < MOST || numbers.containsKey(name);
-            known = numbers.computeIfAbsent(hasRoom ? name : Names.OTHERS, added -> {
+            known = numbers.computeIfAbsent(hasRoom ? name : TraceNames.OTHERS, added -> {
                 names.add(added);
                 return names.size() - 1;
             });
@@ -46,7 +46,7 @@ final class RangeNames {
         return names.get(number);
     }
 
-    /** Returns the name of the range around a launch, or its substitute, by an answer of {@link LaunchRanges#of}. */
+    /** Returns the name of the range around a launch, or its substitute, for a result of {@link LaunchRanges#of}. */
     String nameAround(int range) {
         return range == LaunchRanges.NO_LAUNCH
                 ? TraceProfile.Range.NO_LAUNCH

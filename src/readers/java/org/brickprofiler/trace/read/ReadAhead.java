@@ -88,7 +88,7 @@ final class ReadAhead extends InputStream {
         return read;
     }
 
-    /** Takes the next block once the current one is read; returns false at the end. */
+    /** Waits for the next block once the current one is read; returns false at the end. */
     private boolean hasMore() throws IOException {
         while (next == block.length && block.failure == null) {
             if (block.bytes.length > 0) {

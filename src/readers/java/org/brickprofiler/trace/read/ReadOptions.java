@@ -9,8 +9,8 @@ import java.util.Objects;
  * @param rules the rules that map kernels to bricks
  * @param skipSteps the number of steps to leave out at the beginning. Steps are the slices {@code ProfilerStep#N} of
  *     PyTorch, the annotations with a {@code step_num} of JAX, or the runs of ONNX Runtime. Work of a device belongs to
- *     the step that launched it; if its launch is unknown, and elsewhere, an event belongs to the step in which it
- *     begins. Everything before the first kept step is left out
+ *     the step that launched it. If the launch is unknown, or if the event is not work of a device, the event belongs
+ *     to the step in which it begins. Everything before the first kept step is left out
  * @param keepWarmup whether to count warm-up too. Otherwise the first executions of a kernel are left out while they
  *     last more than {@value Warmup#TIMES_MEDIAN} times the median of all its executions and more than
  *     {@value Warmup#TIMES_LONGEST} times the longest execution after the first {@value Warmup#FIRST_EXECUTIONS}. A

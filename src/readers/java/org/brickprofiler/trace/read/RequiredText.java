@@ -18,9 +18,7 @@ final class RequiredText {
 
     private static final int GRAM = 3;
 
-    /**
-     * Letters that, after a backslash, stand for a class, a boundary or one character, and take no further characters.
-     */
+    /** Letters that, after a backslash, denote a class, a boundary or one character, without further characters. */
     private static final String PLAIN_ESCAPES = "dDwWsShHvVbBAGzZRtnrfae";
 
     /** At least one of them must hold; if there are none, every text qualifies. */

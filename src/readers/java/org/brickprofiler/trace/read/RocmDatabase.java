@@ -8,13 +8,13 @@ import java.util.Map;
 import java.util.Set;
 import org.brickprofiler.trace.read.RocmEvents.Kind;
 import org.brickprofiler.trace.read.RocmEvents.Row;
-import org.brickprofiler.trace.read.RocmEvents.RowReader;
+import org.brickprofiler.trace.read.RocmEvents.RowVisitor;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the databases of AMD's profilers: those of rocmProfileData ({@code .rpd}), of rocprofv3 ({@code rocpd}), and of
  * the first rocprof. The first two are read through the views that they contain, because their tables change between
- * versions. A view leaves out each row that refers to a row that is missing; these rows are counted.
+ * versions. A view omits each row that refers to a missing row; the reader counts the omitted rows.
  *
  * <p>The views are defined by <a href="https://github.com/ROCm/rocmProfileData">rocmProfileData</a> and by <a
  * href="https://github.com/ROCm/rocprofiler-sdk/tree/amd-mainline/source/share/rocprofiler-sdk-rocpd">rocprofiler-sdk</a>.
@@ -78,7 +78,7 @@ final class RocmDatabase implements RocmEvents.Source {
      * Reads a database.
      *
      * @param database the database
-     * @param collector takes the events
+     * @param collector receives the events
      * @throws TraceFormatException when it is damaged, or lacks what its version must have
      * @throws SQLException when it is damaged
      * @throws IOException when it cannot be read
@@ -94,7 +94,7 @@ final class RocmDatabase implements RocmEvents.Source {
         RocmEvents.read(reader, collector, cutOff);
     }
 
-    /** Checks the views, and counts the rows that they leave out. */
+    /** Checks the views, and counts the rows that they omit. */
     private void prepare() throws SQLException, IOException {
         switch (layout) {
             case RPD -> {
@@ -112,7 +112,7 @@ final class RocmDatabase implements RocmEvents.Source {
         }
     }
 
-    /** Counts the rows of a table that its view leaves out. */
+    /** Counts the rows of a table that its view omits. */
     private void countLost(String table, String view) throws SQLException, IOException {
         if (!database.hasView(view)) {
             if (database.hasTable(table) || database.hasView(table)) {
@@ -135,7 +135,7 @@ final class RocmDatabase implements RocmEvents.Source {
     // ---- rows ----
 
     @Override
-    public void each(Set<Kind> kinds, RowReader reader) throws IOException {
+    public void each(Set<Kind> kinds, RowVisitor reader) throws IOException {
         try {
             switch (layout) {
                 case RPD -> rpd(kinds, reader);
@@ -164,12 +164,12 @@ final class RocmDatabase implements RocmEvents.Source {
         return found.wasNull() ? TraceEvent.NONE : value;
     }
 
-    private void rpd(Set<Kind> kinds, RowReader reader) throws SQLException, IOException {
+    private void rpd(Set<Kind> kinds, RowVisitor reader) throws SQLException, IOException {
         if (kinds.contains(Kind.KERNEL)) {
             boolean hasBytes = database.hasTable(RPD_COPIES);
             boolean hasLinks = database.hasTable(RPD_LINKS);
-            // An operation of several calls counts once. A call has its bytes once, too: of each of several copies that
-            // it made, they are not known.
+            // An operation that belongs to several calls counts once. A call states the bytes of all its copies in one
+            // number: if it made several copies, the bytes of each are unknown.
             String query = "SELECT o.start, o.\"end\", o.gpuId, o.queueId, o.description, o.opType, "
                     + (hasLinks ? "l.api" : "NULL") + ", "
                     + (hasLinks && hasBytes ? "CASE WHEN n.copies = 1 THEN c.size END" : "NULL")
@@ -213,7 +213,7 @@ final class RocmDatabase implements RocmEvents.Source {
         return type.startsWith("Copy") ? Kind.COPY : type.startsWith("Fill") ? Kind.FILL : Kind.KERNEL;
     }
 
-    private void sdk(Set<Kind> kinds, RowReader reader) throws SQLException, IOException {
+    private void sdk(Set<Kind> kinds, RowVisitor reader) throws SQLException, IOException {
         if (kinds.contains(Kind.KERNEL)) {
             Map<String, String> newer = Map.of("agent_abs_index", "agent_absolute_index");
             String query = database.query(
@@ -254,7 +254,7 @@ final class RocmDatabase implements RocmEvents.Source {
         }
     }
 
-    private void copies(RowReader reader) throws SQLException, IOException {
+    private void copies(RowVisitor reader) throws SQLException, IOException {
         Map<String, String> newer = Map.of(
                 "dst_agent_abs_index", "dst_agent_absolute_index", "src_agent_abs_index", "src_agent_absolute_index");
         String query = database.query(
@@ -282,7 +282,7 @@ final class RocmDatabase implements RocmEvents.Source {
         });
     }
 
-    /** Returns those of some columns' later names that a view has, as expressions. */
+    /** Returns the quoted later names of columns, by their first names, as far as the view has them. */
     private Map<String, String> presentOf(String view, Map<String, String> laterNames)
             throws SQLException, IOException {
         Map<String, String> present = new HashMap<>();
@@ -295,8 +295,8 @@ final class RocmDatabase implements RocmEvents.Source {
     }
 
     /**
-     * Returns the number that a call shares with its work, unique across processes; the columns of the process's number
-     * and of its node are adjacent.
+     * Returns the number that a call shares with its work, unique across processes. The column of the node must follow
+     * the column of the process.
      */
     private long correlation(ResultSet found, int process, int stack) throws SQLException {
         long ofProcess = found.getLong(stack);
@@ -307,7 +307,7 @@ final class RocmDatabase implements RocmEvents.Source {
         return ((long) processes.computeIfAbsent(key, added -> processes.size()) << PROCESS_SHIFT) | ofProcess;
     }
 
-    private void v1(Set<Kind> kinds, RowReader reader) throws SQLException, IOException {
+    private void v1(Set<Kind> kinds, RowVisitor reader) throws SQLException, IOException {
         if (!kinds.contains(Kind.KERNEL)) {
             return;
         }
@@ -317,7 +317,7 @@ final class RocmDatabase implements RocmEvents.Source {
             kernel.device = number(found, 3);
             kernel.queue = text(found, 4);
             String name = text(found, 5);
-            // rocprof quotes the names in its text, and so in the database that it makes of the text.
+            // rocprof quotes the names in its text, and therefore also in the database that it creates from the text.
             boolean isQuoted = name.length() > 1 && name.startsWith("\"") && name.endsWith("\"");
             kernel.name = isQuoted ? name.substring(1, name.length() - 1) : name;
             reader.read(kernel);

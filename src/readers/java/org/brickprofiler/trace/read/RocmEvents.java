@@ -8,7 +8,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands out the records of AMD's profilers in Kineto's terms: kernels, copies and fills of queues, the calls of the
+ * Passes the records of AMD's profilers on in Kineto's terms: kernels, copies and fills of queues, the calls of the
  * host that launched them, and the markers of the application as annotations. The records of one run come in any order
  * and, from some tools, in several tables; a source is therefore read once for each group of kinds.
  *
@@ -64,10 +64,10 @@ final class RocmEvents {
         long device = TraceEvent.NONE;
 
         String queue = "";
-        /** Joins work with its launch; {@link TraceEvent#NONE} without a launch. */
+        /** Joins work with its launch; {@link TraceEvent#NONE} if no launch is known. */
         long correlation = TraceEvent.NONE;
 
-        /** ns on the profiler's clock, or a special value of {@link Microseconds}. */
+        /** The start and the end in ns on the profiler's clock, or special values of {@link Microseconds}. */
         long startNs = Microseconds.ABSENT;
 
         long endNs = Microseconds.ABSENT;
@@ -89,20 +89,20 @@ final class RocmEvents {
         }
     }
 
-    /** Takes records. */
-    interface RowReader {
+    /** Receives records. */
+    interface RowVisitor {
         void read(Row row) throws IOException;
     }
 
-    /** Has the records of one run. */
+    /** Provides the records of one run. */
     interface Source {
         /**
-         * Hands out all records of some kinds.
+         * Passes all records of some kinds to a reader.
          *
          * @throws TraceFormatException when a record is damaged
          * @throws IOException when the source cannot be read
          */
-        void each(Set<Kind> kinds, RowReader reader) throws IOException;
+        void each(Set<Kind> kinds, RowVisitor reader) throws IOException;
     }
 
     private RocmEvents(Source source, EventCollector collector, @Nullable TraceFormatException damage) {
@@ -115,7 +115,7 @@ final class RocmEvents {
      * Reads all records of a source.
      *
      * @param source the source
-     * @param collector takes the events
+     * @param collector receives the events
      * @param damage the known damage of the source, or null
      * @throws TraceFormatException when the source is damaged, after the records before the damage
      * @throws IOException when it cannot be read
@@ -143,7 +143,7 @@ final class RocmEvents {
         collector.end(events);
     }
 
-    private void each(Set<Kind> kinds, RowReader reader) throws IOException {
+    private void each(Set<Kind> kinds, RowVisitor reader) throws IOException {
         try {
             source.each(kinds, reader);
         } catch (TraceFormatException fault) {
@@ -157,7 +157,7 @@ final class RocmEvents {
     private void begin(Row row) {
         event.clear(events++);
         event.phase = 'X';
-        event.name = Names.bounded(row.name);
+        event.name = TraceNames.bounded(row.name);
         event.category = row.kind.category;
         // These clocks count from 0: a negative time is damage.
         boolean isNegative = Microseconds.isTime(row.startNs) && row.startNs < 0;

@@ -17,12 +17,12 @@ import java.util.regex.Pattern;
 import org.brickprofiler.internal.io.InputFile;
 import org.brickprofiler.trace.read.RocmEvents.Kind;
 import org.brickprofiler.trace.read.RocmEvents.Row;
-import org.brickprofiler.trace.read.RocmEvents.RowReader;
+import org.brickprofiler.trace.read.RocmEvents.RowVisitor;
 import org.eclipse.collections.impl.map.mutable.primitive.LongObjectHashMap;
 
 /**
  * Reads the JSON of rocprofv3: for each process its agents, the names of its kernels and calls, and its records.
- * Records refer to names by number; the names stand before them. One thread.
+ * Records refer to names by number; the names precede the records. One thread.
  */
 final class RocmJson implements RocmEvents.Source {
 
@@ -35,7 +35,7 @@ final class RocmJson implements RocmEvents.Source {
     private static final int PROCESS_SHIFT = 40;
     private static final JsonFactory MESSAGES = new JsonFactory();
 
-    /** The records by the name of their array; all others are calls of the host. */
+    /** The kinds of records by the names of their arrays, except for {@link #CALLS}. */
     private static final Map<String, Kind> KINDS =
             Map.of("kernel_dispatch", Kind.KERNEL, "memory_copy", Kind.COPY, "marker_api", Kind.MARKER);
 
@@ -52,13 +52,13 @@ final class RocmJson implements RocmEvents.Source {
     private String pid = "";
     private final LongObjectHashMap<String> kernels = new LongObjectHashMap<>();
     private final LongObjectHashMap<String> messages = new LongObjectHashMap<>();
-    private final LongObjectHashMap<Agent> agents = new LongObjectHashMap<>();
+    private final LongObjectHashMap<AgentNode> agents = new LongObjectHashMap<>();
     private final List<List<String>> operations = new ArrayList<>();
 
     /** A processor or a device. Immutable. */
-    private record Agent(long node, boolean isGpu) {}
+    private record AgentNode(long node, boolean isGpu) {}
 
-    /** The fields of an object, of its nested objects too, as {@code parent.child}; those of a record are few. */
+    /** The scalar fields of an object, and those of its nested objects as {@code parent.child}; a record has few. */
     private final Map<String, String> fields = new HashMap<>();
 
     private RocmJson(Path file, EventCollector collector, ReadOptions.Limits limits) {
@@ -76,7 +76,7 @@ final class RocmJson implements RocmEvents.Source {
      * Reads a file.
      *
      * @param file the text, unpacked
-     * @param collector takes the events
+     * @param collector receives the events
      * @param limits the limits of memory
      * @throws TraceFormatException when the text is damaged
      * @throws IOException when it cannot be read
@@ -85,7 +85,7 @@ final class RocmJson implements RocmEvents.Source {
         RocmEvents.read(new RocmJson(file, collector, limits), collector, null);
     }
 
-    /** Returns the message that the data of a marker have; another text if there is none. */
+    /** Returns the message in the data of a marker; another text if there is none. */
     static String message(String json, String otherwise) {
         if (json.isEmpty()) {
             return otherwise;
@@ -109,7 +109,7 @@ final class RocmJson implements RocmEvents.Source {
     }
 
     @Override
-    public void each(Set<Kind> kinds, RowReader reader) throws IOException {
+    public void each(Set<Kind> kinds, RowVisitor reader) throws IOException {
         processes = 0;
         try (InputStream in = new BufferedInputStream(InputFile.open(file));
                 JsonParser json = ChromeParser.factory(limits).createParser(in)) {
@@ -138,7 +138,7 @@ final class RocmJson implements RocmEvents.Source {
         return Math.max(0, json.currentLocation().getByteOffset());
     }
 
-    private void process(JsonParser json, Set<Kind> kinds, RowReader reader) throws IOException {
+    private void process(JsonParser json, Set<Kind> kinds, RowVisitor reader) throws IOException {
         pid = Integer.toString(processes++);
         kernels.clear();
         messages.clear();
@@ -161,7 +161,7 @@ final class RocmJson implements RocmEvents.Source {
         }
     }
 
-    /** Takes an element of an array, whose fields were read. */
+    /** Processes an element of an array, whose fields were read. */
     private interface Element {
         void take() throws IOException;
     }
@@ -214,7 +214,7 @@ final class RocmJson implements RocmEvents.Source {
     private void agent() {
         boolean isGpu = number("type") == 2;
         String name = fields.getOrDefault("product_name", fields.getOrDefault("name", ""));
-        agents.put(number("id.handle"), new Agent(number("node_id"), isGpu));
+        agents.put(number("id.handle"), new AgentNode(number("node_id"), isGpu));
         if (isGpu) {
             collector.head.deviceName(name);
         }
@@ -232,7 +232,7 @@ final class RocmJson implements RocmEvents.Source {
         if (names.size() == MOST_NAMES) {
             throw collector.error(0, "there are more than " + MOST_NAMES + " names of kernels or markers");
         }
-        names.put(number, Names.bounded(name));
+        names.put(number, TraceNames.bounded(name));
     }
 
     // ---- the names of calls and markers ----
@@ -265,7 +265,7 @@ final class RocmJson implements RocmEvents.Source {
                 boolean areNames = json.currentName().equals("operations");
                 if (json.nextToken() == JsonToken.START_ARRAY && areNames) {
                     while (json.nextToken() == JsonToken.VALUE_STRING) {
-                        names.add(Names.bounded(json.getText()));
+                        names.add(TraceNames.bounded(json.getText()));
                     }
                 } else {
                     json.skipChildren();
@@ -284,7 +284,7 @@ final class RocmJson implements RocmEvents.Source {
 
     // ---- records ----
 
-    private void records(JsonParser json, JsonToken value, Set<Kind> kinds, RowReader reader) throws IOException {
+    private void records(JsonParser json, JsonToken value, Set<Kind> kinds, RowVisitor reader) throws IOException {
         if (value != JsonToken.START_OBJECT) {
             json.skipChildren();
             return;
@@ -319,7 +319,7 @@ final class RocmJson implements RocmEvents.Source {
                 row.queue = fields.getOrDefault("dispatch_info.queue_id.handle", "");
             }
             case COPY -> {
-                Agent to = agents.get(number("dst_agent_id.handle"));
+                AgentNode to = agents.get(number("dst_agent_id.handle"));
                 row.name = operation();
                 row.device = nodeOf(to != null && to.isGpu() ? "dst_agent_id.handle" : "src_agent_id.handle");
                 row.queue = "copies";
@@ -335,7 +335,7 @@ final class RocmJson implements RocmEvents.Source {
     }
 
     private long nodeOf(String field) {
-        Agent agent = agents.get(number(field));
+        AgentNode agent = agents.get(number(field));
         return agent == null ? number(field) : agent.node();
     }
 }

@@ -30,15 +30,15 @@ import org.apache.commons.csv.CSVRecord;
 import org.brickprofiler.internal.io.InputFile;
 import org.brickprofiler.trace.read.RocmEvents.Kind;
 import org.brickprofiler.trace.read.RocmEvents.Row;
-import org.brickprofiler.trace.read.RocmEvents.RowReader;
+import org.brickprofiler.trace.read.RocmEvents.RowVisitor;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the tables (CSV) of rocprofv3 and of the first rocprof. rocprofv3 writes a table for each domain of a run:
- * kernels, copies, calls of the host, markers. The tables stand one after the other in one text, in any order; a header
- * begins each. Columns are found by their names, since they differ between versions.
+ * kernels, copies, calls of the host, markers. The tables follow one another in one text, in any order; each begins
+ * with a header. Columns are found by their names, since they differ between versions.
  *
- * <p>Tables of sums and of agents are no events. A table of counters lists its kernels once for each counter, and
+ * <p>Tables of sums and of agents hold no events. A table of counters lists its kernels once for each counter, and
  * measures them one at a time; its rows do not count. Needs commons-csv. One thread.
  */
 final class RocmTables implements RocmEvents.Source {
@@ -49,7 +49,7 @@ final class RocmTables implements RocmEvents.Source {
     /** The longest row; kernels of templates have names of tens of thousands of characters. */
     private static final int LONGEST_ROW = 1 << 21;
 
-    /** The first columns of all tables, by which a header is known. */
+    /** The first columns of all tables, by which a header is recognised. */
     private static final Set<String> FIRST_COLUMNS =
             Set.of("kind", "domain", "index", "name", "node_id", "correlation_id", "guid");
 
@@ -111,9 +111,10 @@ final class RocmTables implements RocmEvents.Source {
     /**
      * Opens the tables of one process as one text.
      *
-     * @param files tables, or one folder that has them; plain or compressed by gzip
+     * @param files tables, or one folder that contains them; plain or compressed by gzip
      * @return the text, to be closed
-     * @throws IOException when one is no table, when they are of several processes by their names, or cannot be read
+     * @throws IOException when a file is no table, when the names of the files are those of several processes, or when
+     *     a file cannot be read
      */
     static InputStream open(List<Path> files) throws IOException {
         List<Path> tables = files.size() == 1 && Files.isDirectory(files.get(0)) ? tablesIn(files.get(0)) : files;
@@ -166,7 +167,7 @@ final class RocmTables implements RocmEvents.Source {
      * Reads tables.
      *
      * @param file the text, unpacked
-     * @param collector takes the events
+     * @param collector receives the events
      * @throws TraceFormatException when a row is damaged, when no table has events, or when the tables are of several
      *     processes
      * @throws IOException when the text cannot be read
@@ -205,7 +206,7 @@ final class RocmTables implements RocmEvents.Source {
     // ---- rows ----
 
     @Override
-    public void each(Set<Kind> kinds, RowReader reader) throws IOException {
+    public void each(Set<Kind> kinds, RowVisitor reader) throws IOException {
         table = null;
         columns.clear();
         try (Reader text = new BufferedReader(new InputStreamReader(InputFile.open(file), StandardCharsets.UTF_8));
@@ -235,7 +236,7 @@ final class RocmTables implements RocmEvents.Source {
         }
     }
 
-    /** A reader that refuses rows that do not end, so that a missing quotation mark takes no memory. */
+    /** A reader that refuses overlong rows, so that a missing quotation mark cannot exhaust the memory. */
     private static final class Bounded extends FilterReader {
         private long sinceRow;
 
@@ -307,7 +308,7 @@ final class RocmTables implements RocmEvents.Source {
         return true;
     }
 
-    private void read(CSVRecord cells, Set<Kind> kinds, RowReader reader) throws IOException {
+    private void read(CSVRecord cells, Set<Kind> kinds, RowVisitor reader) throws IOException {
         Table of = table;
         if (of == null || cells.size() != columns.size()) {
             throw TraceFormatException.damage(
@@ -332,7 +333,7 @@ final class RocmTables implements RocmEvents.Source {
                 }
             }
             case SUMS -> {
-                // The events have these sums.
+                // The tables of events yield these sums.
             }
             default -> {
                 eventRows++;

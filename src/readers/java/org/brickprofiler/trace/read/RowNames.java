@@ -13,8 +13,8 @@ import org.eclipse.collections.impl.set.mutable.primitive.IntHashSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recognises, by the names of processes, threads and tracks, the rows of a profile that lie on a device, in traces that
- * do not mark each event, and the rows that stand beside another one for slices that would not nest on it. Names may
+ * Recognises two kinds of rows by the names of processes, threads and tracks: the rows of devices, in traces that do
+ * not mark each event, and lanes, which are rows beside another row for slices that would not nest on it. Names may
  * come before the events of a row or after them. One thread.
  *
  * <p><b>Devices.</b> XLA's profiler has a process {@code /device:GPU:0} for each device, TensorFlow's timelines one for
@@ -91,7 +91,7 @@ final class RowNames {
     // ---- names ----
 
     /**
-     * Takes metadata in Chrome's format.
+     * Reads metadata in Chrome's format.
      *
      * @throws TraceFormatException when there are too many rows
      */
@@ -108,7 +108,7 @@ final class RowNames {
                 }
             }
             case "thread_sort_index" -> {
-                // The writer of this library gives a lane the sort index of the row that it stands beside.
+                // The writer of this library gives a lane the sort index of the row beside which it is drawn.
                 String place = Long.toString(event.sortIndex);
                 String name = threadNames.get(keyOf(event.process, place));
                 String lane = threadNames.getOrDefault(keyOf(event.process, event.thread), "");
@@ -137,7 +137,7 @@ final class RowNames {
     }
 
     /**
-     * Takes the description of a track.
+     * Reads the description of a track.
      *
      * @throws TraceFormatException when there are too many
      */
@@ -160,7 +160,7 @@ final class RowNames {
         return deviceOf(process) != null;
     }
 
-    /** Returns the device of a track; the name of a thread shows nothing. */
+    /** Returns the device of a track by its name; the name of a thread shows no device. */
     private static @Nullable Device deviceOf(TrackDescription track) {
         return track.isThread() ? null : deviceOf(track.name());
     }
@@ -179,7 +179,7 @@ final class RowNames {
 
     // ---- rows ----
 
-    /** Returns the row that a row stands beside; otherwise the row itself. */
+    /** Returns the row beside which a lane is drawn; for any other row, the row itself. */
     int mainRow(int row) {
         return mainRows.getIfAbsent(row, row);
     }
@@ -189,7 +189,7 @@ final class RowNames {
         return devicesNamed;
     }
 
-    /** Returns whether a row lies on a device, judged by the names read so far. */
+    /** Returns whether a row belongs to a device, judged by the names read so far. */
     boolean isOnDevice(Row row) {
         return devicesNamed && device(row) != null;
     }

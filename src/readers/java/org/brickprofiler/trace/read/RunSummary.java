@@ -54,8 +54,8 @@ final class RunSummary implements TraceReader.Summary {
     /**
      * A value of a table.
      *
-     * @param text in reports
-     * @param value in JSON: a number, a text, or null if it is not known
+     * @param text the text in reports
+     * @param value the value in JSON: a number, a text, or null if it is unknown
      */
     record Cell(String text, @Nullable Object value) {
         /** A value that the file does not state. */
@@ -86,8 +86,8 @@ final class RunSummary implements TraceReader.Summary {
     /**
      * A value of a row.
      *
-     * @param heading above the values of the column in reports
-     * @param key in JSON
+     * @param heading the heading of the column in reports
+     * @param key the key in JSON
      * @param value the value
      */
     record Column(String heading, String key, Cell value) {
@@ -122,7 +122,7 @@ final class RunSummary implements TraceReader.Summary {
             return this;
         }
 
-        /** Adds a table; without rows it is only in JSON. */
+        /** Adds a table. A table without rows appears only in JSON. */
         Builder table(String title, String key, List<List<Column>> rows) {
             tables.add(new Table(title, key, List.copyOf(rows)));
             return this;
@@ -144,7 +144,7 @@ final class RunSummary implements TraceReader.Summary {
      * Returns whether a file is a summary that {@link #read} reads.
      *
      * @param head its first bytes, compressed by gzip or not
-     * @return whether it is; a trace, even one among the lines of a log, is none
+     * @return true for a summary; false for a trace, even one among the lines of a log
      */
     static boolean begins(byte[] head) {
         return SummaryFormat.of(text(Objects.requireNonNull(head, "head"))) != null;
@@ -187,7 +187,7 @@ final class RunSummary implements TraceReader.Summary {
                 ReadOptions.defaults().progress())) {
             SummaryFormat format = SummaryFormat.of(TraceInput.head(text));
             if (format == null) {
-                throw new TraceFormatException(source, 0, "it is no summary of a run that is known");
+                throw new TraceFormatException(source, 0, "unknown summary format");
             }
             return format.read(text, source);
         }

@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
  * The runs of a model, in a trace that marks them, such as a profile of ONNX Runtime. The wall time of such a trace is
  * the union of the runs that count, which is their sum unless runs overlap. One thread.
  *
- * <p>The first run is warm-up if a later run has as many rows, so that it repeats its work. A prompt that is followed
- * by the decoding of single tokens is no warm-up.
+ * <p>The first run is warm-up if a later run has as many rows and thus repeats the work of the first one. A prompt that
+ * is followed by the decoding of single tokens is no warm-up.
  */
 final class Runs {
 
-    /** More runs than ONNX Runtime has events. */
+    /** As many runs as ONNX Runtime records events. */
     private static final int MOST = 1_000_000;
 
     private final LongArrayList startsNs = new LongArrayList();
@@ -25,7 +25,7 @@ final class Runs {
     /** The order of the runs by start, once they are all known. */
     private int @Nullable [] order;
 
-    /** The latest end of the runs up to each one, in their order. */
+    /** For each run in this order, the latest end of that run and the runs before it. */
     private long[] untilNs = {};
 
     /**
@@ -84,7 +84,7 @@ final class Runs {
         return endsNs.get(order()[number]);
     }
 
-    /** Returns whether a moment lies in a run; the end of a run may be rounded down. */
+    /** Returns whether a moment is in a run; the end of a run may be rounded down. */
     boolean isIn(long timeNs) {
         int[] runs = order();
         int from = 0;
@@ -101,7 +101,8 @@ final class Runs {
     }
 
     /**
-     * Returns the end of the warm-up: everything that begins earlier belongs to it; the smallest number without one.
+     * Returns the end of the warm-up: everything that begins earlier belongs to the warm-up. {@link Long#MIN_VALUE} if
+     * there is no warm-up.
      */
     long warmupUntilNs() {
         if (size() < 2) {

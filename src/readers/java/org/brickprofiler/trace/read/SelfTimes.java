@@ -7,9 +7,9 @@ import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Goes through events in order of time and measures the self time of each: its interval without the intervals of the
- * events nested in it on the same row. Each time of a row therefore counts once, unless two events overlap without
- * nesting. One thread.
+ * Reads events in order of time and measures the self time of each: its interval without the intervals of the events
+ * nested in it on the same row. Each moment of a row therefore counts once, unless two events overlap without nesting.
+ * One thread.
  */
 final class SelfTimes {
 
@@ -25,8 +25,8 @@ final class SelfTimes {
     /** Receives the events and their self times. */
     interface Sink {
         /**
-         * Returns whether an event contains other events by its nature, so that it does so even if they last as long as
-         * it, or end later because of rounding.
+         * Returns whether an event contains other events by its nature. Such an event contains them even if they last
+         * as long as the event itself, or end later because of rounding.
          *
          * @param event the event
          * @return false for almost all events
@@ -36,7 +36,7 @@ final class SelfTimes {
         }
 
         /**
-         * Takes the begin of an event; called in order of time.
+         * Receives the begin of an event; called in order of time.
          *
          * @param event the event
          * @return whether it counts
@@ -44,7 +44,7 @@ final class SelfTimes {
         boolean begins(Execution event);
 
         /**
-         * Takes an event that overlaps an earlier one without nesting, if both count.
+         * Receives an event that overlaps an earlier one without nesting, if both count.
          *
          * @param event the later one
          */
@@ -53,7 +53,7 @@ final class SelfTimes {
         }
 
         /**
-         * Takes the end of an event; called once for each event, in no order.
+         * Receives the end of an event; called once for each event, in no order.
          *
          * @param event the event
          * @param selfNs its self time, ns
@@ -109,10 +109,10 @@ final class SelfTimes {
      *
      * @param events the events, in order of time
      * @param source the name of the trace in messages
-     * @param mostOpen how many events of a row may be open at once
+     * @param mostOpen the most events of a row that may be open at once
      * @param nest whether an event contains those that run during it; otherwise each counts in full
      * @param sink receives the results
-     * @throws TraceFormatException when more are open at once
+     * @throws TraceFormatException when more events are open at once
      * @throws IOException when the events cannot be read
      */
     static void of(EventStore.Cursor events, String source, int mostOpen, boolean nest, Sink sink) throws IOException {
@@ -135,7 +135,7 @@ final class SelfTimes {
         open++;
         Open inner = row.isEmpty() ? null : row.get(row.size() - 1);
         if (encloses && inner != null && inner.isAsLongAs(event)) {
-            // The file lists a parent after its children. What is around both holds their interval already.
+            // The file lists a parent after its children. The event around both already holds their interval.
             Open around = new Open(event, counts, true);
             around.hold(inner.event);
             row.add(row.size() - 1, around);

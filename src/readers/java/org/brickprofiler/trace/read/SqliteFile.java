@@ -22,14 +22,14 @@ import org.brickprofiler.internal.io.InputFile;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An open SQLite database that a profiler wrote: its tables, its rows, and the progress of reading them. It uses
- * {@code java.sql} alone; any JDBC driver for SQLite will do. Nothing is written to the file. One thread.
+ * An open SQLite database that a profiler wrote: its tables, its rows, and the progress of reading them. This class
+ * uses {@code java.sql} alone, so any JDBC driver for SQLite will do. Nothing is written to the file. One thread.
  */
 final class SqliteFile {
 
     private static final int ROWS_A_REPORT = 1 << 14;
 
-    /** The flags SQLITE_OPEN_READONLY and SQLITE_OPEN_URI in the form that Xerial's driver takes. */
+    /** The flags SQLITE_OPEN_READONLY and SQLITE_OPEN_URI in the form that Xerial's driver accepts. */
     private static final String READ_ONLY_BY_URI = "65";
 
     // The header of a database; see https://www.sqlite.org/fileformat.html.
@@ -61,7 +61,7 @@ final class SqliteFile {
     private long rows;
 
     /** Handles each row of a result. */
-    interface RowReader {
+    interface RowVisitor {
         void read(ResultSet row) throws SQLException, IOException;
     }
 
@@ -78,7 +78,7 @@ final class SqliteFile {
      * Reads the events of a database by the reader of the program that wrote it.
      *
      * @param file the database
-     * @param collector takes the events
+     * @param collector receives the events
      * @param progress is called while rows are read
      * @throws TraceFormatException when no known program wrote it, or it is damaged
      * @throws IOException when it cannot be read, or no driver is available
@@ -125,7 +125,8 @@ final class SqliteFile {
                 "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'",
                 row -> tables.computeIfAbsent(row.getString(1), added -> new HashSet<>())
                         .add(row.getString(2)));
-        // The columns of a view are asked for by name: a view of a table that is missing would end the query.
+        // The columns of a view are queried one view at a time, because a view of a missing table would fail the whole
+        // query.
         each("SELECT name FROM sqlite_master WHERE type = 'view'", row -> views.put(row.getString(1), Set.of()));
     }
 
@@ -174,7 +175,7 @@ final class SqliteFile {
         return query(table, Map.of(), columns);
     }
 
-    /** Returns the same query, with an expression of its own for some of the missing columns. */
+    /** Returns the same query, with a given expression instead of NULL for some of the missing columns. */
     @Nullable
     String query(String table, Map<String, String> otherwise, String... columns) throws SQLException, IOException {
         Set<String> known = columns(table);
@@ -205,8 +206,8 @@ final class SqliteFile {
 
     // ---- rows ----
 
-    /** Hands out each row of a query; none without a query. */
-    void each(@Nullable String query, RowReader reader) throws SQLException, IOException {
+    /** Passes each row of a query to a reader; does nothing if the query is null. */
+    void each(@Nullable String query, RowVisitor reader) throws SQLException, IOException {
         if (query == null) {
             return;
         }
@@ -222,7 +223,7 @@ final class SqliteFile {
         return database.prepareStatement(query);
     }
 
-    /** Adds the rows of a table to those that the progress is measured by. */
+    /** Adds the rows of a table to the total by which progress is measured. */
     void expectRows(String table) throws SQLException, IOException {
         each("SELECT max(rowid) FROM " + quoted(table), row -> totalRows += row.getLong(1));
     }
@@ -238,7 +239,9 @@ final class SqliteFile {
         progress.at((long) ((double) totalBytes * Math.min(rows, totalRows) / Math.max(1, totalRows)), totalBytes);
     }
 
-    /** Returns a time in a column, or a special value of {@link Microseconds} if it is none. */
+    /**
+     * Returns the time in a column, or a special value of {@link Microseconds} if the time is missing or out of range.
+     */
     static long time(ResultSet row, int column) throws SQLException {
         long ns = row.getLong(column);
         if (row.wasNull()) {
@@ -253,7 +256,7 @@ final class SqliteFile {
 
     // ---- damage ----
 
-    /** Returns the fault of a database, or that of the machine, by the fault of a query. */
+    /** Returns the exception for a failed query: damage of the database, or a fault of the machine. */
     static IOException fault(SQLException failed, EventCollector collector) {
         String reason = String.valueOf(failed.getMessage()).lines().findFirst().orElse("");
         if (OF_MACHINE.contains(failed.getErrorCode())) {
@@ -264,7 +267,8 @@ final class SqliteFile {
     }
 
     /**
-     * Returns the fault of a file that is shorter than its header says; SQLite itself reads the pages that are left.
+     * Returns the exception for a file that is shorter than its header states; null if the file is not. SQLite itself
+     * would silently read the remaining pages.
      */
     @Nullable
     TraceFormatException cutOff() throws IOException {

@@ -7,9 +7,9 @@ import org.brickprofiler.trace.read.Omission.Reason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands out the rows of a table of sums as events. A row has the calls of a kernel and the sum of their times, and no
- * time at which any of them began. A row that contradicts itself is damage: tables state most numbers twice. One
- * thread.
+ * Passes the rows of a table of sums to a collector, as events. A row states the number of calls of a kernel and the
+ * sum of their times, but not when any of them began. Tables state most numbers twice; a row that contradicts itself is
+ * damage. One thread.
  */
 final class SumRows {
 
@@ -23,7 +23,7 @@ final class SumRows {
     private static final int LONGEST_NUMBER = 40;
     private static final int MOST_DIGITS = 20;
 
-    /** The digits of a second, a millisecond, a microsecond and a nanosecond behind the nanosecond's point. */
+    /** The decimal exponents of the ns in a second, in a millisecond and in a microsecond. */
     private static final int S_DIGITS = 9;
 
     private static final int MS_DIGITS = 6;
@@ -45,7 +45,7 @@ final class SumRows {
      */
     record Row(String name, String category, long calls, long totalNs, long shortestNs, long longestNs, long bytes) {
 
-        /** Creates a row of which the table has the sum alone. */
+        /** Creates a row for which the table states the sum alone. */
         Row(String name, String category, long calls, long totalNs) {
             this(
                     name,
@@ -61,7 +61,7 @@ final class SumRows {
     /**
      * Creates the receiver of a table's rows.
      *
-     * @param collector takes the events
+     * @param collector receives the events
      * @param writer the program that wrote the table, in messages
      * @throws TraceFormatException when the view needs times
      */
@@ -71,7 +71,7 @@ final class SumRows {
     }
 
     /**
-     * Hands out a row.
+     * Passes a row to the collector.
      *
      * @throws TraceFormatException when a limit is reached
      * @throws IOException when the temporary file cannot be written
@@ -79,7 +79,7 @@ final class SumRows {
     void add(Row row, long offset) throws IOException {
         event.clear(offset);
         event.phase = 'X';
-        event.name = Names.bounded(row.name());
+        event.name = TraceNames.bounded(row.name());
         event.category = row.category();
         event.startNs = 0;
         event.elapsedNs = row.totalNs();
@@ -109,7 +109,7 @@ final class SumRows {
         collector.accept(event);
     }
 
-    /** Reports a line that was cut off at the end of the text, after it was read. */
+    /** Records a fault if the line that was just read is the last one and was cut off. */
     void checkEnd(TextLines lines) {
         if (!lines.isEnded()) {
             collector.fault(Reason.OPEN_LINE, 1, lines.endOffset());
@@ -186,7 +186,7 @@ final class SumRows {
     /**
      * Checks that a row's sum is its average times its calls.
      *
-     * @param withinNs by how much they may differ through rounding, ns
+     * @param withinNs the largest difference through rounding, ns
      * @throws TraceFormatException when they differ by more
      */
     void requireProduct(long calls, BigDecimal averageNs, BigDecimal totalNs, BigDecimal withinNs, long offset)
@@ -203,7 +203,7 @@ final class SumRows {
     /**
      * Checks that the shortest, the average and the longest time are in this order.
      *
-     * @param withinNs by how much the average may be beyond the others through rounding, ns
+     * @param withinNs the most by which the average may lie beyond the others through rounding, ns
      * @throws TraceFormatException when they are not
      */
     void requireOrder(

@@ -74,7 +74,7 @@ enum SumTables {
      *
      * @param text the text, unpacked; left open
      * @param head its beginning, in which one of the formats was found
-     * @param collector takes the events
+     * @param collector receives the events
      * @throws TraceFormatException when a row is damaged, or the view needs times
      * @throws IOException when the text cannot be read
      */

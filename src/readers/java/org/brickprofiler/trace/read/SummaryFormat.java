@@ -5,9 +5,12 @@ import java.io.IOException;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The formats of summaries without bricks, by signs in the beginning of their text. Stateless; any thread. */
+/**
+ * The formats of summaries without bricks. Patterns in the beginning of a text identify its format. Stateless; any
+ * thread.
+ */
 enum SummaryFormat {
-    /** Tests of llama-bench, as an array or one object a line. */
+    /** The tests of llama-bench, as an array or with one object on each line. */
     LLAMA_BENCH(true, "\"n_gen\"\\s*:", "\"avg_ns\"\\s*:") {
         @Override
         RunSummary read(BufferedInputStream text, String source) throws IOException {
@@ -15,8 +18,8 @@ enum SummaryFormat {
         }
     },
     /**
-     * The result of {@code vllm bench serve}, and of SGLang's program after it. With details, lists of all requests
-     * stand before the means.
+     * The result of {@code vllm bench serve}, and of SGLang's program that is modelled on it. If the result has
+     * details, lists of all requests precede the means.
      */
     VLLM_BENCH(true, "\"(mean_ttft_ms|total_input_tokens)\"\\s*:", "\"output_throughput\"\\s*:") {
         @Override
@@ -24,7 +27,7 @@ enum SummaryFormat {
             return JsonSummaries.vllmBench(text, source);
         }
     },
-    /** Responses of Ollama. Of a streamed one, only the last object has times. */
+    /** Responses of Ollama. Only the last object of a streamed response has times. */
     OLLAMA(
             true,
             "\"total_duration\"\\s*:|\"created_at\"\\s*:",

@@ -30,7 +30,7 @@ final class TensorRtParser {
     /** The category of layers, as rules see it. */
     static final String LAYER = "trt_layer";
 
-    /** The tool writes six digits, of sums in single precision. */
+    /** The largest relative error of a sum, which the tool computes in single precision and writes with six digits. */
     private static final BigDecimal SIX_DIGITS = new BigDecimal("2e-5");
 
     /** Percent by which the share of a layer may differ through rounding. */
@@ -107,7 +107,7 @@ final class TensorRtParser {
         }
     }
 
-    /** Returns the place behind what was read. */
+    /** Returns the place after the last token that was read. */
     private long offset() {
         return Math.max(0, json.currentLocation().getByteOffset());
     }
@@ -130,7 +130,7 @@ final class TensorRtParser {
     }
 
     /**
-     * Checks each layer's time by its share.
+     * Checks each layer's time against its share.
      *
      * @throws TraceFormatException when a share does not fit
      */

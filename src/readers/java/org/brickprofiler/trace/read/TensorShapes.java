@@ -20,7 +20,7 @@ final class TensorShapes {
     private static final int MOST_DIMENSIONS = 16;
 
     private final List<String> types = new ArrayList<>();
-    /** The types that stand in a list of their own. */
+    /** The types, in a trace that lists types and dimensions separately. */
     private final List<String> listed = new ArrayList<>();
 
     private final LongArrayList dimensions = new LongArrayList();
@@ -56,12 +56,12 @@ final class TensorShapes {
         }
     }
 
-    /** Notes that a tensor has no dimensions that are understood. */
+    /** Records that the dimensions of a tensor are unknown. */
     void incomplete() {
         isComplete = false;
     }
 
-    /** Adds the type of the next tensor, in a trace that lists types and dimensions apart. */
+    /** Adds the type of the next tensor, in a trace that lists types and dimensions separately. */
     void nextType(String type) {
         if (listed.size() < MOST_TENSORS) {
             listed.add(type);
@@ -105,7 +105,10 @@ final class TensorShapes {
         return product(begin(tensor), ends.get(tensor));
     }
 
-    /** Returns the product of all dimensions of the first tensor except the last; {@link #UNKNOWN} without a tensor. */
+    /**
+     * Returns the product of all dimensions of the first tensor except the last; {@link #UNKNOWN} if there is no
+     * tensor, if it is a scalar, or if not all tensors are known.
+     */
     long rowsOfFirst() {
         return isComplete && tensors() > 0 && rank(0) > 0 ? product(0, ends.get(0) - 1) : UNKNOWN;
     }

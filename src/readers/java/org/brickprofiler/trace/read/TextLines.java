@@ -31,7 +31,7 @@ final class TextLines {
     }
 
     /**
-     * Returns the next line without its end; null after the last one.
+     * Returns the next line without its line break; null after the last one.
      *
      * @throws TraceFormatException when the compression is damaged
      * @throws IOException when the text cannot be read
@@ -69,12 +69,12 @@ final class TextLines {
         return lineOffset;
     }
 
-    /** Returns the place behind the last line. */
+    /** Returns the place after the last line. */
     long endOffset() {
         return nextOffset;
     }
 
-    /** Returns whether the last line has an end. */
+    /** Returns whether a line feed ended the last line. */
     boolean isEnded() {
         return isEnded;
     }

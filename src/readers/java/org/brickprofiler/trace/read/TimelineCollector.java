@@ -71,12 +71,13 @@ final class TimelineCollector extends EventCollector {
     private static final int NO_LAYER = -1;
 
     /**
-     * Correlations are stored in the column of device times, from here downwards; no other program gives device times.
+     * The value for correlation 0 in the column of device times; correlation n is stored as this value minus n. Events
+     * with a correlation state no device time, so the column is free.
      */
     private static final long FIRST_CORRELATION = -2;
 
     // The detail of an event: its kind, its phase, whether it is a sample that a device timed, and in the low half its
-    // layer. The ends of flows lie in the same store, with kinds of their own.
+    // layer. The ends of flows are in the same store, with kinds of their own.
     private static final long SPAN = 0;
     private static final long INSTANT = 1;
     private static final long VALUE = 2;
@@ -90,7 +91,7 @@ final class TimelineCollector extends EventCollector {
     private final TimelineFlows flows;
     private final List<SpanName> names = new ArrayList<>();
 
-    /** The place of each name in that list, by the category and the text of the name. */
+    /** The index of each name in {@link #names}, by the category and the text of the name. */
     private final Map<String, ObjectIntHashMap<String>> places = new HashMap<>();
 
     private final Map<Long, TrackDescription> described = new TreeMap<>();
@@ -106,7 +107,7 @@ final class TimelineCollector extends EventCollector {
      *
      * @param head the facts that the trace states about itself
      * @param limits bounds the memory
-     * @param mostKept how many events may stay in memory
+     * @param mostKept the most events that stay in memory
      */
     TimelineCollector(TraceHead head, ReadOptions.Limits limits, int mostKept) {
         super(head, limits);
@@ -378,7 +379,7 @@ final class TimelineCollector extends EventCollector {
     void addWithoutTimes(String writer) throws TraceFormatException {
         throw error(
                 0,
-                "there is no timeline in what " + writer + " writes: it holds durations, and not when;"
+                "there is no timeline in what " + writer + " writes: it holds durations, no start times;"
                         + " the profile has their sums");
     }
 
@@ -430,8 +431,8 @@ final class TimelineCollector extends EventCollector {
     }
 
     /**
-     * In Chrome's format, other programs may give an argument of that name any meaning; Kineto's categories are
-     * unambiguous.
+     * Returns whether an event ran on a device. In Chrome's format, other programs may give the argument {@code device}
+     * any meaning, so Kineto's categories decide.
      */
     private boolean isOnDevice(TraceEvent event) {
         if (head.isOwn() || head.hasTracks) {
@@ -452,7 +453,7 @@ final class TimelineCollector extends EventCollector {
         int[][] rowsOfTracks = layout.rowsOfTracks();
         flows.join(rowsOfTracks, rows);
         long longNames = names.stream()
-                .filter(name -> name.name().length() > Names.LONGEST)
+                .filter(name -> name.name().length() > TraceNames.LONGEST)
                 .count();
         omissions.add(Reason.LONG_NAME, longNames);
         omissions.add(Reason.PROCESS, layout.furtherProcesses());

@@ -13,11 +13,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Joins the flows of a timeline. A flow is a start and one or more ends with the same identifier, in any order. Each
- * start or end comes with its span, or with a row and a time at which a span is looked up; it is stored among the
- * events of its row until all spans are known. Then they are joined in three sorted steps, so that memory is bounded
- * for any number of flows, except for two bits an event: each start or end finds its span while its track is replayed;
- * those with the same identifier are grouped to flows; flows are numbered from 1 in the order in which they came, and
- * their numbers are stored by track and place. One thread.
+ * start or end comes with its span, or with a row and a time at which a span is looked up. Starts and ends are stored
+ * among the events of their rows until all spans are known. Then they are joined in three steps over sorted stores, so
+ * that memory is bounded for any number of flows, except for two bits for each event. First, each start or end finds
+ * its span while its track is replayed. Second, starts and ends with the same identifier are grouped into flows. Third,
+ * flows are numbered from 1 in the order in which they came, and their numbers are stored by track and place. One
+ * thread.
  */
 final class TimelineFlows implements Closeable {
 
@@ -49,7 +50,7 @@ final class TimelineFlows implements Closeable {
      *
      * @param events the store in which ends wait among the other events
      * @param omissions counts flows without two ends
-     * @param mostKept how many ends of each store may stay in memory
+     * @param mostKept the most ends of each store that stay in memory
      */
     TimelineFlows(EventStore events, Omission.Tally omissions, int mostKept) {
         this.events = events;
@@ -86,7 +87,7 @@ final class TimelineFlows implements Closeable {
             throws IOException {
         row.hasFlows = true;
         long detail = side << TimelineCollector.KIND_SHIFT | (name - Span.UNNAMED);
-        events.add(row.number, atNs, order, ends, ends, Names.hash(id), spanOffset, detail);
+        events.add(row.number, atNs, order, ends, ends, TraceNames.hash(id), spanOffset, detail);
         ends++;
     }
 
@@ -197,8 +198,8 @@ final class TimelineFlows implements Closeable {
 
     /**
      * Groups the ends with the same identifier: they form one flow, unless they have several starts. If they have
-     * several starts, the identifier is used again, and a flow extends from each start to the next one; if ends come
-     * first, from its first end to its start.
+     * several starts, the identifier is used again, and a flow extends from each start to the next one. If ends come
+     * first, a flow extends from its first end to its start.
      */
     private static void group(EventStore found, EventStore grouped) throws IOException {
         EventStore.Cursor ahead = found.inOrder();
@@ -300,7 +301,7 @@ final class TimelineFlows implements Closeable {
         return new Cursor(numbers.rows(track));
     }
 
-    /** Returns the flows of a track in order. */
+    /** Iterates over the flows of a track in order. */
     static final class Cursor {
         private final EventStore.Cursor numbers;
         private EventStore.@Nullable Event next;

@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the output of TornadoVM's profiler and hands out its timers as events. The output has one object for each
+ * Reads the output of TornadoVM's profiler and passes its timers on as events. The output has one object for each
  * execution of a task graph, in sequence, between any text that the program printed. Every value is a string, a comma
  * may precede the end of an object, and there are durations but no times: the events are laid end to end, which
  * preserves the order of the executions. The tasks of an execution are in the order of a hash table.
@@ -60,7 +60,7 @@ final class TornadoParser {
     private final InputStream in;
     private final EventCollector collector;
     private final int longestText;
-    private final Names names = new Names();
+    private final TraceNames names = new TraceNames();
     private final TraceEvent event = new TraceEvent();
 
     private final byte[] buffer = new byte[BUFFER_BYTES];
@@ -131,7 +131,7 @@ final class TornadoParser {
      *
      * @param text the text, unpacked; left open
      * @param limits the limits of memory
-     * @param collector takes the events
+     * @param collector receives the events
      * @throws TraceFormatException when an execution is damaged, or the view needs times
      * @throws IOException when the text cannot be read
      */
@@ -253,7 +253,7 @@ final class TornadoParser {
             case DEVICE_ID -> task.deviceId = text();
             case BYTES_IN -> takeBytesIn();
             default -> {
-                // As above.
+                // A part or a total of other timers, or no time at all.
             }
         }
     }
@@ -337,7 +337,7 @@ final class TornadoParser {
 
     // ---- the text ----
 
-    /** Returns whether the next non-blank byte is the wanted one, without taking it. */
+    /** Returns whether the next non-blank byte is the wanted one, without consuming it. */
     private boolean is(int wanted) throws IOException {
         int next = peek();
         while (next == ' ' || next == '\n' || next == '\r' || next == '\t') {
@@ -355,7 +355,11 @@ final class TornadoParser {
         return unexpected();
     }
 
-    /** Skips a value that is not an execution; if an execution breaks off, the text is damaged. */
+    /**
+     * Returns false if the object is not known to be an execution.
+     *
+     * @throws TraceFormatException when an execution breaks off, since the text is then damaged
+     */
     private boolean unexpected() throws IOException {
         int found = peek();
         if (!isExecution && (found >= 0 || !isBegun)) {
@@ -395,7 +399,7 @@ final class TornadoParser {
             return names.of(token, 0, tokenLength);
         }
         byte[] bytes = new String(token, 0, tokenLength).getBytes(StandardCharsets.ISO_8859_1);
-        return Names.bounded(new String(bytes, StandardCharsets.UTF_8));
+        return TraceNames.bounded(new String(bytes, StandardCharsets.UTF_8));
     }
 
     /** Returns the last string as a whole number. */
@@ -419,7 +423,7 @@ final class TornadoParser {
         return isNegative ? -value : value;
     }
 
-    /** Returns the next byte without taking it; -1 at the end. */
+    /** Returns the next byte without consuming it; -1 at the end. */
     private int peek() throws IOException {
         return at < limit ? buffer[at] & 0xff : fill();
     }

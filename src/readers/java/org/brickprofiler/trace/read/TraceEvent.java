@@ -61,7 +61,7 @@ final class TraceEvent {
 
     final LongArrayList flowsIn = new LongArrayList();
 
-    /** The phase, in the letters of Chrome's format; {@link #NO_PHASE} if the trace does not say. */
+    /** The phase, in the letters of Chrome's format; {@link #NO_PHASE} if the trace does not state it. */
     char phase;
 
     String name = "";
@@ -191,7 +191,7 @@ final class TraceEvent {
                 case "kernel", "kernel_dispatch", "rocm_kernel_dispatch" -> KERNEL;
                 case "gpu_memcpy", "gpu_memset", "memcpy", "memset", "memory_copy", "rocm_memory_copy" -> COPY;
                 case "gpu_op" -> DEVICE_WORK;
-                // CUPTI replays the kernels of such a range, so its time is none of theirs.
+                // CUPTI replays the kernels of such a range, so the time of the range is not that of its kernels.
                 case "user_annotation", AROUND, "cuda_profiler_range" -> ANNOTATION;
                 case "trace" -> WRAPPER;
                 case "python_function" -> PYTHON;
@@ -225,7 +225,7 @@ final class TraceEvent {
         }
     }
 
-    /** Clears all fields of the event before. */
+    /** Clears all fields for the next event. */
     void clear(long atOffset) {
         args.clear();
         ruleArgs.clear();
@@ -303,8 +303,9 @@ final class TraceEvent {
     }
 
     /**
-     * Returns whether the event is a sample, in a trace of this library: it has the category of a brick and elements,
-     * which no slice of an application has, and lies on the host or on the device that timed it.
+     * Returns whether the event is a sample, in a trace of this library. A sample is no step, and has the category of a
+     * brick and elements, which no slice of an application has. An event on a device is a sample only if the device
+     * timed the brick.
      */
     boolean isSample() {
         return !isStep()

@@ -3,8 +3,8 @@ package org.brickprofiler.trace.read;
 import java.io.IOException;
 
 /**
- * Thrown if a text is no trace, is damaged, or exceeds a limit of the reading; it has the place. Immutable but for its
- * stack trace.
+ * Thrown if a text is no trace, is damaged, or exceeds a limit of the reader. The exception states the place of the
+ * fault. Immutable except for its stack trace.
  */
 public final class TraceFormatException extends IOException {
 
@@ -45,7 +45,7 @@ public final class TraceFormatException extends IOException {
      * Creates the exception for a fault at a place that another exception found.
      *
      * @param source the file, or the name of another source
-     * @param offset the place, as above
+     * @param offset the place, in the same unit as above
      * @param fault what is wrong
      * @param cause the other exception
      */
@@ -99,10 +99,10 @@ public final class TraceFormatException extends IOException {
     }
 
     /**
-     * Returns whether the trace is damaged at that place, so that {@link ReadOptions#withSalvage} may read the events
-     * before it. Otherwise it exceeds a limit, has another version, or is no trace at all.
+     * Returns whether the fault is damage, so that {@link ReadOptions#withSalvage} may read the events before it.
+     * Otherwise the trace exceeds a limit, has another version, or is no trace at all.
      *
-     * @return whether to try
+     * @return true if the events before the place may be whole
      */
     public boolean isDamage() {
         return isDamage;

@@ -49,7 +49,7 @@ final class TraceHead {
     String processName = "";
     /** The time since 1970 to which all times of the trace are relative. */
     long baseTimeNs;
-    /** The rank of the process among those of its run. */
+    /** The rank of the process among the processes of its run. */
     long rank = NONE;
 
     long worldSize = 1;
@@ -57,15 +57,15 @@ final class TraceHead {
     long clockErrorNs = NONE;
 
     /**
-     * Whether the format has tracks with identifiers, which {@link EventCollector#describe} takes, instead of processes
-     * and threads, and counters with one value each.
+     * Whether the format has tracks with identifiers instead of processes and threads, and counters with one value
+     * each. {@link EventCollector#describe} receives the tracks.
      */
     boolean hasTracks;
 
     /** Whether XLA's profiler wrote the trace. */
     boolean isXla;
 
-    /** Whether the trace has the durations of task graphs instead of sums, if it has no times. */
+    /** Whether a trace without times has the durations of task graphs; otherwise such a trace has sums. */
     boolean hasTaskGraphs;
 
     /** Whether the format marks all work of devices, so that nothing else counts even if there is no such work. */
@@ -76,7 +76,7 @@ final class TraceHead {
     RunSummary runs;
 
     final String source;
-    /** Whether the trace ends before its end, by damage or because it was cut off. */
+    /** Whether the end of the trace is missing, because the trace is damaged or was cut off. */
     boolean isIncomplete;
 
     private long cutOffs;
@@ -120,7 +120,7 @@ final class TraceHead {
     /** Converts the times of a trace to calendar time. Immutable. */
     record Clock(boolean known, long baseNs) {
 
-        /** Returns a time of the trace since 1970, ns; 0 if that is not known. */
+        /** Returns a time of the trace as ns since 1970; 0 if the calendar time is unknown. */
         long unixNs(long timeNs) {
             return known ? baseNs + timeNs : 0;
         }
@@ -132,7 +132,7 @@ final class TraceHead {
     }
 
     /**
-     * Takes the producer of the trace; any other program than this library is ignored.
+     * Records the producer of the trace; a producer other than this library is ignored.
      *
      * @param producer the producer as written in the trace
      * @param understood the supported producers of this library in its format; the last one states the phases of
@@ -178,7 +178,7 @@ final class TraceHead {
         return statesPhases;
     }
 
-    /** Notes the spans that this library lost while it recorded; in another program's trace the number is ignored. */
+    /** Records the spans that this library lost while it recorded; in another program's trace the number is ignored. */
     void lostSpans(long spans, long offset) {
         if (isOwn && spans > 0) {
             firstLostOffset = spansLost == 0 ? offset : firstLostOffset;
@@ -186,7 +186,7 @@ final class TraceHead {
         }
     }
 
-    /** Notes files of this library that lack their end; in another program's trace the number is ignored. */
+    /** Records files of this library that lack their end; in another program's trace the number is ignored. */
     void cutOff(long files, long offset) {
         if (isOwn && files > 0) {
             isIncomplete = true;
@@ -206,9 +206,10 @@ final class TraceHead {
     }
 
     /**
-     * Takes a part of the explanation of the steps that this library chose, ignored in another program's trace.
+     * Appends a part of the explanation of the steps that this library chose; in another program's trace the part is
+     * ignored.
      *
-     * @throws TraceFormatException when all parts are longer than an explanation can be
+     * @throws TraceFormatException when the parts together exceed the limit of an explanation
      */
     void slowSteps(String part, long offset) throws TraceFormatException {
         if (!isOwn) {
@@ -222,7 +223,10 @@ final class TraceHead {
         slowSteps.append(part);
     }
 
-    /** Returns whether the event at a place holds the explanation of chosen steps, and is none of the timeline. */
+    /**
+     * Returns whether the event at a place holds the explanation of chosen steps, and so does not belong to the
+     * timeline.
+     */
     boolean isSlowSteps(long offset) {
         return slowSteps.length() > 0 && offset == slowStepsOffset;
     }
@@ -230,7 +234,7 @@ final class TraceHead {
     /**
      * Returns the explanation of the steps of the trace if it holds chosen steps only.
      *
-     * @throws TraceFormatException when the explanation is none
+     * @throws TraceFormatException when the explanation is malformed
      */
     Optional<SlowSteps> slowSteps() throws TraceFormatException {
         if (slowSteps.length() == 0) {
@@ -256,8 +260,8 @@ final class TraceHead {
     }
 
     /**
-     * Notes the number of anchors that tie the times of bricks to those of the recording, and the largest disagreement
-     * between the anchors.
+     * Records the number of anchors that tie the times of bricks to those of the recording, and the largest
+     * disagreement between the anchors.
      */
     void tieClocks(int anchors, long errorNs) {
         clockAnchors = anchors;
@@ -272,7 +276,7 @@ final class TraceHead {
         return anchorErrorNs;
     }
 
-    /** Adds the sums of a method, if the trace has no single calls. */
+    /** Adds the sums of a method, if the trace has no individual calls. */
     void timing(Timing timing) {
         timings.add(timing);
     }
@@ -301,18 +305,21 @@ final class TraceHead {
         boolean isKnown = index >= 0 && index <= Integer.MAX_VALUE;
         if (isKnown && devices.size() < MOST_DEVICES && device(index).isEmpty()) {
             OptionalLong memory = memoryBytes >= 0 ? OptionalLong.of(memoryBytes) : OptionalLong.empty();
-            devices.add(new Device((int) index, Names.bounded(name), backendOf(backend), memory));
+            devices.add(new Device((int) index, TraceNames.bounded(name), backendOf(backend), memory));
         }
     }
 
     /** Adds the name of a device that the trace was taken on. */
     void deviceName(String name) {
         if (deviceNames.size() < MOST_DEVICES && !name.isBlank()) {
-            deviceNames.add(Names.bounded(name));
+            deviceNames.add(TraceNames.bounded(name));
         }
     }
 
-    /** Traces without a backend are Kineto's, which first supported CUDA's devices. */
+    /**
+     * Returns the backend of a name; CUDA for any other name. Traces without a backend are Kineto's, which first
+     * supported CUDA's devices.
+     */
     private static Backend backendOf(String name) {
         return Arrays.stream(Backend.values())
                 .filter(backend -> backend.name().equals(name))
@@ -325,7 +332,7 @@ final class TraceHead {
         return devices.stream().filter(device -> device.id() == id).findFirst();
     }
 
-    /** Takes a label that this library's Perfetto traces attach to the process. */
+    /** Reads a label that this library's Perfetto traces attach to the process. */
     void label(String label) {
         Matcher ofRank = RANK_LABEL.matcher(label);
         Matcher ofError = CLOCK_ERROR_LABEL.matcher(label);
@@ -342,7 +349,7 @@ final class TraceHead {
         return rank >= 0 && rank < Integer.MAX_VALUE ? OptionalInt.of((int) rank) : OptionalInt.empty();
     }
 
-    /** Returns the world size, which is larger than the rank. */
+    /** Returns the world size, which is always larger than the rank. */
     int worldSize() {
         return (int) Math.max(rank().orElse(0) + 1L, Math.min(worldSize, Integer.MAX_VALUE));
     }
@@ -352,8 +359,8 @@ final class TraceHead {
     }
 
     /**
-     * Returns the calendar of the trace, derived from one of its times. Traces give times relative to a base that they
-     * name, since 1970, or since an unknown moment.
+     * Returns the calendar of the trace, derived from one of its times. A trace states its times relative to a base
+     * that it names, to 1970, or to an unknown moment.
      */
     Clock clock(long timeNs) {
         boolean isBase = isThisCentury(baseTimeNs);

@@ -47,7 +47,10 @@ final class TraceInput {
 
     private static final int LONGEST_MAGIC = 16;
 
-    /** The length of a program's output in which TornadoVM's first object is looked for. */
+    /**
+     * The length of the beginning in which a format is looked for, such as TornadoVM's first object in the output of a
+     * program.
+     */
     private static final int LONGEST_OUTPUT = 1 << 18;
 
     /** The length of a beginning that contains the name of an XSpace's first plane. */
@@ -83,7 +86,8 @@ final class TraceInput {
         BufferedInputStream bytes = new BufferedInputStream(counted, BUFFER_BYTES);
         boolean isPacked = begin(bytes, GZIP.length()).equals(GZIP);
         InputStream text = isPacked ? new Unpacked(bytes) : bytes;
-        // Reading from a caller's stream may block for long, and the stream must not be read after this one is closed.
+        // A caller's stream is not read ahead: reading it may block for long, and it must not be read after this stream
+        // is closed.
         boolean isLargeFile = totalBytes > BUFFER_BYTES;
         InputStream read = isPacked && isLargeFile ? new ReadAhead(text) : text;
         return new BufferedInputStream(new Reported(read, counted, totalBytes, progress), BUFFER_BYTES);
@@ -222,7 +226,7 @@ final class TraceInput {
                 && begin.substring(at + 2, end).chars().allMatch(c -> c >= ' ' && c <= '~');
     }
 
-    /** Returns the end of a varint, or -1 if it has none. */
+    /** Returns the index after a varint; -1 if the varint does not end. */
     private static int afterVarint(String bytes, int from) {
         int at = from;
         while (at < bytes.length() && bytes.charAt(at) >= 0x80) {
@@ -232,9 +236,9 @@ final class TraceInput {
     }
 
     /**
-     * Distinguishes text formats from Perfetto's, whose first byte, the tag of a packet, is also a line feed, with
-     * which text may begin. JSON has only blanks before its first bracket and a valid JSON token after it; a program
-     * may print anything before TornadoVM's first object.
+     * Returns the format of a text or of a Perfetto trace. The first byte of a Perfetto trace, the tag of a packet, is
+     * also the line feed with which a text may begin. JSON has only blanks before its first bracket and a valid JSON
+     * token after it; a program may print anything before TornadoVM's first object.
      */
     private static Format format(BufferedInputStream trace, String source, boolean isUtf8) throws IOException {
         trace.mark(LONGEST_BLANK);

@@ -148,9 +148,9 @@ public record TraceProfile(
      * @param source the evidence
      * @param events events that count
      * @param elapsedNs their time, ns
-     * @param alike how many of them lie in layers that repeat: for {@link Source#PLACE} those in a stretch between two
-     *     attentions whose norms, products and activations have the same order as at least two other stretches of the
-     *     trace, otherwise all
+     * @param alike the number of these events in layers that repeat. For {@link Source#PLACE}, a layer repeats if the
+     *     norms, products and activations between its two attentions have the same order as in at least two other
+     *     stretches of the trace; for other sources, all events are included
      */
     public record Placement(
             String brick, BrickCategory category, Source source, long events, long elapsedNs, long alike) {
@@ -219,12 +219,15 @@ public record TraceProfile(
                     Collections.unmodifiableMap(new LinkedHashMap<>(Objects.requireNonNull(operatorNs, "operatorNs")));
         }
 
-        /** The name under which an operator of a provider is summed. */
+        /** Returns the name under which an operator of a provider is summed. */
         static String key(String provider, String operator) {
             return provider + BETWEEN + operator;
         }
 
-        /** Returns the providers, most time first, of sums by {@link #key}, most time first. */
+        /**
+         * Returns the providers, most time first, from sums that are named by {@link #key} and listed with most time
+         * first.
+         */
         static List<Provider> of(List<NamedSums.Sum> sums) {
             Map<String, Provider> all = new LinkedHashMap<>();
             for (NamedSums.Sum sum : sums) {
@@ -533,7 +536,7 @@ public record TraceProfile(
             }
             if (counting == Counting.TASK_GRAPHS) {
                 fact("wall time", TraceFigures.duration(wallNs) + ", the sum over the executions of task graphs");
-                fact("busy, idle", "not known: the file holds durations, and not when");
+                fact("busy, idle", "not known: the file holds durations, no start times");
                 return;
             }
             if (counting == Counting.SUMS) {
@@ -740,8 +743,8 @@ public record TraceProfile(
         }
 
         /**
-         * Appends the execution providers, if there are several; operators of all but the largest, which may be
-         * fallbacks.
+         * Appends the execution providers, if there are several. The longest operators of all but the largest provider
+         * are appended, too, since they may be fallbacks.
          */
         private void provided() {
             if (providers.size() < 2) {

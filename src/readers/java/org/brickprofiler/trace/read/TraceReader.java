@@ -53,7 +53,7 @@ import org.jspecify.annotations.Nullable;
  * but not their bricks. If the trace marks the device's events, such a kernel counts by the module that launched it, if
  * rows of Python's functions name modules ({@code nn.Module: ...}) or an annotation is named after a projection or a
  * block ({@code layers.3.self_attn.q_proj}). Otherwise it counts by its place among the attentions, norms and
- * activations of its stream, as those of a decoder's layer follow each other. A product whose place fits no layer
+ * activations of its stream, which follow each other as in a decoder's layer. A product whose place fits no layer
  * remains {@code Gemm}, of category {@link org.brickprofiler.BrickCategory#MATRIX_PRODUCT}.
  * {@link TraceProfile#placements} lists the evidence for each brick, and the share of inferred events that lies in
  * layers that repeat. Bricks named by the caller's own rules stay, unless the built-in rules give the same name.
@@ -67,14 +67,15 @@ import org.jspecify.annotations.Nullable;
  * duration may differ if samples of a brick were recorded at one reading of the clock, or if a synchronisation ended
  * deferred measurements one by one. Each sample has the phase in which the profiler counted it; in files of versions
  * that did not state phases it is {@linkplain Omission.Reason#NO_KNOWN_PHASE unknown}. A timeline holds no bytes,
- * cycles or settings, and no names beyond {@value Names#LONGEST} characters. If several profilers share one recorder,
- * it does not show the profiler of a span. Spans that were lost during recording are an
+ * cycles or settings, and no names beyond {@value TraceNames#LONGEST} characters. If several profilers share one
+ * recorder, the timeline does not show which profiler recorded a span. Spans that were lost during recording are an
  * {@link Omission.Reason#LOST_SPANS}.
  *
  * <p><b>In a profile of ONNX Runtime</b> each node counts with its self time, by its path or else by its operator.
  * Rules see category {@code Node} and the arguments {@code op_name}, {@code provider} and {@code types}. The runs of
- * the model are its steps, and their union is the wall time; see {@link ReadOptions#keepWarmup} for the first one.
- * Nodes outside of the runs are left out. {@link TraceProfile#loading} has the time before the first run.
+ * the model are its steps, and their union is the wall time; see {@link ReadOptions#keepWarmup} for the first run.
+ * Nodes outside of the runs are left out. {@link TraceProfile#loading} lists the loading of the model before the first
+ * run.
  *
  * <p><b>In a trace of PyTorch without a device</b> operators count with their self times. If functions of Python name
  * modules, a product counts by the module around it. Types and shapes of the operands give the work of matrix products,
@@ -84,8 +85,8 @@ import org.jspecify.annotations.Nullable;
  * name of the task without that of its graph; rules see category {@code task} and the arguments {@code graph},
  * {@code METHOD}, {@code BACKEND} and {@code DEVICE}. Copies count with their bytes, and dispatching counts with its
  * time, each under a brick of its own. Compilations are warm-up, and left out unless kept. If a graph has more kernel
- * time than its tasks, as batches have, the rest is {@code FurtherKernels}. The profiler records durations only, so
- * there is no timeline, and the wall time is the sum over the executions.
+ * time than its tasks, as with tasks that run in batches, the rest is {@code FurtherKernels}. The profiler records
+ * durations only, so there is no timeline, and the wall time is the sum over the executions.
  *
  * <p><b>In a flight recording</b> the bricks are the {@code brick.Execution} events of {@code org.brickprofiler.jfr},
  * as in this library's own traces. If there are none, two kinds of events count: events with a duration whose type is
@@ -99,30 +100,30 @@ import org.jspecify.annotations.Nullable;
  * innermost NVTX range that was open on the launching thread as its launch began; the launch is the call of the same
  * process with its correlation. {@link TraceProfile#ranges} adds them up, and rules see the range's name as the
  * argument {@code range}. A kernel that no rule matches counts as the brick whose name is the name of its range, or the
- * last part of that name behind a point, a colon or a slash. A range that ends on another thread than it began on
- * contains no launches. A CUDA graph that was traced as one block is one event and is named so. The launches stay in
- * memory, about 100 bytes each. An offset is the number of an event.
+ * part of that name after the last point, colon or slash. A range that ends on another thread than it began on contains
+ * no launches. A CUDA graph that was traced as one block is one event, whose name says so. The launches stay in memory,
+ * about 100 bytes each. An offset is the number of an event.
  *
  * <p><b>In a profile of XLA</b> the rows of devices count by their names, as above. If no device has work, the
- * operations of compiled programs on the processor count alone. The name of an operation has its kernel and its scope,
- * {@code KERNEL @ SCOPE}, with the scope of the compiled program or of the arguments; rules see category {@code hlo_op}
- * and XLA's arguments. Times in picoseconds are rounded to 1 ns at starts and ends.
+ * operations of compiled programs on the processor count alone. The name of an operation consists of its kernel and its
+ * scope, {@code KERNEL @ SCOPE}. The scope comes from the arguments of the event or from the compiled program. Rules
+ * see category {@code hlo_op} and XLA's arguments. Times in picoseconds are rounded to 1 ns at starts and ends.
  *
  * <p><b>In a profile of AMD's tools</b> kernels, copies and fills count, and calls of the host do not. Work belongs to
- * the innermost marker around its launch, the call with the same correlation; {@link TraceProfile#ranges} and the
- * argument {@code range} have it as above. The kernels of a graph belong to the launch of the graph. rocprofv3 writes a
- * table for each domain; the tables of one process may follow one another in one text.
+ * the innermost marker around its launch, which is the call with the same correlation. {@link TraceProfile#ranges} and
+ * the argument {@code range} show the marker like an NVTX range. The kernels of a graph belong to the launch of the
+ * graph. rocprofv3 writes a table for each domain; the tables of one process may follow one another in one text.
  *
  * <p><b>Contents of a timeline.</b> Each thread is a track. Each device is a track, and its streams are tracks below
  * it. In Chrome's format, a process is a device if it has events of the categories {@code kernel}, {@code gpu_memcpy},
  * {@code gpu_memset} or {@code gpu_user_annotation}, if its label is {@code GPU n}, as Kineto writes it, or if it is
  * named after a device. In Perfetto's format, spans on a device have the annotation {@code device}. A timeline keeps
  * slices with name, category, times and nesting, moments, the values of counters, flows with two ends, and the
- * arguments {@code elements}, {@code layer}, {@code device_ns}, {@code device} and {@code stream}. Threads of further
- * processes have the name of their process. This library's own traces come back as they were recorded, with these
- * exceptions: in Chrome's format, steps are named {@code ProfilerStep#N}, and times count from the first event. A
- * Perfetto trace holds neither the names and memory sizes of devices nor the numbers of streams, which are derived from
- * the streams' names.
+ * arguments {@code elements}, {@code layer}, {@code device_ns}, {@code device} and {@code stream}. The names of threads
+ * of further processes begin with the name of their process. This library's own traces come back as they were recorded,
+ * with these exceptions: in Chrome's format, steps that are named {@code step} are called {@code ProfilerStep#N} or
+ * after their phase, and times count from the first event. A Perfetto trace holds neither the names and memory sizes of
+ * devices nor the numbers of streams, which are derived from the streams' names.
  *
  * <p><b>Nothing is omitted silently</b>: each result lists its {@linkplain Omission omissions}.
  *
@@ -169,9 +170,10 @@ public final class TraceReader {
         String toJson();
 
         /**
-         * Returns what {@link #toJson} writes: strings, numbers, truth values, null, and lists and maps of these.
+         * Returns the values that {@link #toJson} writes: strings, numbers, truth values, null, and lists and maps of
+         * these.
          *
-         * @return in the order of the JSON; immutable
+         * @return the values in the order of the JSON; immutable
          */
         Map<String, ?> values();
     }
@@ -180,7 +182,7 @@ public final class TraceReader {
      * Returns whether a file is a summary that {@link #summary} reads.
      *
      * @param head its first bytes, compressed by gzip or not
-     * @return whether it is; a trace, even one among the lines of a log, is none
+     * @return true for a summary; false for a trace, even one among the lines of a log
      */
     public static boolean isSummary(byte[] head) {
         return RunSummary.begins(head);
@@ -274,8 +276,8 @@ public final class TraceReader {
      * The profile and the timeline of a trace, read in one pass.
      *
      * @param profile the profile
-     * @param timeline the timeline; empty if the trace has {@linkplain TraceProfile.Counting#hasTimes no times}, as
-     *     TornadoVM's profiler and tables of sums have none
+     * @param timeline the timeline; empty if the trace has {@linkplain TraceProfile.Counting#hasTimes no times}, as in
+     *     the output of TornadoVM's profiler and in tables of sums
      */
     public record Contents(TraceProfile profile, Optional<TraceTimeline> timeline) implements Closeable {
 
@@ -421,11 +423,12 @@ public final class TraceReader {
      * process, one for each domain; or the profile and the times that TensorRT's {@code trtexec} wrote, whose times
      * become {@link TraceProfile#runs}.
      *
-     * @param files tables, one folder that has them, or a profile and times, in any order; plain or compressed by gzip
+     * @param files tables, one folder that contains them, or a profile and times, in any order; plain or compressed by
+     *     gzip
      * @return the text, to be closed
-     * @throws IOException when one of them is no such file, when tables are of several processes by their names, or
-     *     when one cannot be read
-     * @throws IllegalArgumentException when there is none
+     * @throws IOException when a file is none of these, when the names of tables are those of several processes, or
+     *     when a file cannot be read
+     * @throws IllegalArgumentException when the list is empty
      */
     public static InputStream together(List<Path> files) throws IOException {
         Objects.requireNonNull(files, "files");

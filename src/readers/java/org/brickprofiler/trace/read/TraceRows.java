@@ -54,7 +54,7 @@ final class TraceRows {
             this.isCounter = isCounter;
         }
 
-        /** Notes the device of an event. */
+        /** Records the device of an event. */
         void noteDevice(TraceEvent event, boolean saysSo) {
             if (saysSo) {
                 isOnDevice = true;
@@ -63,7 +63,7 @@ final class TraceRows {
             }
         }
 
-        /** Notes the stream of a wait for a device, which may also stand on a row of the host. */
+        /** Records the stream of a wait for a device, which may also be drawn on a row of the host. */
         void noteWait(TraceEvent event) {
             hasWaits = true;
             stream = Math.max(stream, event.wholeNumber(TraceEvent.STREAM));
@@ -90,7 +90,11 @@ final class TraceRows {
         return row(process, thread, false, offset);
     }
 
-    /** Returns the row of a counter, as above. */
+    /**
+     * Returns the row of a counter.
+     *
+     * @throws TraceFormatException when there are too many rows
+     */
     Row counter(String process, String name, long offset) throws TraceFormatException {
         Row row = row(process, COUNTER + name, true, offset);
         row.name = row.name.isEmpty() ? name : row.name;

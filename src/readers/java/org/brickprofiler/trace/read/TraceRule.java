@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 record TraceRule(Target target, List<Condition> conditions, int line) {
 
-    /** A limit far above the needs of a pattern that does not try combinations. */
+    /** The most characters that one match may read; far more than a pattern without excessive backtracking needs. */
     private static final int MOST_LOOKS = 2_000_000;
 
     /**
@@ -62,7 +62,7 @@ record TraceRule(Target target, List<Condition> conditions, int line) {
      */
     record Key(String name, String category, Map<String, String> args) {}
 
-    /** Thrown if a pattern tried too many combinations. */
+    /** Thrown if a pattern backtracked too much. */
     static final class TooCostly extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -106,7 +106,7 @@ record TraceRule(Target target, List<Condition> conditions, int line) {
      * Returns whether this rule matches an event.
      *
      * @param key the event
-     * @param name the parts of its name
+     * @param name the three-character substrings of its name
      * @throws TooCostly when a pattern takes too long, or uses too much of the stack
      */
     boolean matches(Key key, RequiredText.Grams name) {
@@ -118,11 +118,11 @@ record TraceRule(Target target, List<Condition> conditions, int line) {
             }
             return true;
         } catch (StackOverflowError tooDeep) {
-            throw new TooCostly("tries too many combinations");
+            throw new TooCostly("backtracks too much");
         }
     }
 
-    /** A text that counts its accesses, since the time of a pattern has no bound. */
+    /** A text that counts the characters read, because nothing else bounds the backtracking of a pattern. */
     private static final class WatchedText implements CharSequence {
         private final String text;
         private int looks;
@@ -134,7 +134,7 @@ record TraceRule(Target target, List<Condition> conditions, int line) {
         @Override
         public char charAt(int index) {
             if (++looks > MOST_LOOKS) {
-                throw new TooCostly("tries too many combinations");
+                throw new TooCostly("backtracks too much");
             }
             return text.charAt(index);
         }

@@ -37,7 +37,7 @@ import org.brickprofiler.internal.io.InputFile;
  * {@code elements=args.KEY} is no condition: it names the argument that contains the elements of a slice, if the trace
  * marks no device events. The first rule whose conditions hold decides.
  *
- * <p>A pattern sees the first {@value Names#LONGEST} characters. A pattern that tries too many combinations ends the
+ * <p>A pattern sees the first {@value TraceNames#LONGEST} characters. A pattern that backtracks too much ends the
  * reading with a {@link TraceFormatException}.
  */
 public final class TraceRules {

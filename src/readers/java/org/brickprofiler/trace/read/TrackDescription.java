@@ -8,11 +8,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param id its identifier
  * @param name its name, or that of its thread or process; may be empty
- * @param parent the identifier of the track it belongs to, 0 where that is not known
- * @param owner the process or thread that it is
- * @param unit of a counter the unit of its values, which may be empty; null where it is none
- * @param labels what the process is labelled with
- * @param offset where the trace says so
+ * @param parent the identifier of the track to which it belongs; 0 if unknown
+ * @param owner the process or the thread that the track represents
+ * @param unit the unit of a counter's values, which may be empty; null if the track is no counter
+ * @param labels the labels of the process
+ * @param offset the place of the description in the trace
  */
 record TrackDescription(
         long id,
@@ -24,15 +24,15 @@ record TrackDescription(
         long offset) {
 
     /**
-     * The process or thread that a track is.
+     * The process or the thread that a track represents.
      *
-     * @param process the process that it is, or whose thread it is; null where it is neither
-     * @param isThread whether it is a thread
+     * @param process the number of the process, or of the thread's process; null if the track represents neither
+     * @param isThread whether the track represents a thread
      * @param tid the thread's number
      */
     record Owner(@Nullable Long process, boolean isThread, long tid) {}
 
-    /** Takes a copy of the labels. */
+    /** Copies the labels. */
     TrackDescription {
         labels = List.copyOf(labels);
     }
@@ -50,7 +50,7 @@ record TrackDescription(
         return owner.tid;
     }
 
-    /** Returns whether it stands for a process. */
+    /** Returns whether the track represents a process. */
     boolean isProcess() {
         return process() != null && !isThread();
     }

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Arranges rows as tracks: first the threads, then each device with its streams, then the counters. The role of a row
  * follows from the trace: from its processes and the categories of its slices ({@link OfProcesses}), or from the tracks
- * that it describes ({@link OfTracks}). A row that this library's writers put beside a track, for spans that overlap,
+ * that it describes ({@link OfTracks}). A lane, which this library's writers put beside a track for spans that overlap,
  * belongs to that track. One thread; used once.
  */
 abstract class TrackLayout {
@@ -30,7 +30,7 @@ abstract class TrackLayout {
     private static final int NO_TRACK = -1;
     private static final long NONE = TraceRows.NONE;
 
-    /** The names that this library's writers give the rows beside a track. */
+    /** The names that this library's writers give to lanes. */
     private static final Pattern LANE = Pattern.compile("(.*) \\(lane \\d+\\)", Pattern.DOTALL);
 
     final TraceRows rows;
@@ -92,15 +92,15 @@ abstract class TrackLayout {
     /** Returns whether a row has anything to show. */
     abstract boolean isShown(Row row);
 
-    /** Returns the row that a row stands beside; otherwise the row itself. */
+    /** Returns the row beside which a lane is drawn; for any other row, the row itself. */
     abstract int mainRow(Row row);
 
     /** Makes a track from a row. */
     abstract void add(Row row);
 
     /**
-     * Returns the name of the track that a row stands beside, judged by the row's name; null if the row stands for
-     * itself.
+     * Returns the name of the track to which a lane belongs, judged by the lane's name; null if the name is not that of
+     * a lane.
      */
     static @Nullable String besideWhat(String name) {
         Matcher lane = LANE.matcher(name);
@@ -133,7 +133,7 @@ abstract class TrackLayout {
         tracks.add(new Track(Track.Kind.HOST_THREAD, name, Track.PROCESS, id));
     }
 
-    /** Adds a thread of another process, which only its name shows. */
+    /** Adds a thread of another process. Only the name of the thread shows the process. */
     void foreignThread(Row row, String process, String name) {
         furtherProcesses.add(process);
         thread(row, process + ": " + name, NONE);
@@ -327,7 +327,9 @@ abstract class TrackLayout {
             }
         }
 
-        /** A process that is a device's may also be a host's with the same number. */
+        /**
+         * Returns whether a row of a device's process is the device's: a process of the host may have the same number.
+         */
         private boolean isOfDevice(Row row) {
             return head.isOwn() || row.isOnDevice || row.hasWaits || row.events == 0 || isNamedDevice(row);
         }
@@ -417,7 +419,10 @@ abstract class TrackLayout {
             return above == null || above.isProcess() || above.isThread() ? id : above.id();
         }
 
-        /** In a trace of this library, a track with tracks below it is a device. */
+        /**
+         * Finds devices without spans: in a trace of this library, a track with tracks below it that are no lanes is a
+         * device, unless it is a process or a thread.
+         */
         private void findDevicesWithoutSpans() {
             for (TrackDescription track : described.values()) {
                 TrackDescription above = described.get(track.parent());
@@ -488,7 +493,7 @@ abstract class TrackLayout {
             }
         }
 
-        /** Returns the process of a track, or of one above it. */
+        /** Returns the process of a track, or of the nearest track above it that has one. */
         private @Nullable Long processOf(@Nullable TrackDescription track) {
             TrackDescription at = track;
             for (int depth = 0; at != null && depth < described.size(); depth++) {

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the summary that Intel's {@code unitrace --device-timing} prints: for each backend a total and a table of
- * kernels, copies, barriers and resets. The rows of a backend add up to its total, exactly. A kernel may have several
+ * kernels, copies, barriers and resets. The rows of a backend add up exactly to its total. A kernel may have several
  * rows. A text with the summaries of several processes is refused. All other parts of the text, such as the properties
  * and the metrics of kernels, are not read. One thread.
  */
@@ -30,7 +30,7 @@ final class UnitraceParser {
     private static final Pattern ROW =
             Pattern.compile("\\s*(.{1,2000}),\\s*(\\d+),\\s*(\\d+),\\s*([0-9.]+),\\s*(\\d+),\\s*(\\d+),\\s*(\\d+)\\s*");
 
-    /** A copy or a fill, with the bytes of one of its calls at the end. */
+    /** The name of a copy or a fill, which ends with the bytes of one call. */
     private static final Pattern COPY = Pattern.compile("zeCommandListAppend(?:Memory|Image).*\\[(\\d{1,18})\\]");
 
     private final TextLines lines;
@@ -136,7 +136,7 @@ final class UnitraceParser {
         BigDecimal averageNs = rows.ns(row.group(5), "ns", offset);
         BigDecimal shortestNs = rows.ns(row.group(6), "ns", offset);
         BigDecimal longestNs = rows.ns(row.group(7), "ns", offset);
-        // The average is cut to whole ns.
+        // The average is truncated to whole ns.
         rows.requireProduct(calls, averageNs, totalNs, BigDecimal.valueOf(calls), offset);
         rows.requireOrder(shortestNs, averageNs, longestNs, BigDecimal.ONE, offset);
         String name = unquoted(row.group(1).strip());

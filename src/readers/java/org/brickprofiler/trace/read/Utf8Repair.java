@@ -47,7 +47,7 @@ final class Utf8Repair extends FilterInputStream {
         return replaced;
     }
 
-    /** Returns the position of the first of them, or 0 if there is none. */
+    /** Returns the position of the first replaced byte; 0 if there is none. */
     long firstOffset() {
         return firstOffset;
     }
@@ -91,7 +91,7 @@ final class Utf8Repair extends FilterInputStream {
         return false;
     }
 
-    /** Reads more bytes once all checked ones are taken; returns false at the end. */
+    /** Reads more bytes once all checked ones were returned; returns false at the end. */
     private boolean fill() throws IOException {
         while (next == checked && !atEnd) {
             // The beginning of a sequence is kept until its end arrives.

@@ -13,8 +13,8 @@ import org.brickprofiler.trace.read.SumRows.Row;
 /**
  * Reads the blocks that llama.cpp's Vulkan logger prints ({@code GGML_VK_PERF_LOGGER=1}) among the other lines of a
  * log. A block has a row for each operation with its calls, their average and their sum, in six digits, and ends with
- * the total of its rows. Each block is a step: the logger prints one for each graph, or for as many as
- * {@code GGML_VK_PERF_LOGGER_FREQUENCY} says. Nothing in a block shows whether it belongs to a prompt.
+ * the total of its rows. Each block is a step: the logger prints a block for each graph, or for as many graphs as
+ * {@code GGML_VK_PERF_LOGGER_FREQUENCY} states. Nothing in a block shows whether it belongs to a prompt.
  *
  * <p>Older builds print no sum, and the oldest ones print ms and no total. One thread.
  */
@@ -29,10 +29,10 @@ final class VulkanLogParser {
             + NUMBER + " us)?(?: \\([0-9.e+-]+ GFLOPS/s\\))?\\s*");
     private static final Pattern TOTAL = Pattern.compile("Total time: " + NUMBER + " us\\.\\s*");
 
-    /** The beginning of a row, which shows that the rest of it is damaged. */
+    /** The beginning of a row; a line that begins like this but does not match {@link #ROW} is a damaged row. */
     private static final Pattern BEGUN_ROW = Pattern.compile(".{1,2000}?: \\d{1,18} x [0-9.].*");
 
-    /** A number in six digits differs from the exact one by at most this part of it. */
+    /** The largest relative error of a number in six digits. */
     private static final BigDecimal SIX_DIGITS = new BigDecimal("5e-6");
 
     private static final int MOST_ROWS = 100_000;
@@ -114,7 +114,7 @@ final class VulkanLogParser {
         BigDecimal averageNs = rows.ns(row.group(3), unit, offset);
         String sum = row.group(5);
         BigDecimal totalNs = sum == null ? averageNs.multiply(BigDecimal.valueOf(calls)) : rows.ns(sum, "us", offset);
-        // The logger cuts the average to whole ns, in the oldest builds to whole us.
+        // The logger truncates the average to whole ns, in the oldest builds to whole us.
         BigDecimal cut = BigDecimal.valueOf(calls).scaleByPowerOfTen(unit.equals("ms") ? 3 : 0);
         rows.requireProduct(calls, averageNs, totalNs, rounding(totalNs).add(cut), offset);
         if (totalNs.compareTo(BigDecimal.valueOf(Microseconds.LARGEST_NS)) > 0) {
@@ -125,7 +125,7 @@ final class VulkanLogParser {
         offsets.add(offset);
     }
 
-    /** Returns by how much two numbers in six digits may differ. */
+    /** Returns the largest difference through rounding between two numbers in six digits. */
     private static BigDecimal rounding(BigDecimal ns) {
         return ns.multiply(SIX_DIGITS).multiply(BigDecimal.valueOf(2));
     }
@@ -136,7 +136,7 @@ final class VulkanLogParser {
         for (Row row : block) {
             BigDecimal rowNs = BigDecimal.valueOf(row.totalNs());
             sumNs = sumNs.add(rowNs);
-            // Without a printed sum, a row has the average that was cut to whole ns, times its calls.
+            // Without a printed sum, the sum of a row is the average, truncated to whole ns, times the calls.
             withinNs = withinNs.add(rounding(rowNs)).add(BigDecimal.valueOf(row.calls()));
         }
         if (sumNs.subtract(totalNs).abs().compareTo(withinNs) > 0) {

@@ -86,7 +86,7 @@ final class Warmup {
             }
         }
 
-        /** Returns whether a duration exceeds a multiple of another one; a product could overflow. */
+        /** Returns whether a duration exceeds a multiple of another one; divides, since the product could overflow. */
         private static boolean isTimes(long ns, int times, long otherNs) {
             return ns > otherNs && (ns - 1) / times >= otherNs;
         }
@@ -109,7 +109,7 @@ final class Warmup {
     }
 
     /**
-     * Adds an execution, in any order.
+     * Adds an execution; the order of the calls does not matter.
      *
      * @param event the event
      * @param selfNs its self time, ns

@@ -97,7 +97,7 @@ final class XSpaceReader {
         }
     }
 
-    /** The name of events, and what all events of that name share. Immutable. */
+    /** A name of events, and the values that all events of that name share. Immutable. */
     private record Named(String name, List<Stat> stats) {}
 
     /** A value of an event; a reference names one of the plane's texts. Immutable. */
@@ -116,7 +116,7 @@ final class XSpaceReader {
      * Reads a file.
      *
      * @param file the bytes, unpacked
-     * @param collector takes the events
+     * @param collector receives the events
      * @throws TraceFormatException when it is damaged, after the events of the planes before the damage
      * @throws IOException when it cannot be read
      */
@@ -141,7 +141,7 @@ final class XSpaceReader {
         void read(ProtoInput in, int plane) throws IOException;
     }
 
-    /** Goes through the planes up to damage, and returns the place of its end. */
+    /** Reads the planes up to the end of the file or to damage, and returns the place of that end. */
     private long each(PlaneReader reader) throws IOException {
         int[] plane = {0};
         try (InputStream bytes = new BufferedInputStream(InputFile.open(file))) {
@@ -192,7 +192,7 @@ final class XSpaceReader {
         }
     }
 
-    /** Takes an entry of a map of names. */
+    /** Receives an entry of a map of names. */
     private interface EntryReader {
         void take(long key, Named named);
     }
@@ -266,7 +266,7 @@ final class XSpaceReader {
         });
     }
 
-    /** Reads a program, which is a value of a name; the number of the program is at the name's end. */
+    /** Reads a program, which is a value of an event's name; the number of the program ends that name. */
     private void program(ProtoInput in) throws IOException {
         String[] name = {""};
         List<HloScopes> read = new ArrayList<>();
@@ -382,7 +382,8 @@ final class XSpaceReader {
         event.phase = 'X';
         event.process = line.process;
         event.thread = line.thread;
-        // A sum over several occurrences has no time; without both, the offset is 0, which the encoding omits.
+        // An event that sums several occurrences has no time. If an event states neither an offset nor occurrences, its
+        // offset is 0, which the encoding omits.
         boolean hasOffset = numbers[1] != NO_OFFSET;
         if (hasOffset || numbers[3] == 0) {
             times(line.startNs, hasOffset ? numbers[1] : 0, numbers[2]);

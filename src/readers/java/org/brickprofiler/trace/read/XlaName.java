@@ -26,16 +26,16 @@ final class XlaName {
     /** The number of a step, which {@code jax.profiler.StepTraceAnnotation} writes. */
     static final String STEP = "step_num";
 
-    /** The category of the annotation around a step: it adds nothing. */
+    /** The category of the annotation around a step, which does not count in a profile. */
     private static final String ANNOTATION = "user_annotation";
 
-    /** Separates the kernel from the path; kernels of no compiler have it in their names. */
+    /** Separates the kernel from the path; no compiler uses it in the name of a kernel. */
     static final String SEPARATOR = " @ ";
 
-    /** The profiler drops the later slices from its JSON; the XSpace beside it has all. */
+    /** The most slices in the JSON of XLA's profiler, which drops later ones; the XSpace beside the JSON has all. */
     static final long MOST_SLICES = 1_000_000;
 
-    /** No number of a layer. */
+    /** The layer of a scope that names none. */
     static final int NO_LAYER = -1;
 
     private static final int LONGEST_SCOPE = 4_000;
@@ -79,7 +79,7 @@ final class XlaName {
      * @param operation the operation of a compiled program that it names; empty without one
      * @param scope the scope of the operation
      * @param isOnDevice whether its row is a device's
-     * @param collector takes the layer
+     * @param collector receives the layer
      */
     static void describe(
             TraceEvent event,
@@ -100,8 +100,8 @@ final class XlaName {
     }
 
     /**
-     * Returns the scope in one of XLA's texts: a path, several paths of merged operations, of which the first counts,
-     * or the name of a parameter or a module, which is no path.
+     * Returns the scope in one of XLA's texts. The text is a path, or several paths of merged operations, of which the
+     * first counts. It may also be the name of a parameter or a module, which is no path and gives no scope.
      */
     static Scope scope(String text) {
         int end = text.indexOf(';');
@@ -135,6 +135,6 @@ final class XlaName {
         }
         String code = kernel.endsWith(".kd") ? kernel.substring(0, kernel.length() - ".kd".length()) : kernel;
         String base = NUMBER.matcher(code).replaceFirst("");
-        return Names.bounded((base.isEmpty() ? code : base) + SEPARATOR + scope.path());
+        return TraceNames.bounded((base.isEmpty() ? code : base) + SEPARATOR + scope.path());
     }
 }

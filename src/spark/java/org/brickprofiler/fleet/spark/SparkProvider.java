@@ -6,7 +6,7 @@ import org.brickprofiler.fleet.FleetEngine;
 /** Starts the engine {@code spark}. Any thread. */
 public final class SparkProvider implements FleetEngine.Provider {
 
-    /** For the service loader. */
+    /** Creates the provider, for the service loader. */
     public SparkProvider() {}
 
     @Override

@@ -1,4 +1,4 @@
-/** Questions to a fleet, answered by Apache Spark. */
+/** An engine that executes the queries of a fleet with Apache Spark. */
 @NullMarked
 package org.brickprofiler.fleet.spark;
 

@@ -95,8 +95,8 @@ class CudaCaptureTest {
 
             assertThat(stream.isReached(second)).isTrue();
             assertThat(stream.elapsedNs(first, second)).isEqualTo(DeviceStream.UNRESOLVED);
-            assertThat(log.linesWith("CUDA_ERROR_INVALID_VALUE (1): so drivers answer for a mark that was set while the"
-                            + " stream was captured into a graph"))
+            assertThat(log.linesWith("CUDA_ERROR_INVALID_VALUE (1): drivers return this for a mark that was set while"
+                            + " the stream was captured into a graph"))
                     .isOne();
             assertThat(log.linesWith("WARN")).isOne();
             assertThat(stream.isUsable()).isTrue();

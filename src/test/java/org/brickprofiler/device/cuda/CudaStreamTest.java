@@ -367,10 +367,10 @@ class CudaStreamTest {
         CudaStream.Builder builder = CudaStream.onDevice(0);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> builder.marks(0, 5))
-                .withMessageContaining("0 marks");
+                .withMessage("initial marks 0: expected 1 to 5");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> builder.marks(6, 5))
-                .withMessageContaining("6 marks");
+                .withMessage("initial marks 6: expected 1 to 5");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> builder.marks(1, (1 << 20) + 1))
                 .withMessageContaining("1048577");

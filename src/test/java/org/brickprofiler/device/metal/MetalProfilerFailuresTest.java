@@ -176,7 +176,7 @@ final class MetalProfilerFailuresTest extends ProfiledMetal {
             assertThat(profiler.brickStats(BrickId.RMS_NORM).count()).isEqualTo(3);
             assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(300);
             assertThat(unresolved(profiler, BrickId.RMS_NORM)).isEqualTo(7);
-            assertThat(log.linesWith("is not kept any more")).isOne();
+            assertThat(log.linesWith("was evicted")).isOne();
         }
     }
 

@@ -94,8 +94,7 @@ final class MetalTimeoutTest extends ProfiledMetal {
             }
             assertThat(live()).isGreaterThan(before);
             Collected.until(() -> live() == before);
-            assertThat(log.linesWith("nobody has it any more: it is closed now"))
-                    .isEqualTo(10);
+            assertThat(log.linesWith("is unreachable: it is closed now")).isEqualTo(10);
         }
     }
 }

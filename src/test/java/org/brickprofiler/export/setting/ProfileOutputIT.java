@@ -258,7 +258,7 @@ final class ProfileOutputIT {
         result.assertSucceeded();
         assertThat(result.err())
                 .contains(
-                        "BRICK_PROFILER_OUT: no profile goes to '" + file + "'",
+                        "BRICK_PROFILER_OUT: no profile is written to '" + file + "'",
                         "the folder " + file.getParent() + " does not exist");
     }
 

@@ -95,8 +95,8 @@ final class DamagedTraceTest {
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
             [{"ph": \u0001}]        | 8  | the character U+0001 is not expected here
             [{"ph"=3}]              | 6  | '=' is not expected here
-            [{"ph": X}]             | 8  | 'X' is no value
-            [{"ph": "X"]            | 11 | ']' closes nothing here
+            [{"ph": X}]             | 8  | 'X' is not a value
+            [{"ph": "X"]            | 11 | ']' is unmatched
             [{"ph": "\\q"}]          | 10 | no escape in a string ends in 'q'
             [{"ph": 01}]            | 9  | a number is malformed
             [{"ph": "X"             | 11 | the text ends too early
@@ -256,7 +256,7 @@ final class DamagedTraceTest {
 
         assertThat(reading.snapshot().bricks()).extracting(BrickStats::name).containsExactly("a");
         assertThat(reading.summary())
-                .contains("1 damage, read up to there ('X' is no value); first at offset " + text.indexOf("X}"));
+                .contains("1 damage, read up to there ('X' is not a value); first at offset " + text.indexOf("X}"));
         assertThat(refused(text).isDamage()).isTrue();
     }
 

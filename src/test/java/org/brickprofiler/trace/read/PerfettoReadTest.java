@@ -360,14 +360,14 @@ final class PerfettoReadTest {
     void malformedBytesAreRefusedAtTheirPlace() {
         assertThat(refused(bytes(0x0a, 0x05, 0x08, 0x01))).hasMessageContaining("ends too early");
         assertThat(refused(bytes(0x0a, 0x02, 0x5a, 0x7f)).offset()).isEqualTo(4);
-        assertThat(refused(bytes(0x0a, 0x02, 0x5a, 0x7f))).hasMessageContaining("longer than what holds it");
-        assertThat(refused(bytes(0x0a, 0x01, 0x40, 0x05))).hasMessageContaining("longer than what holds it");
+        assertThat(refused(bytes(0x0a, 0x02, 0x5a, 0x7f))).hasMessageContaining("longer than its message");
+        assertThat(refused(bytes(0x0a, 0x01, 0x40, 0x05))).hasMessageContaining("longer than its message");
         assertThat(refused(bytes(0x0a, 0x02, 0x00, 0x00))).hasMessageContaining("field number 0");
         assertThat(refused(bytes(0x0a, 0x01, 0x0b))).hasMessageContaining("wire type 3");
         assertThat(refused(bytes(0x0a, 0x0b, 0x40, 255, 255, 255, 255, 255, 255, 255, 255, 255, 2)))
                 .hasMessageContaining("more than 64 bits");
         assertThat(refused(bytes(0x0a, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1)))
-                .hasMessageContaining("longer than what holds it");
+                .hasMessageContaining("longer than its message");
         assertThat(refused(bytes(0x0a, 0x03, 0x92, 0x03, 0x00))).hasMessageContaining("compressed packets");
     }
 

@@ -181,7 +181,7 @@ final class TraceReaderTest {
 
         assertThat(refused(() -> Traces.read(array(slice("a".repeat(500), 0, 1)), OPTIONS.withRules(rules))))
                 .hasMessageContaining("line 1")
-                .hasMessageContaining("too many combinations");
+                .hasMessageContaining("backtracks too much");
     }
 
     // ---- limits and progress ----

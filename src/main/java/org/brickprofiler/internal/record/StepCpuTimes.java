@@ -3,12 +3,12 @@ package org.brickprofiler.internal.record;
 import org.brickprofiler.spi.NanoClock;
 
 /**
- * How long a thread ran and waited for a processor during its latest step, by two readings of its times. Only that
- * thread calls the methods.
+ * Measures how long a thread ran and waited for a processor during its latest step, from two readings of its times.
+ * Only that thread calls the methods.
  */
-public final class StepTimes {
+public final class StepCpuTimes {
 
-    /** A thread that loses its processor is not back within this time: two switches of the kernel take longer. */
+    /** A thread that loses its processor does not run again within this time: two context switches take longer. */
     private static final long RUNS_ON_NS = 3_000;
 
     private final ThreadTimes times;
@@ -26,16 +26,15 @@ public final class StepTimes {
      * @param times reads the thread's times
      * @param clock the clock of the steps
      */
-    public StepTimes(ThreadTimes times, NanoClock clock) {
+    public StepCpuTimes(ThreadTimes times, NanoClock clock) {
         this.times = times;
         this.clock = clock;
     }
 
     /**
-     * Reads the times before a step: that takes a microsecond. When the kernel is asked how long a thread has run, it
-     * looks whether another one is due, so the thread may lose its processor just then. Therefore this time is read
-     * first here, and last at the end. If the thread has ended its last step just now, it has run since, and nothing is
-     * read.
+     * Reads the times before a step, which takes a microsecond. When the kernel reports how long a thread has run, it
+     * may also preempt the thread. Therefore this time is read first here, and last in {@link #end}. If the thread has
+     * only just ended its previous step, it has run since then, and the kernel is not called.
      */
     public void begin() {
         long nowNs = clock.nanoTime();

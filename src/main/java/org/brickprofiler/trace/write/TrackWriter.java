@@ -7,7 +7,7 @@ import org.brickprofiler.trace.TimelineVisitor;
  * Checks the events of one track after another, puts its spans on lanes, and leaves the format to a subclass. One
  * thread at a time.
  */
-abstract class TrackEvents implements TimelineVisitor, SpanLanes.Closer {
+abstract class TrackWriter implements TimelineVisitor, SpanLanes.Closer {
 
     final CheckedTracks tracks;
 
@@ -19,7 +19,7 @@ abstract class TrackEvents implements TimelineVisitor, SpanLanes.Closer {
     private boolean begun;
     private long lastStartNs;
 
-    TrackEvents(CheckedTracks tracks) {
+    TrackWriter(CheckedTracks tracks) {
         this.tracks = tracks;
     }
 

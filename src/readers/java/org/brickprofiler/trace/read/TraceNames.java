@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * Interns the names of a trace. Names are of bounded length and stay distinct if the whole names were distinct; a name
  * is usually one object, however often it occurs in the text. One thread.
  */
-final class Names {
+final class TraceNames {
 
     /** The name of an event without one. */
     static final String NONE = "(no name)";

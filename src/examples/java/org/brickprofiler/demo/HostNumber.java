@@ -4,34 +4,35 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A number that a launch reads. It lies outside of Java's heap, like all arguments: from the heap JCuda would pass it
- * in a way that blocks garbage collection until the launch returns, and a launch waits if a stream is full. One thread.
+ * A number that a launch reads. It is stored outside of Java's heap, like all arguments. JCuda would pass an array of
+ * the heap in a way that blocks garbage collection until the launch returns, and a launch waits while the stream is
+ * full. One thread.
  */
-final class Cell implements ComputeDevice.Argument {
+final class HostNumber implements ComputeDevice.Argument {
 
     private final ByteBuffer value;
 
-    private Cell(int bytes) {
+    private HostNumber(int bytes) {
         value = ByteBuffer.allocateDirect(bytes).order(ByteOrder.nativeOrder());
     }
 
-    /** An integer, 0 at first. */
-    Cell() {
+    /** Creates an integer, 0 at first. */
+    HostNumber() {
         this(Integer.BYTES);
     }
 
-    static Cell of(int number) {
-        Cell cell = new Cell();
+    static HostNumber of(int number) {
+        HostNumber cell = new HostNumber();
         cell.set(number);
         return cell;
     }
 
-    static Cell of(float number) {
+    static HostNumber of(float number) {
         return of(Float.floatToRawIntBits(number));
     }
 
-    static Cell of(long number) {
-        Cell cell = new Cell(Long.BYTES);
+    static HostNumber of(long number) {
+        HostNumber cell = new HostNumber(Long.BYTES);
         cell.value.putLong(0, number);
         return cell;
     }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * numbers that could not be read, and classes that could not be woven. Any thread; allocates for the first failure of a
  * kind.
  */
-final class Losses {
+final class AgentLosses {
 
     private final Consumer<String> say;
     private final AtomicLong failures = new AtomicLong();
@@ -32,9 +32,9 @@ final class Losses {
     /**
      * Creates the counters, all at 0.
      *
-     * @param say takes messages
+     * @param say prints a message
      */
-    Losses(Consumer<String> say) {
+    AgentLosses(Consumer<String> say) {
         this.say = say;
     }
 
@@ -47,7 +47,7 @@ final class Losses {
     }
 
     /**
-     * Returns a number that may not be negative: 0 in place of a negative one, which is counted.
+     * Returns a number if it is not negative. Otherwise counts it and returns 0.
      *
      * @param what the number, for messages
      */
@@ -60,7 +60,7 @@ final class Losses {
         return 0;
     }
 
-    /** Counts a number that could not be read, and returns the 0 that stands for it. */
+    /** Counts a number that could not be read, and returns 0 in its place. */
     long unread(String place, Throwable failed) {
         unread.computeIfAbsent(place, first -> {
                     say.accept(first + " cannot be read, and counts as 0: " + failed);
@@ -70,7 +70,7 @@ final class Losses {
         return 0;
     }
 
-    /** Counts a number of some work that could not be read, and returns the number that stands for it. */
+    /** Counts a number of a brick's work that could not be read, and returns {@link WovenWork#UNREAD}. */
     long unreadAmount(String place, Throwable failed) {
         count(unreadAmounts, place, " cannot be read, so this work is unknown: " + failed);
         return WovenWork.UNREAD;
@@ -89,7 +89,7 @@ final class Losses {
         count(unknownWork, reason, "");
     }
 
-    /** Counts, and says it the first time. */
+    /** Increments a count, and prints the message at the first increment. */
     private void count(Map<String, AtomicLong> counts, String what, String more) {
         AtomicLong count = counts.get(what);
         if (count == null) {
@@ -101,7 +101,10 @@ final class Losses {
         count.incrementAndGet();
     }
 
-    /** Counts a request whose outcome is not known from a value, and returns the number of the one it counts as. */
+    /**
+     * Counts a request whose value names no outcome, and returns the number of {@link Outcome#COMPLETED}, as which it
+     * counts.
+     */
     int unknownOutcome(String place, String value) {
         unknownOutcomes
                 .computeIfAbsent(place, first -> {
@@ -132,8 +135,8 @@ final class Losses {
     }
 
     /**
-     * Discards what was counted, with the profile that it is about. The classes that are not woven stay counted:
-     * nothing of them is in a later profile either.
+     * Discards the counts, together with the profile that they describe. The count of classes that are not woven
+     * remains, because a later profile lacks these classes, too.
      */
     void discard() {
         failures.set(0);

@@ -11,19 +11,19 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.brickprofiler.fleet.Question.Row;
+import org.brickprofiler.fleet.FleetQuestion.Row;
 import org.brickprofiler.internal.io.Sums;
 
 /**
  * The ranks whose figures are incomplete: their bricks lack measurements without a known time. Made of the answer to
- * {@link Question#LOSSES}. Immutable; any thread.
+ * {@link FleetQuestion#LOSSES}. Immutable; any thread.
  */
-final class Losses {
+final class IncompleteRanks {
 
     /** The most ranks that a sentence lists. */
     private static final int MOST_NAMED = 8;
 
-    /** As many pending measurements in a hundred are usual: the next window would have them. */
+    /** The share of pending measurements that is usual, %: the next window would contain them. */
     private static final int USUAL_PENDING_PERCENT = 1;
 
     /**
@@ -78,11 +78,11 @@ final class Losses {
     private final Map<List<Object>, Rank> byName = new HashMap<>();
 
     /**
-     * Takes the ranks that lack measurements.
+     * Selects the ranks that lack measurements.
      *
      * @param rows a row for each rank of the fleet
      */
-    Losses(List<Row> rows) {
+    IncompleteRanks(List<Row> rows) {
         ranks = rows.stream()
                 .map(Rank::of)
                 .filter(rank -> rank.missing() > 0)

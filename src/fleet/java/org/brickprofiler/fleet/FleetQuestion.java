@@ -19,14 +19,14 @@ import org.jspecify.annotations.Nullable;
  * file of its name beside this class, and so has each view that it uses. A view that is used twice is in a WITH clause:
  * DuckDB computes a WITH clause once, but a view at each use.
  */
-enum Question {
+enum FleetQuestion {
     /** The steps of all ranks by phase. */
     PHASES,
-    /** How long the requests of each rank waited, and behind what. */
+    /** How long the requests of each rank waited, by cause. */
     REQUESTS,
     /** The bricks of all ranks, windows and runs together, of all samples and by phase. */
     BRICKS("brick_part", "brick_sum"),
-    /** The buckets of their percentiles. */
+    /** The buckets of the percentiles of the bricks. */
     PERCENTILES("brick_part"),
     /** The fastest, the middle and the slowest rank of each brick, of all samples and by phase. */
     SPREAD("brick_part"),
@@ -57,24 +57,24 @@ enum Question {
     /** The steps of each run. */
     RUN_STEPS;
 
-    /** In an order in which each can be made. */
+    /** The views, each after the views that it uses. */
     @SuppressWarnings("ImmutableEnumChecker") // List.of makes no other one
     private final List<String> views;
 
-    Question(String... views) {
+    FleetQuestion(String... views) {
         this.views = List.of(views);
     }
 
     private static String sql(String name) {
         String file = name + ".sql";
-        try (InputStream in = Question.class.getResourceAsStream(file)) {
+        try (InputStream in = FleetQuestion.class.getResourceAsStream(file)) {
             return new String(Objects.requireNonNull(in, file).readAllBytes(), UTF_8);
         } catch (IOException damaged) {
             throw new IllegalStateException("cannot read " + file, damaged);
         }
     }
 
-    /** Asks, and makes the views that it takes. */
+    /** Creates the views that the query uses, and executes it. */
     Rows answer(FleetEngine engine) throws IOException {
         for (String view : views) {
             engine.view(view, sql(view));
@@ -82,7 +82,7 @@ enum Question {
         return engine.query(sql(name().toLowerCase(Locale.ROOT)));
     }
 
-    /** Asks. */
+    /** Returns the rows of the result. */
     List<Row> ask(FleetEngine engine) throws IOException {
         return rows(answer(engine));
     }
