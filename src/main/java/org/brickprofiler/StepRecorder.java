@@ -230,6 +230,15 @@ final class StepRecorder {
         boolean hasPrompts() {
             return phase().phase != StepInfo.Phase.DECODE;
         }
+
+        /**
+         * Returns whether a step that gave tokens ends the prompts that are under way. Steps that decode other
+         * sequences may run between the parts of a prompt, and a mixed step in which a sequence got no token has only a
+         * part of one.
+         */
+        boolean endsPrompts() {
+            return phase().phase == StepInfo.Phase.PREFILL || (hasPrompts() && outputTokens + acceptedTokens >= batch);
+        }
     }
 
     /** A named class: the first lambda of a virtual machine takes longer to make than a profiler. */
@@ -562,7 +571,7 @@ final class StepRecorder {
         }
         announceOnly(phase);
         mine.follows = mine.hasGiven || mine.inPrompt;
-        if (!mine.inPrompt) {
+        if (!mine.inPrompt && mine.hasPrompts()) {
             mine.inPrompt = true;
             mine.promptNs = mine.startNs;
         }
@@ -743,7 +752,7 @@ final class StepRecorder {
         }
         long gaveNs = mine.hasGiven ? mine.gaveNs : mine.startNs;
         long sinceNs = endNs - (phase.phase == StepInfo.Phase.PREFILL ? mine.promptNs : gaveNs);
-        mine.inPrompt = false;
+        mine.inPrompt &= !mine.endsPrompts();
         mine.hasGiven = true;
         mine.gaveNs = endNs;
         return Math.max(0, sinceNs);

@@ -294,6 +294,31 @@ final class StepsTest {
 
     @Spec("17.4")
     @Test
+    void stepsOfOtherSequencesBetweenThePartsOfAPromptDoNotEndIt() {
+        step(StepInfo.prefill(512).partOfPrompt(), 60);
+        step(StepInfo.decode(100).withBatch(3), 10);
+        step(new StepInfo(Phase.MIXED, 4, 512, 615, 3, 0), 70);
+        step(StepInfo.prefill(88).withKvLength(1_024), 20);
+        assertThat(steps().timeToFirstTokenNs()).isEqualTo(160);
+
+        step(StepInfo.prefill(512).partOfPrompt(), 60);
+        step(new StepInfo(Phase.MIXED, 4, 88, 815, 4, 0), 30);
+        step(StepInfo.prefill(5), 8);
+        assertThat(steps().timeToFirstTokenNs())
+                .as("the mixed step gave each sequence a token, so the second prompt began after it")
+                .isEqualTo(168);
+    }
+
+    @Spec("17.4")
+    @Test
+    void aStepThatDecodesAndGivesNoTokenBeginsNoPrompt() {
+        step(new StepInfo(Phase.DECODE, 1, 0, 100, 0, 0), 40);
+        step(StepInfo.prefill(5), 8);
+        assertThat(steps().timeToFirstTokenNs()).isEqualTo(8);
+    }
+
+    @Spec("17.4")
+    @Test
     void theTimePerOutputTokenIsFromTokenToToken() {
         step(StepInfo.prefill(3), 50);
         clock.advance(4);

@@ -17,18 +17,21 @@ import org.brickprofiler.report.JsonReport;
 
 /**
  * Runs a command twice for {@link RunSuggestions}: once with the flight recorder, and once with the agent. Both reach
- * each Java virtual machine of the command through the variable JAVA_TOOL_OPTIONS. One thread.
+ * each Java virtual machine of the command through the variable JAVA_TOOL_OPTIONS. Used by one thread.
  */
 final class SuggestionRuns {
 
     private static final String VARIABLE = "JAVA_TOOL_OPTIONS";
+
+    /** The time in which a process must end after it was asked to, before it is killed. */
+    private static final int GRACE_SECONDS = 10;
 
     private final List<String> command;
     private final Path agent;
     private final int mostSeconds;
 
     /**
-     * The runs of a command.
+     * Prepares the runs of a command.
      *
      * @param command the program and its arguments
      * @param agent the agent's jar
@@ -71,7 +74,10 @@ final class SuggestionRuns {
         }
     }
 
-    /** An entry of a class path may be a folder without classes. */
+    /**
+     * Returns the classes of an entry of a class path; none if it cannot be read or has no classes, as a jar of
+     * resources.
+     */
     private static List<byte[]> classesIn(String entry) {
         try {
             return ClassFiles.of(entry);
@@ -128,7 +134,10 @@ final class SuggestionRuns {
             } else {
                 process.descendants().forEach(ProcessHandle::destroy);
                 process.destroy();
-                process.waitFor();
+                if (!process.waitFor(GRACE_SECONDS, TimeUnit.SECONDS)) {
+                    process.descendants().forEach(ProcessHandle::destroyForcibly);
+                    process.destroyForcibly().waitFor();
+                }
             }
         } catch (InterruptedException stopped) {
             process.destroy();
@@ -148,7 +157,7 @@ final class SuggestionRuns {
     }
 
     /**
-     * Returns the agent's jar, which lies beside the jar of the command line.
+     * Returns the agent's jar, which is in the same folder as the jar of the command line.
      *
      * @throws IOException when there is none, or several
      */

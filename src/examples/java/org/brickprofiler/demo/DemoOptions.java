@@ -205,23 +205,25 @@ final class DemoOptions {
                     "--device '" + device + "' is not cpu, cuda, cuda:N, opencl or opencl:N");
         }
         if (calibrate
+                || checkRoof
                 || Stream.of(trace, slow, jfr, graph, checksums, perturb, waste).anyMatch(option -> option != null)) {
             throw new IllegalArgumentException("--device " + device
-                    + " excludes --trace, --slow, --jfr, --graph, --checksums, --perturb, --waste and --calibrate");
+                    + " excludes --trace, --slow, --jfr, --graph, --checksums, --perturb, --waste, --calibrate and"
+                    + " --check-roof");
         }
         return choice;
     }
 
     /**
-     * Checks that no option is set that a run which serves requests does not have.
+     * Checks that no option is set that serving requests excludes.
      *
      * @throws IllegalArgumentException if one is set; the message names them
      */
     void requireServing() {
         boolean hasFile = Stream.of(jfr, graph, checksums, perturb, waste).anyMatch(option -> option != null);
-        if (!device.equals("cpu") || tokens != null || seconds != null || hasFile) {
+        if (!device.equals("cpu") || tokens != null || seconds != null || hasFile || calibrate || checkRoof) {
             throw new IllegalArgumentException("--serve excludes --device, --tokens, --seconds, --jfr, --graph,"
-                    + " --checksums, --perturb and --waste");
+                    + " --checksums, --perturb, --waste, --calibrate and --check-roof");
         }
         ModelConfig.requireInRange("threads", threads, 1, MOST_THREADS);
     }
@@ -250,8 +252,9 @@ final class DemoOptions {
     }
 
     /**
-     * Returns the limit of decoding. @throws IllegalArgumentException when the time makes no sense; the message names
-     * it
+     * Returns the limit of decoding.
+     *
+     * @throws IllegalArgumentException when the time makes no sense; the message names it
      */
     DecodeRun.Limit limit() {
         if (seconds != null && !(seconds > 0 && seconds <= MOST_SECONDS)) {

@@ -2,6 +2,7 @@ package org.brickprofiler.fleet;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -50,9 +51,9 @@ final class DuckEngine implements FleetEngine {
     }
 
     /**
-     * Starts it.
+     * Starts DuckDB.
      *
-     * @param options how it is to run
+     * @param options its resources
      * @return the engine, to be closed
      * @throws IOException when the driver is missing, or does not start
      */
@@ -120,7 +121,7 @@ final class DuckEngine implements FleetEngine {
     }
 
     /**
-     * Returns a text as SQL.
+     * Returns a text as an SQL literal.
      *
      * @param text any text
      * @return the text in quotes
@@ -130,7 +131,7 @@ final class DuckEngine implements FleetEngine {
     }
 
     /**
-     * Runs a statement that has no answer.
+     * Executes a statement without a result.
      *
      * @param sql the statement
      * @throws IOException when it fails
@@ -144,8 +145,8 @@ final class DuckEngine implements FleetEngine {
     }
 
     /**
-     * The settings keep it from all other files and from the network. They do not keep it from writing to the files of
-     * its tables, so that only a SELECT is answered from now on.
+     * Restricts DuckDB by its settings to the files of its tables, and denies it the network. The settings do not
+     * prevent it from writing to these files, so only a SELECT is executed from now on.
      */
     @Override
     public boolean confine() throws IOException {
@@ -157,7 +158,7 @@ final class DuckEngine implements FleetEngine {
         return true;
     }
 
-    /** Lets DuckDB's own parser and binder say whether it is one query, and of nothing but tables. */
+    /** Lets DuckDB's own parser and binder check that a text is a single query, which reads nothing but tables. */
     private void requireSelect(String select) throws IOException {
         try (PreparedStatement checked = connection.prepareStatement("SELECT * FROM query(" + literal(select) + ")")) {
             checked.getMetaData();
@@ -182,7 +183,7 @@ final class DuckEngine implements FleetEngine {
             List<List<@Nullable Object>> rows = new ArrayList<>();
             while (result.next()) {
                 if (rows.size() == MOST_ROWS) {
-                    throw new IOException("the answer has more than " + MOST_ROWS + " rows: LIMIT bounds it");
+                    throw new IOException("the answer has more than " + MOST_ROWS + " rows: add a LIMIT");
                 }
                 List<@Nullable Object> row = new ArrayList<>(width);
                 for (int column = 1; column <= width; column++) {
@@ -232,7 +233,7 @@ final class DuckEngine implements FleetEngine {
             for (Path each : all.sorted(Comparator.reverseOrder()).toList()) {
                 Files.deleteIfExists(each);
             }
-        } catch (IOException inUse) {
+        } catch (IOException | UncheckedIOException inUse) {
             // A temporary folder, which the system empties.
         }
     }

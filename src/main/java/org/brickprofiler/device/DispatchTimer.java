@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * to launch it. A dispatch without a time, as in a capture, or without room or a mark, is counted as lost.
  *
  * <p>Any thread. Timing a dispatch allocates nothing and takes a short lock, outside of which the marks are set. The
- * marks of a timer that nobody has any more are given back.
+ * marks of a garbage-collected timer are given back.
  */
 public final class DispatchTimer {
 
@@ -37,17 +37,17 @@ public final class DispatchTimer {
     private static final int SLOT_BITS = 32;
 
     /**
-     * Receives dispatches: the shape of {@code KernelTimings.record}, which this package does not know.
+     * Receives dispatches, as {@code KernelTimings.record} does; this package does not depend on that class.
      *
-     * @param <B> how backends are named
+     * @param <B> the type that identifies a backend
      */
     @FunctionalInterface
     public interface Timings<B> {
         /**
-         * Takes one dispatch.
+         * Records one dispatch.
          *
          * @param name the kernel's name; never empty
-         * @param backend where it ran
+         * @param backend the backend on which it ran
          * @param elapsedNs how long it took, ns, 0 or more
          */
         void record(String name, B backend, long elapsedNs);
@@ -59,10 +59,11 @@ public final class DispatchTimer {
     private final Dispatches dispatches;
 
     /**
-     * A timer of dispatches.
+     * Creates a timer of dispatches.
      *
      * @param stream the stream in which they are enqueued; it is not closed with the timer
-     * @param capacity how many may wait to be drained, 1 or more; each takes two of the stream's marks
+     * @param capacity the maximum number of dispatches that wait to be drained, 1 or more; each holds two of the
+     *     stream's marks
      * @throws IllegalArgumentException when the capacity is not positive
      */
     public DispatchTimer(DeviceStream stream, int capacity) {
@@ -79,7 +80,7 @@ public final class DispatchTimer {
      * Times the work that a piece of code enqueues, even if the code throws.
      *
      * @param name the kernel's name; not empty
-     * @param dispatch enqueues it, and waits for nothing
+     * @param dispatch enqueues the work without waiting
      * @throws IllegalArgumentException when the name is null or empty
      */
     public void time(String name, Runnable dispatch) {
@@ -111,7 +112,7 @@ public final class DispatchTimer {
     /**
      * Marks the end of a dispatch, after it was enqueued.
      *
-     * @param ticket what {@link #begin} returned; {@link #NOT_TIMED}, or one that was ended, does nothing
+     * @param ticket the ticket that {@link #begin} returned; {@link #NOT_TIMED} and a ticket that was ended are ignored
      */
     public void end(long ticket) {
         try {
@@ -126,10 +127,10 @@ public final class DispatchTimer {
      * Waits for nothing: a dispatch that is not done delays those behind it. After the stream was closed, it passes on
      * the dispatches that were done by then, if the closing thread could query them.
      *
-     * @param <B> how backends are named
-     * @param backend passed on
-     * @param timings gets them, on the calling thread
-     * @return how many
+     * @param <B> the type that identifies a backend
+     * @param backend the backend to pass on
+     * @param timings receives the dispatches, on the calling thread
+     * @return the number of dispatches that were passed on
      */
     public <B> int drain(B backend, Timings<? super B> timings) {
         Objects.requireNonNull(backend, "backend");
@@ -143,7 +144,7 @@ public final class DispatchTimer {
 
     /**
      * Returns how many dispatches were not timed: there was no room or no mark for them, or the device does not report
-     * it.
+     * their times.
      *
      * @return 0 or more
      */
@@ -151,14 +152,17 @@ public final class DispatchTimer {
         return dispatches.lost();
     }
 
-    /** The dispatches of a timer. They do not refer to it, so that their marks can be given back after it. */
+    /**
+     * The dispatches of a timer. This class does not refer to the timer, so that the marks can be given back once the
+     * timer is unreachable.
+     */
     private static final class Dispatches {
 
         private final DeviceStream stream;
 
         // The fields below are guarded by this.
 
-        // By slot. A slot's generation is odd while a dispatch runs in it, so that a ticket fits but once.
+        // By slot. A slot's generation is odd while a dispatch runs in it, so a ticket is valid only once.
         private final @Nullable String[] names;
         private final int[] starts;
         private final int[] ends;
@@ -167,7 +171,10 @@ public final class DispatchTimer {
         private final int[] free;
         private int freeCount;
 
-        /** The slots of dispatches that were ended, in that order; the first of so many. */
+        /**
+         * A ring of the slots of ended dispatches, in the order in which they were ended, from position {@link #first}
+         * on.
+         */
         private final int[] ended;
 
         private int first;
@@ -196,7 +203,7 @@ public final class DispatchTimer {
                     names[slot] = name;
                     starts[slot] = start;
                     ends[slot] = DeviceStream.NO_MARK;
-                    return (long) slot << SLOT_BITS | ++generations[slot];
+                    return (long) slot << SLOT_BITS | Integer.toUnsignedLong(++generations[slot]);
                 }
                 lost++;
             }

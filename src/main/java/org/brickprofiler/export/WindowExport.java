@@ -29,32 +29,33 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes a profiler's windows to files while the application runs. Each file is written completely or not at all, to
- * {@code FOLDER/RUN/rank-00003/window-000012.json} by the profiler's {@link RunIdentity}; {@code process-PID} replaces
- * an unknown rank. If another running process has the folder, as when two processes have one rank, the export writes to
- * {@code rank-00003-2}. The files are JSON reports on one line, without derived values. Their member {@code identity}
- * has the number of the window, and their member {@code export} counts earlier windows that were deleted or not
- * written.
+ * Writes a profiler's windows to files while the application runs. Each file is written completely or not at all. Its
+ * path is {@code FOLDER/RUN/rank-00003/window-000012.json}, with the run and the rank of the profiler's
+ * {@link RunIdentity}; {@code process-PID} replaces an unknown rank. If another export uses the folder, for example
+ * because two processes have the same rank, this export writes to {@code rank-00003-2}. The files are JSON reports on
+ * one line, without derived values. Their member {@code identity} contains the number of the window, and their member
+ * {@code export} counts earlier windows that were deleted or not written.
  *
- * <p><b>A window</b> has each sample that was recorded since the previous window; the first window has all samples that
- * the profiler held. All windows merged equal the whole profile, extremes and percentiles included. An extreme of one
- * window is exact if it is also the extreme since the start. Otherwise it is exact within
+ * <p><b>A window</b> contains the samples that were recorded since the previous window; the first window contains all
+ * samples that the profiler held. All windows merged equal the whole profile, extremes and percentiles included. An
+ * extreme of one window is exact if it is also the extreme since the start. Otherwise it is exact within
  * {@link LatencyDistribution#RELATIVE_ERROR} if the profiler records percentiles; without percentiles it is a bound:
- * the longest sample took at least as long, the shortest at most. A window without samples is not written: its time is
- * part of the next one that is, so that the time after the last sample is in none. The export does not change
- * {@link BrickProfiler#snapshot}. Samples that {@link BrickProfiler#snapshotAndReset} returns are in the windows, too;
- * samples that {@link BrickProfiler#reset} discards are in none.
+ * the reported maximum is a lower bound of the longest sample, the reported minimum an upper bound of the shortest. A
+ * window without samples is not written; its time is part of the next window with samples. The time after the last
+ * sample is therefore in no window. The export does not change {@link BrickProfiler#snapshot}. Samples that
+ * {@link BrickProfiler#snapshotAndReset} returns are in the windows, too; samples that {@link BrickProfiler#reset}
+ * discards are in none.
  *
  * <p><b>The engine</b> does not wait: a daemon thread reads, writes and deletes. A window therefore ends a moment after
  * its last step. If several windows would end while one is being written, the next window contains all of them; its
- * number is that of its first step, or of the time at its end. At most {@code brick.profiler.export_mb} or
- * {@code BRICK_PROFILER_EXPORT_MB} MiB, 256 unless set, are kept for a rank; the oldest windows are deleted. A window
- * that cannot be written is logged once, counted, and becomes part of the next window. If no later window is written,
- * its sums are in the file {@code windows.state} beside the windows. That file exists from the first window and is
- * overwritten in place, so it can be written even if the disk is full. The log has the sums, too, and alone has them if
- * that file cannot be written either.
+ * number is that of its first step, or of the time at its end. The property {@code brick.profiler.export_mb} or the
+ * variable {@code BRICK_PROFILER_EXPORT_MB} limits the size of a rank's windows, 256 MiB by default; the oldest windows
+ * are deleted. A window that cannot be written is counted, and becomes part of the next window; the first failure is
+ * logged. If no later window is written, the sums of the lost windows are in the file {@code windows.state} beside the
+ * windows. That file exists from the first window and is overwritten in place, so it can be written even if the disk is
+ * full. {@link #close} also logs these sums; if the file cannot be written either, they are only in the log.
  *
- * <p><b>The end.</b> {@link #close}, and the orderly end of the virtual machine, write the open window. A virtual
+ * <p><b>The end.</b> {@link #close}, and an orderly shutdown of the virtual machine, write the open window. A virtual
  * machine that is killed loses at most that window.
  *
  * <p>Any thread.
@@ -69,7 +70,7 @@ public final class WindowExport implements AutoCloseable {
 
     private static final long USUAL_BYTES = 256L << 20;
 
-    /** The longest sleep, limited because the system's clock may be set. */
+    /** The longest sleep. It is limited because the system's clock may be set. */
     private static final long LONGEST_SLEEP_MS = 1_000;
 
     private static final Set<WindowExport> OPEN = ConcurrentHashMap.newKeySet();
@@ -89,9 +90,9 @@ public final class WindowExport implements AutoCloseable {
     private long failed;
 
     /**
-     * The end of a window: a time or a number of steps.
+     * The length of a window: a time or a number of steps.
      *
-     * @param ms its length, ms; 0 if steps end the window
+     * @param ms the time, ms; 0 if steps end the window
      * @param steps the number of steps; 0 if time ends the window
      */
     record Every(long ms, long steps) {
@@ -107,7 +108,7 @@ public final class WindowExport implements AutoCloseable {
 
         static Every steps(long number) {
             if (number < 1) {
-                throw new IllegalArgumentException("a window of " + number + " steps has none");
+                throw new IllegalArgumentException("a window of " + number + " steps: expected 1 or more");
             }
             return new Every(0, number);
         }
@@ -116,7 +117,7 @@ public final class WindowExport implements AutoCloseable {
             return steps > 0 ? steps + " steps" : ms + " ms";
         }
 
-        /** Returns the number of a window at a time. */
+        /** Returns the number of a window, by its first step or by a time within it. */
         long number(ProfileSnapshot window, long atMs) {
             return steps > 0 ? window.identity().firstStep().orElse(0) / steps : Math.floorDiv(atMs - ORIGIN_MS, ms);
         }
@@ -132,10 +133,13 @@ public final class WindowExport implements AutoCloseable {
         private final long steps;
         private final Thread woken;
 
-        /** The step that ends the window; none while the export is awake. */
+        /** The number of steps at which the window ends; {@link Long#MAX_VALUE} while the export is awake. */
         private volatile long due;
 
         private volatile boolean reached;
+
+        /** The index of the step that ended the last window; negative before the first. */
+        private volatile long reachedAt = -1;
 
         StepEnds(long steps, Thread woken) {
             this.steps = steps;
@@ -164,15 +168,16 @@ public final class WindowExport implements AutoCloseable {
         public void stepEnded(Step step) {
             if (step.index() + 1 >= due) {
                 due = Long.MAX_VALUE;
+                reachedAt = step.index();
                 reached = true;
                 LockSupport.unpark(woken);
             }
         }
 
-        /** Makes the next window end with the next multiple after a step. */
+        /** Makes the next window end at the next multiple of {@code steps} after a step. */
         void after(long lastStep) {
             reached = false;
-            due = (lastStep + 1) / steps * steps + steps;
+            due = (Math.max(lastStep, reachedAt) + 1) / steps * steps + steps;
         }
     }
 
@@ -269,9 +274,7 @@ public final class WindowExport implements AutoCloseable {
             // The caller reports the failure.
         }
         LoggerFactory.getLogger(WindowExport.class)
-                .warn(
-                        "windows within '{}' megabytes: that is no whole number above 0, and they stay within 256",
-                        megabytes);
+                .warn("export_mb '{}': expected a whole number above 0; using 256 MiB", megabytes);
         return USUAL_BYTES;
     }
 
@@ -284,7 +287,7 @@ public final class WindowExport implements AutoCloseable {
         } while (!isLast);
     }
 
-    /** Returns a time within the window that has ended. */
+    /** Waits until the window ends, or the export is being closed. Returns a time within the window. */
     private long awaitEnd() {
         if (stepEnds != null) {
             while (!closing && !stepEnds.reached) {
@@ -302,7 +305,7 @@ public final class WindowExport implements AutoCloseable {
         return Math.min(nowMs, endMs - 1);
     }
 
-    /** Ends the open window at a time. */
+    /** Ends and writes the open window; {@code atMs} is a time within it. */
     void writeWindow(long atMs) {
         ProfileSnapshot window = reader.next();
         if (stepEnds != null) {
@@ -328,7 +331,7 @@ public final class WindowExport implements AutoCloseable {
     }
 
     /**
-     * Returns the number of old windows that were deleted to keep the rest within the bound.
+     * Returns the number of old windows that were deleted to keep the rest within the size limit.
      *
      * @return 0 or more
      */
@@ -345,7 +348,7 @@ public final class WindowExport implements AutoCloseable {
         return failed;
     }
 
-    /** Writes the open window and ends the export. Waits until both are done. A second call does nothing. */
+    /** Writes the open window and ends the export. Waits until the window is written. A second call does nothing. */
     @Override
     public void close() {
         closing = true;

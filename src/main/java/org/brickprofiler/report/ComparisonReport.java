@@ -37,15 +37,19 @@ import org.brickprofiler.report.internal.JsonText;
 import org.brickprofiler.report.internal.TextTable;
 
 /**
- * A comparison of runs for people, for a pull request, for a browser, and for programs. In each form the remarks that
- * cast doubt on the figures come first. Equal comparisons give equal text, in every locale. Stateless; any thread.
+ * A comparison of runs for people, for a pull request, for a browser, and for programs. In each form, the remarks that
+ * cast doubt on the figures come before the compared lines. Equal comparisons give equal text, in every locale.
+ * Stateless; any thread.
  */
 public final class ComparisonReport {
 
     private static final String SCHEMA_VERSION = "1.0";
     private static final String NONE = "-";
 
-    /** The absolute value, %, beyond which only the order of magnitude of an interval's end is of interest. */
+    /**
+     * The largest upper end of an interval, %, that is printed. A larger one is printed as "more than this": only its
+     * order of magnitude is of interest.
+     */
     private static final double MOST_SHOWN_PERCENT = 10_000;
 
     /** The longest note in the table; longer notes follow below the table. */
@@ -77,8 +81,8 @@ public final class ComparisonReport {
     }
 
     /**
-     * Returns the report for a comment in Markdown: lines that changed are visible, the others are folded. Names appear
-     * unchanged, with any characters.
+     * Returns the report for a comment in Markdown: lines that changed and lines of the whole are visible, the others
+     * are folded. No name becomes markup; characters other than printable ASCII are escaped, as in Java source.
      *
      * @param comparison the comparison
      * @return lines of Markdown
@@ -129,10 +133,10 @@ public final class ComparisonReport {
     }
 
     /**
-     * Returns the report as one page for a browser, which loads nothing, opens from a disk and prints: the remarks, the
-     * whole, then bricks, categories and tiles, those with a verdict and the largest change first, each with its
-     * interval drawn. The page contains the text of {@link #toJson}, which can be saved from it, and the text of
-     * {@link #toText}, which is shown if scripts are off.
+     * Returns the report as one page for a browser. The page loads nothing, opens from a disk, and can be printed. It
+     * shows the remarks, the whole, and then bricks, categories and tiles, each with its interval drawn; lines with a
+     * verdict and the largest change come first. The page contains the text of {@link #toJson}, which can be saved from
+     * it, and the text of {@link #toText}, which is shown if scripts are off.
      *
      * @param comparison the comparison
      * @return HTML, to be stored as UTF-8
@@ -147,10 +151,10 @@ public final class ComparisonReport {
     }
 
     /**
-     * Returns the lines that are slower by a percentage, one line of text each, as the reason of a failed build.
+     * Returns a line of text for each line that is slower, as the reason for a failed build.
      *
      * @param lines lines of a comparison, each of which is slower
-     * @return for example {@code "RmsNorm is 6.1 % slower (4.9 to 7.3)"}, ending with {@code "\n"}
+     * @return lines such as {@code "RmsNorm: +6.1 % [+4.9, +7.3]"}, each ending with {@code "\n"}
      */
     public static String regressions(List<Line> lines) {
         return lines.stream()
@@ -376,7 +380,7 @@ public final class ComparisonReport {
                 table.append(" | ").append(cell.apply(line));
             }
             table.append(" | ")
-                    .append(isChange(line) ? "**" + verdict + "**" : escaped(verdict))
+                    .append(isChange(line) ? "**" + escaped(verdict) + "**" : escaped(verdict))
                     .append(" |\n");
         }
         return table.toString();

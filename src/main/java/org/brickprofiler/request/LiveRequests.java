@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * step of the request ends, the differences of these sums are its waiting time by cause. So a request costs the same
  * for each of its steps, however many steps of others lie in between.
  *
- * <p>Waiting after the latest token is kept apart: the next token turns it into stalls, and the finish into delivery.
+ * <p>Waiting time after the latest token is stored separately: the next token turns it into stalls, or the finish into
+ * delivery.
  */
 final class LiveRequests {
 
@@ -24,12 +25,14 @@ final class LiveRequests {
 
     private static final int SLOT_BITS = 16;
 
-    /** The most requests that are live at once; of more, the one that has been silent longest is evicted. */
+    /**
+     * The most requests that are live at once. If one more arrives, the one that has been silent longest is evicted.
+     */
     static final int MOST = 1 << SLOT_BITS;
 
     private static final int SEQUENCE_BITS = 32;
 
-    // The first cache line of a slot has the values that inStep reads.
+    // The first cache line of a slot contains the values that inStep reads.
     private static final int HANDLE = 0;
     private static final int FLAGS = 1;
     private static final int OPEN = 2;
@@ -62,7 +65,7 @@ final class LiveRequests {
     private static final int WORKS = 36;
     private static final int STRIDE = 40;
 
-    /** A step has worked on the request, or does. */
+    /** A step has worked on the request, or is working on it. */
     private static final long IN_STEP = 1;
     /** A step of the request has ended. */
     private static final long STEPPED = 2;
@@ -73,7 +76,10 @@ final class LiveRequests {
 
     private static final int OUTCOME_SHIFT = 8;
 
-    /** The bits below the number of the last step of a work: whether it has prompt tokens, and the whole step. */
+    /**
+     * The bits below the number of the last step of a work: whether the work is on the request's own prompt, and
+     * whether it ends with the step.
+     */
     private static final long WORK_PROMPT = 1;
 
     private static final long WORK_WHOLE = 2;
@@ -99,7 +105,7 @@ final class LiveRequests {
     /** The upper bits of every handle, which differ from those of other recorders. */
     private final long salt;
 
-    /** Receives what is known of requests; replaced by a reset. */
+    /** The sums to which requests are added; replaced by a reset. */
     private RequestSums sums;
 
     private long sequence;
@@ -108,18 +114,18 @@ final class LiveRequests {
     private int live;
     private int waiting;
 
-    /** The slots by the time of their latest sign of life. */
+    /** The first and the last slot in the order of their latest signs of life. */
     private int oldest = NONE;
 
     private int newest = NONE;
 
     /**
-     * No requests.
+     * Creates a table without requests.
      *
      * @param log receives the work on requests
      * @param steps returns the step that is under way at an index
-     * @param finished receives the cells of a {@link RequestRecord}, which are used again
-     * @param sums receive what is known of requests
+     * @param finished receives the cells of a {@link RequestRecord}, in an array that is reused
+     * @param sums the sums to which requests are added
      * @param salt a number above 0, of 15 bits
      */
     LiveRequests(
@@ -152,7 +158,7 @@ final class LiveRequests {
 
     // ---- arrival ----
 
-    /** Adds a request, and returns its handle. If there is no slot left, evicts the one that was silent longest. */
+    /** Adds a request, and returns its handle. If no slot is left, evicts the request that has been silent longest. */
     long arrive(long atNs, long promptTokens) {
         if (live == MOST) {
             evict(silentLongest());
@@ -176,7 +182,7 @@ final class LiveRequests {
         return handle;
     }
 
-    /** Returns the request without a step for the longest time. A request in a step is not silent. */
+    /** Returns the request that has been in no step for the longest time. A request in a step is not silent. */
     private int silentLongest() {
         for (int i = 0; i < live && isInSteps(oldest); i++) {
             touch(oldest);
@@ -242,7 +248,7 @@ final class LiveRequests {
 
     // ---- steps ----
 
-    /** The prompt of a request has as many tokens as are cached or processed. */
+    /** Sets that the prompt of a request has as many tokens as are cached or processed. */
     void openPrompt(int slot) {
         cells(slot)[base(slot) + FLAGS] |= OPEN_PROMPT;
     }
@@ -251,7 +257,10 @@ final class LiveRequests {
         return (cells[base + FLAGS] & OPEN_PROMPT) != 0;
     }
 
-    /** Sets how many tokens of a prompt need no work; returns false, and sets all of them, if there are fewer. */
+    /**
+     * Sets how many tokens of a prompt need no work. If the prompt has fewer tokens, sets all of them and returns
+     * false.
+     */
     boolean setCached(int slot, long tokens) {
         long[] cells = cells(slot);
         int base = base(slot);
@@ -263,7 +272,8 @@ final class LiveRequests {
     }
 
     /**
-     * Sets the tokens of a prompt; returns false if more of them are cached or processed already: those are the prompt.
+     * Sets the number of tokens of a prompt. If more tokens are cached or processed already, sets their number and
+     * returns false.
      */
     boolean setPrompt(int slot, long tokens) {
         long[] cells = cells(slot);
@@ -274,7 +284,10 @@ final class LiveRequests {
         return tokens >= known;
     }
 
-    /** Returns how many tokens of its prompt are left to be processed; the largest number if any may be. */
+    /**
+     * Returns how many tokens of a request's prompt are left to be processed; {@link Long#MAX_VALUE} if its length is
+     * open.
+     */
     long promptLeft(int slot) {
         long[] cells = cells(slot);
         int base = base(slot);
@@ -313,7 +326,7 @@ final class LiveRequests {
         return (cells[base + FLAGS] & STEPPED) != 0 && cells[base + ACCOUNTED] > step.startNs();
     }
 
-    /** A step works on a request; returns false, and changes nothing, if two other steps do. */
+    /** Records that a step works on a request. If two other steps already do, changes nothing and returns false. */
     boolean enter(int slot, RunningStep step, long handle, long promptTokens) {
         long[] cells = cells(slot);
         int base = base(slot);
@@ -330,7 +343,7 @@ final class LiveRequests {
     }
 
     /**
-     * A step has ended, and gives its requests their tokens.
+     * Ends a step, and gives its requests their tokens.
      *
      * @param acceptedTokens accepted tokens of the step's draft
      */
@@ -381,7 +394,7 @@ final class LiveRequests {
         return gives == RunningStep.BY_RULE_AND_DRAFT ? limited(byRule, acceptedTokens) : byRule;
     }
 
-    /** A step is no step of its requests: it was abandoned. */
+    /** Abandons a step: it is no step of its requests. */
     void abandoned(RunningStep step) {
         for (int entry = 0; entry < step.entries(); entry++) {
             int slot = slotOf(step.handle(entry));
@@ -396,7 +409,9 @@ final class LiveRequests {
         }
     }
 
-    /** The latest step of a request was abandoned. If no other step has worked on it, it waits again. */
+    /**
+     * Handles a request whose only open step was abandoned. If no other step has worked on the request, it waits again.
+     */
     private void leftAll(int slot) {
         long[] cells = cells(slot);
         int base = base(slot);
@@ -420,7 +435,7 @@ final class LiveRequests {
      * Accounts for the time up to a moment at which steps of the request are under way.
      *
      * @param ending the step that ends
-     * @param endNs its end, which the moment is unless the request has finished before
+     * @param endNs the end of this step, which is the moment {@code toNs} unless the request finished earlier
      */
     private void account(long[] cells, int base, long toNs, RunningStep ending, long endNs) {
         long open = cells[base + OPEN];
@@ -432,7 +447,8 @@ final class LiveRequests {
             RunningStep earlier = otherIsLater ? step : other;
             RunningStep later = otherIsLater ? other : step;
             waitUntil(cells, base, Math.min(toNs, earlier.startNs()), earlier);
-            long earlierNs = Math.min(toNs, later.startNs());
+            // Both may have begun before the time up to which an earlier step was accounted for.
+            long earlierNs = Math.max(cells[base + ACCOUNTED], Math.min(toNs, later.startNs()));
             work(cells, base, earlierNs, otherIsLater ? open : second, earlier, earlier == ending ? endNs : NO_END);
             work(cells, base, toNs, otherIsLater ? second : open, later, later == ending ? endNs : NO_END);
         } else {
@@ -453,10 +469,14 @@ final class LiveRequests {
         return step.causeOf((int) (open >>> 32) - 1);
     }
 
-    /** @param endNs the end of the step; {@link #NO_END} if it goes on */
+    /**
+     * Accounts for the work of a step up to a moment.
+     *
+     * @param endNs the end of the step; {@link #NO_END} if it goes on
+     */
     private void work(long[] cells, int base, long toNs, long open, RunningStep step, long endNs) {
         long fromNs = cells[base + ACCOUNTED];
-        // The end of a step shows also without time in it: the request waited for this step.
+        // The end of a step is logged even without time in it, because the request waited for this step.
         if (toNs > fromNs || endNs != NO_END) {
             Cause cause = causeOf(open, step);
             logWork(cells, base, toNs, cause == Cause.OWN_PROMPT, step, endNs);
@@ -466,8 +486,8 @@ final class LiveRequests {
     }
 
     /**
-     * Adds to the latest work, or begins another one. One work covers consecutive steps of a thread as a whole, so a
-     * request that decodes undisturbed has one for all of its tokens.
+     * Extends the latest work, or begins a new one. A work covers consecutive whole steps of a thread, so a request
+     * that decodes undisturbed has one work for all of its tokens.
      */
     private void logWork(long[] cells, int base, long toNs, boolean prompt, RunningStep step, long endNs) {
         long fromNs = cells[base + ACCOUNTED];
@@ -540,7 +560,7 @@ final class LiveRequests {
 
     // ---- finish ----
 
-    /** A request has finished; within a step that is under way, it counts when this step ends. */
+    /** Finishes a request. If a step of the request is under way, the request counts when this step ends. */
     void finish(int slot, long atNs, Outcome outcome) {
         long[] cells = cells(slot);
         int base = base(slot);

@@ -1,6 +1,7 @@
 package org.brickprofiler.roofline;
 
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,8 +22,9 @@ import org.brickprofiler.roofline.MachineRoof.Rate;
 
 /**
  * Measures the limits of a machine. The loops are written so that C2 vectorises them: all arrays of a loop have one
- * index, and no value is carried from one iteration to the next, as in a reduction. Their results are kept, so that the
- * compiler cannot omit the computation. One thread; the threads that it starts end before it returns.
+ * index, and no value is carried from one iteration to the next, unlike in a reduction. Their results are stored, so
+ * that the compiler cannot omit the computation. One thread; the threads that a measurement starts end before it
+ * returns.
  */
 final class RoofProbe {
 
@@ -31,7 +33,7 @@ final class RoofProbe {
 
     private static final int ROW_BYTES = ROW * Float.BYTES;
 
-    /** The number of rows that are read together, and of rows of a triad and of a copy. */
+    /** The number of rows that one step of a loop processes: of reading, of a triad, and of a copy. */
     private static final int READ_ROWS = 4;
 
     private static final int TRIAD_ROWS = 3;
@@ -45,7 +47,7 @@ final class RoofProbe {
 
     private static final long LEAST_BYTES = 1L << 20;
 
-    /** A working set this many times the last cache finds next to nothing there. */
+    /** A working set that is this many times as large as the last cache finds almost nothing there. */
     private static final int BEYOND = 4;
 
     private static final int ROUNDS = 9;
@@ -57,13 +59,13 @@ final class RoofProbe {
     private static final float FACTOR = 0.999f;
     private static final float ADDEND = 0.001f;
 
-    /** Floats of the arrays of operations, all in the smallest cache. */
+    /** The lengths, in floats, of the arrays on which operations are measured; all fit the smallest cache. */
     private static final int[] FLOP_FLOATS = {1_024, 2_048, 4_096};
 
-    /** The working set of a brief measurement: larger than the private caches of a thread. */
+    /** The working set of a brief measurement: larger than the private caches of a core. */
     static final long BRIEF_BYTES = 16L << 20;
 
-    /** Figures of a brief measurement, by their names in a profile. */
+    /** The names in a profile of the figures of a brief measurement. */
     static final String BRIEF_READ = "roof_read_gbps";
 
     static final String BRIEF_FLOPS = "roof_gflops";
@@ -93,7 +95,7 @@ final class RoofProbe {
         return new MachineRoof(Environment.current(), Instant.now(), bandwidths, flops(1), flops(processors));
     }
 
-    /** Returns one thread's rates, in about a second, with memory that a process can spare. */
+    /** Measures the rates of one thread, in about a second, with memory that a process can spare. */
     static Map<String, Double> measureBriefly() {
         float[][] rows = new float[(int) (BRIEF_BYTES / ROW_BYTES)][ROW];
         warmUp(rows);
@@ -111,7 +113,7 @@ final class RoofProbe {
                     caches.put(kibibytes << 10, "L" + read(cache, "level"));
                 }
             }
-        } catch (IOException | NumberFormatException notDescribed) {
+        } catch (IOException | DirectoryIteratorException | NumberFormatException notDescribed) {
             caches.clear();
         }
         return caches;
@@ -172,17 +174,17 @@ final class RoofProbe {
                 written(processors, part -> first(part, count, rows), rows, perThread(count, rows)));
     }
 
-    /** Returns the faster of two loops that read and write: a copy has fewer streams than a triad, and moves more. */
+    /**
+     * Returns the rate of the faster of two loops that read and write, a triad and a copy. A copy has fewer streams
+     * than a triad, and may move more bytes.
+     */
     private static Rate written(int threads, IntUnaryOperator first, float[][] rows, int count) {
         Rate triad = rate(threads, part -> new Triad(rows, first.applyAsInt(part), count));
         Rate copy = rate(threads, part -> new Copying(rows, first.applyAsInt(part), count));
         return copy.high() > triad.high() ? copy : triad;
     }
 
-    /**
-     * Returns the number of rows of a thread's part: its share, but at least those of the smallest working set if there
-     * are as many.
-     */
+    /** Returns the number of rows of a thread's part: its share, but at least those of the smallest working set. */
     private int perThread(int count, float[][] rows) {
         int share = Math.max(READ_ROWS, count / processors);
         return Math.max(READ_ROWS, Math.min(share, rows.length / processors));
@@ -374,7 +376,10 @@ final class RoofProbe {
 
     // ---- rounds ----
 
-    /** Returns the rates of some rounds, in amounts per ns: GB/s for bytes, GFLOP/s for operations. */
+    /**
+     * Returns the lowest, median and highest rate of {@link #ROUNDS} rounds, in amounts per ns: GB/s for bytes, GFLOP/s
+     * for operations.
+     */
     private static Rate rate(int threads, Loops loops) {
         List<Loop> parts = new ArrayList<>();
         for (int part = 0; part < threads; part++) {
@@ -421,7 +426,7 @@ final class RoofProbe {
         }
     }
 
-    /** Returns each round's time, from the begin of the first thread to the end of the last, ns. */
+    /** Returns each round's time, from the beginning of the first thread to the end of the last, ns. */
     private static long[] together(List<Loop> parts, long passes) {
         CyclicBarrier barrier = new CyclicBarrier(parts.size());
         long[][] starts = new long[parts.size()][ROUNDS];

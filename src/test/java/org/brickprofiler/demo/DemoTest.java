@@ -61,6 +61,8 @@ class DemoTest {
             --serve --requests -1     | requests -1 is not within 1 to 100000
             --serve --device cuda     | --serve excludes --device, --tokens, --seconds
             --serve --jfr out.jfr     | --serve excludes --device, --tokens, --seconds
+            --serve --check-roof      | --serve excludes --device, --tokens, --seconds
+            --serve --calibrate       | --serve excludes --device, --tokens, --seconds
             stray                     | Unmatched argument
             --trace trace.txt         | .pftrace, .perfetto-trace, .json or .json.gz, not trace.txt
             --perturb RmsNorm         | 'RmsNorm' is not LAYER:BRICK
@@ -230,7 +232,7 @@ class DemoTest {
         assertThat(exitCode).isZero();
         assertThat(out.toString())
                 .contains("1 tokens in ")
-                .contains("Ended by the time limit of 0.000001 s, before 1500 tokens; --tokens decodes");
+                .contains("Ended by the time limit of 0.000001 s, before 1500 tokens; --tokens N alone sets");
     }
 
     @Test

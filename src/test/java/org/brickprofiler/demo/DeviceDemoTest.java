@@ -192,7 +192,7 @@ class DeviceDemoTest extends SimulatedRun {
             --device gpu                          | --device 'gpu' is not cpu, cuda, cuda:N, opencl or opencl:N
             --device cuda:                        | --device 'cuda:' is not cpu, cuda, cuda:N, opencl or opencl:N
             --device cuda:99999                   | --device 'cuda:99999' is not cpu, cuda, cuda:N, opencl or opencl:N
-            --device cuda --trace a.json          | --device cuda excludes --trace, --slow, --jfr, --graph, --checksums, --perturb, --waste and --calibrate
+            --device cuda --trace a.json          | --device cuda excludes --trace, --slow, --jfr, --graph, --checksums, --perturb, --waste, --calibrate and --check-roof
             --device cuda:0 --perturb 0:RmsNorm   | --device cuda:0 excludes
             --device cuda --temperature -1        | temperature -1.0 is not 0 or more
             """)

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -434,6 +435,37 @@ final class RequestRecorderTest {
         assertThat(onlyRecord().causeNs().get(Cause.DECODE)).isEqualTo(50);
         assertThat(RequestTimeline.causeNs(requests.timeline().get().segments().get(0)))
                 .isEqualTo(Map.of(Cause.DECODE, 50L));
+    }
+
+    /** Two steps that began before another step of the request ended, and in which it is named only afterwards. */
+    @Spec("25.4")
+    @Test
+    void noCauseHasNegativeTime() throws Exception {
+        long request = requests.arrived(5);
+        long own = begin(PROMPTS);
+        requests.inStep(request, 5);
+        ExecutorService first = Executors.newSingleThreadExecutor();
+        ExecutorService second = Executors.newSingleThreadExecutor();
+        try {
+            clock.advance(5);
+            long earlier = first.submit(() -> begin(DECODING)).get();
+            clock.advance(2);
+            long later = second.submit(() -> begin(PROMPTS)).get();
+            end(own, 3);
+            first.submit(() -> requests.inStep(request, 0)).get();
+            second.submit(() -> requests.inStep(request, 0)).get();
+            end(earlier, 5);
+            end(later, 5);
+        } finally {
+            first.shutdown();
+            second.shutdown();
+        }
+        requests.finished(request, Outcome.COMPLETED);
+
+        Map<Cause, Long> causes = new EnumMap<>(onlyRecord().causeNs());
+        causes.values().removeIf(ns -> ns == 0);
+        assertThat(causes).isEqualTo(Map.of(Cause.OWN_PROMPT, 10L, Cause.DECODE_BESIDE_PROMPTS, 10L));
+        assertThat(onlyRecord().durationNs()).isEqualTo(20);
     }
 
     @Spec("25.8")

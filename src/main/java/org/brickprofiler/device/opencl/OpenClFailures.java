@@ -30,14 +30,16 @@ final class OpenClFailures {
         this.stream = stream;
     }
 
-    /** Reports the code of a function, unless it is success. */
+    /** Reports the error code of a function that failed. */
     void report(String function, int code) {
         boolean losesQueue = code == OpenCl.DEVICE_NOT_AVAILABLE
                 || code == OpenCl.INVALID_CONTEXT
                 || code == OpenCl.INVALID_COMMAND_QUEUE
                 || code == ILLEGAL_ACCESS;
         report(function, function + " returned " + describe(code) + (losesQueue ? ": the queue is lost" : ""));
-        lost |= losesQueue;
+        if (losesQueue) {
+            lost = true;
+        }
     }
 
     void report(String function, String reason) {

@@ -13,10 +13,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A folder that one user has to itself: among all processes, and among all copies of the library in this one. POSIX
+ * An exclusive lock on a folder, among all processes and among all copies of the library in this process. POSIX
  * releases the locks of a process on a file when the process closes any of its descriptors of that file, so a second
- * copy must not even open the file of a lock that the first one holds. A system property, which all copies share, names
- * the folder therefore. Any thread.
+ * copy must not even open the file of a lock that the first one holds. Therefore a system property, which all copies
+ * share, names each locked folder. Any thread.
  */
 public final class FolderLock implements Closeable {
 
@@ -39,10 +39,10 @@ public final class FolderLock implements Closeable {
     }
 
     /**
-     * Takes a folder until it is closed or the process ends.
+     * Locks a folder until the lock is closed or the process ends.
      *
      * @param folder the folder, which exists
-     * @return the lock; empty if another user has the folder
+     * @return the lock; empty if the folder is locked already
      * @throws IOException when the folder does not exist
      */
     public static Optional<FolderLock> take(Path folder) throws IOException {
@@ -73,10 +73,10 @@ public final class FolderLock implements Closeable {
             if (held != null) {
                 return Optional.of(new FolderLock(key, channel, Optional.empty()));
             }
-            channel.close();
+            close(channel);
             return Optional.empty();
         } catch (OverlappingFileLockException withoutTheProperty) {
-            // The application has replaced the system's properties.
+            // The application has replaced the system properties, so the property that names the folder is gone.
             KEPT_OPEN.add(channel);
             return Optional.empty();
         } catch (IOException failed) {
@@ -84,17 +84,25 @@ public final class FolderLock implements Closeable {
         }
     }
 
+    private static void close(FileChannel withoutLock) {
+        try {
+            withoutLock.close();
+        } catch (IOException failed) {
+            // Another process holds the lock all the same.
+        }
+    }
+
     /**
      * Returns the reason why other processes do not see the lock, as on a file system without locks.
      *
-     * @return empty if they see it
+     * @return the reason; empty if other processes see the lock
      */
     public Optional<IOException> failure() {
         return failure;
     }
 
     /**
-     * Gives the folder back.
+     * Releases the folder.
      *
      * @throws IOException when the file cannot be closed: the folder stays locked until the process ends
      */

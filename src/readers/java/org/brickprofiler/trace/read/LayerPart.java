@@ -23,6 +23,8 @@ enum LayerPart {
     /** The choice of experts. */
     ROUTER(false),
     EXPERT(false),
+    /** The choice of the largest numbers, as a router or the sampling makes after its softmax. */
+    CHOICE(false),
     COLLECTIVE(false),
     EMBEDDING(false),
     BACKWARD(false),
@@ -62,6 +64,7 @@ enum LayerPart {
             case "Activation" -> ofActivation(name);
             case "MoeRouter" -> ROUTER;
             case "MoeExpert" -> EXPERT;
+            case "Sort", "Sampling" -> CHOICE;
             case "AllReduce", "ReduceScatter" -> COLLECTIVE;
             case "Embedding" -> EMBEDDING;
             case "Optimizer" -> BACKWARD;
@@ -76,7 +79,10 @@ enum LayerPart {
         };
     }
 
-    /** Compiled kernels list their operations by name: those that multiply more than a sigmoid are gated. */
+    /**
+     * Returns the part for the kernel of an activation. Compiled kernels list their operations by name; one that
+     * multiplies, and has no sigmoid, is gated.
+     */
     private static LayerPart ofActivation(String name) {
         if (name.contains("sigmoid")) {
             return SIGMOID;

@@ -14,12 +14,13 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.trace.read.LaunchSites.Kind;
 import org.eclipse.collections.impl.map.mutable.primitive.IntIntHashMap;
 import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
+import org.eclipse.collections.impl.set.mutable.primitive.IntHashSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds which projection a matrix product is, and to which brick an element-wise kernel belongs, if their names do not
- * show it: by the module that launched them if the trace has modules, otherwise by their place in the layer. One
- * thread.
+ * Finds the projection of a matrix product and the brick of an element-wise kernel if the kernel's name does not show
+ * it. If the trace has modules, the module that launched the kernel decides; otherwise, the place of the kernel in the
+ * layer decides. One thread.
  *
  * <p><b>The layer.</b> On a stream, the kernels between two attentions are the rest of one layer and the beginning of
  * the next:
@@ -32,9 +33,13 @@ import org.jspecify.annotations.Nullable;
  * precedes the last, it is the head of the model, and the next pass begins after it. Before the first attention only
  * the end of this sequence exists, and after the last attention only its beginning. If a group has a number of products
  * that its part of the layer cannot have, its products stay matrix products. The whole stretch between two attentions
- * stays unchanged if it has another number of groups or any kernel of a backward pass. Norms of queries and keys make
- * three groups of the last one. Softmax counts as attention if the trace has no fused attention; the products beside it
- * are then the scores and the output of the attention.
+ * stays unchanged if it has another number of groups or any kernel of a backward pass. Norms of queries and keys divide
+ * the last group into three.
+ *
+ * <p><b>Softmax.</b> Without a module or a name that shows its use, the next kernels decide it: before a product it
+ * belongs to an attention, and before a choice, an expert, a norm or an activation to a router, a sampling, a
+ * classifier or a loss. If the trace has no fused attention, the softmax of an attention counts as the attention, and
+ * the products beside it are its scores and its output.
  *
  * <p><b>Diffusion transformers.</b> Layer norms begin their blocks, and RMS norms lie between the projections of
  * queries, keys and values. Text and image may have products of their own, in any order:
@@ -44,11 +49,12 @@ import org.jspecify.annotations.Nullable;
  * attention | up, activation, down | norm | q, k, v | attention
  * }</pre>
  *
- * <p>There, only layer norms divide the products into groups. A product that modulates a norm may stand beside those of
- * a feed-forward block and stays a matrix product: the two of the block enclose their activation directly.
+ * <p>There, only layer norms divide the products into groups. A group may contain a product that modulates a norm
+ * beside the two products of a feed-forward block. That product stays a matrix product, because only the two products
+ * of the block directly enclose the activation.
  *
- * <p><b>Memory.</b> For each stream the kernels since the last attention are kept, at most {@value #MOST_KEPT}; longer
- * stretches stay unchanged.
+ * <p><b>Memory.</b> For each stream the kernels since the last attention are kept, at most {@value #MOST_KEPT}. In
+ * longer stretches, the place of a kernel does not count.
  */
 final class LayerPlaces implements Closeable {
 
@@ -58,13 +64,16 @@ final class LayerPlaces implements Closeable {
     private static final int MOST_LAYOUTS = 1_024;
     private static final int LONGEST_SHAPE = 256;
 
-    /** The number of occurrences from which a layout counts as repeating. */
+    /** The least number of occurrences of a layout that counts as repeating. */
     private static final int ALIKE = 3;
 
     /** The most projections before an attention over text and images: query, key and value of each. */
     private static final int MOST_PROJECTIONS = 6;
 
-    /** The two products of a feed-forward block do about the same work; one of a modulation does far less. */
+    /**
+     * The largest ratio of the times of the two products of a feed-forward block. They do about the same work; a
+     * product of a modulation does far less.
+     */
     private static final int MOST_UNEQUAL = 3;
 
     private static final TraceRule.Target GATE_UP = new TraceRule.Target("GateUpProjection", BrickCategory.FFN);
@@ -76,6 +85,11 @@ final class LayerPlaces implements Closeable {
     private static final TraceRule.Target ATTENTION_ELEMENTWISE =
             new TraceRule.Target("AttentionElementwise", BrickCategory.ATTENTION);
     private static final TraceRule.Target FFN_ELEMENTWISE = new TraceRule.Target("FfnElementwise", BrickCategory.FFN);
+    /** A softmax whose result no attention uses. */
+    private static final TraceRule.Target OTHER_SOFTMAX = new TraceRule.Target("Softmax", BrickCategory.OTHER);
+
+    /** The name of a softmax that is an attention's whatever follows it. */
+    private static final Pattern OF_ATTENTION = Pattern.compile("att(ention|n)", Pattern.CASE_INSENSITIVE);
 
     /** A tanh alone: a kernel of PyTorch, or one by Inductor, which may also add the bias of the product before it. */
     private static final Pattern TANH = Pattern.compile("\\btanh_kernel|^triton_poi_fused_(addmm_)?tanh_\\d+$");
@@ -85,6 +99,10 @@ final class LayerPlaces implements Closeable {
     private final Kernels kernels;
     private final EventStore placed = new EventStore(EventStore.Order.BY_TIME);
     private final boolean softmaxIsAttention;
+    /** The softmax kernels that an attention used, and those that something else used. */
+    private final IntHashSet ofAttention = new IntHashSet();
+
+    private final IntHashSet ofOthers = new IntHashSet();
     /**
      * Whether a runtime orders the kernels by their dependencies only. It may then project the values after the
      * softmax. Inductor does so, too.
@@ -149,6 +167,8 @@ final class LayerPlaces implements Closeable {
         /** The attention before these events; null before the first one. */
         @Nullable
         Item opening;
+        /** The index of the softmax of which the next events decide whether it is an attention's; negative for none. */
+        int softmax = -1;
         /** Whether there are more events than the limit. */
         boolean isTooLong;
         /** The kernels that were found to be query, key and value projections. */
@@ -168,8 +188,8 @@ final class LayerPlaces implements Closeable {
      *
      * @param kernels the kernels of the events; the bricks that are found are added
      * @param sited events with their sites as details
-     * @param isByDependency whether a runtime orders the events by their dependencies, and not the program
-     * @return the events, to be closed
+     * @param isByDependency whether a runtime orders the events, by their dependencies only, instead of the program
+     * @return the placed events; the caller closes them
      * @throws IOException when a temporary file cannot be written or read
      */
     static LayerPlaces of(Kernels kernels, EventStore sited, boolean isByDependency) throws IOException {
@@ -180,6 +200,7 @@ final class LayerPlaces implements Closeable {
                 places.add(new Execution(event), event.detail());
             }
             for (Stream stream : places.streams.values()) {
+                places.decide(stream, places.endsInAttention(stream));
                 places.end(stream, null);
             }
             return places;
@@ -200,7 +221,9 @@ final class LayerPlaces implements Closeable {
         return placed;
     }
 
-    /** Returns whether enough stretches between attentions have this layout to exclude an accident. */
+    /**
+     * Returns whether so many stretches between attentions have the layout of this evidence that it is no coincidence.
+     */
     boolean repeats(long evidence) {
         return Evidence.isPlace(evidence) && stretches.get(Evidence.layout(evidence)) >= ALIKE;
     }
@@ -214,23 +237,96 @@ final class LayerPlaces implements Closeable {
         Item item = new Item(
                 event, site, parts.getIfAbsentPut(event.kernel(), () -> LayerPart.of(kernels.get(event.kernel()))));
         Stream stream = streams.getIfAbsentPut(event.row(), Stream::new);
-        if (isAttention(item)) {
-            end(stream, item);
-            stream.opening = item;
-            stream.isTooLong = false;
-            write(item);
-        } else {
-            stream.items.add(item);
-            if (stream.items.size() == MOST_KEPT) {
-                stream.isTooLong = true;
-                end(stream, null);
-            }
+        if (stream.softmax >= 0 && isAfterAttention(item)) {
+            decide(stream, true);
+        } else if (stream.softmax >= 0 && isAfterOtherSoftmax(item)) {
+            decide(stream, false);
+        }
+        if (item.part == LayerPart.ATTENTION || (softmaxIsAttention && isSurelyAttention(item))) {
+            decide(stream, false);
+            attention(stream, item);
+            return;
+        }
+        if (stream.softmax < 0 && isSoftmaxOfUnknownUse(item)) {
+            stream.softmax = stream.items.size();
+        }
+        stream.items.add(item);
+        if (stream.items.size() == MOST_KEPT) {
+            decide(stream, endsInAttention(stream));
+            stream.isTooLong = true;
+            end(stream, null);
         }
     }
 
-    private boolean isAttention(Item item) {
-        return item.part == LayerPart.ATTENTION
-                || (softmaxIsAttention && item.part == LayerPart.SOFTMAX && !isOfRouter(item));
+    private void attention(Stream stream, Item item) throws IOException {
+        end(stream, item);
+        stream.opening = item;
+        stream.isTooLong = false;
+        write(item);
+    }
+
+    // ---- the use of a softmax ----
+
+    /** Returns whether a softmax is an attention's by its module or its name, or because the order shows nothing. */
+    private boolean isSurelyAttention(Item item) {
+        return item.part == LayerPart.SOFTMAX
+                && !isOfRouter(item)
+                && (isByDependency
+                        || LaunchSites.block(item.site) == Kind.ATTENTION
+                        || OF_ATTENTION.matcher(nameOf(item)).find());
+    }
+
+    private boolean isSoftmaxOfUnknownUse(Item item) {
+        return item.part == LayerPart.SOFTMAX && !isOfRouter(item) && !isSurelyAttention(item);
+    }
+
+    /** Returns whether an event uses the softmax before it as an attention does: a product mixes the values. */
+    private boolean isAfterAttention(Item item) {
+        BrickCategory category = kernels.get(item.event.kernel()).target().category();
+        return item.part == LayerPart.PRODUCT
+                || (item.part != LayerPart.SOFTMAX && category == BrickCategory.ATTENTION);
+    }
+
+    /** Returns whether an event shows that the softmax before it is of a router, a sampling, a classifier or a loss. */
+    private static boolean isAfterOtherSoftmax(Item item) {
+        return switch (item.part) {
+            case CHOICE, ROUTER, EXPERT, BACKWARD -> true;
+            default -> item.part.separates() || item.part.isActivation();
+        };
+    }
+
+    /** Returns whether a softmax whose use is not in the trace has a kernel that only attentions used before. */
+    private boolean endsInAttention(Stream stream) {
+        if (stream.softmax < 0) {
+            return false;
+        }
+        int kernel = stream.items.get(stream.softmax).event.kernel();
+        return ofAttention.contains(kernel) && !ofOthers.contains(kernel);
+    }
+
+    /** Decides the use of a softmax that waits for it, and of those behind it. */
+    private void decide(Stream stream, boolean isAttention) throws IOException {
+        if (stream.softmax < 0) {
+            return;
+        }
+        List<Item> since = stream.items.subList(stream.softmax, stream.items.size());
+        (isAttention ? ofAttention : ofOthers).add(since.get(0).event.kernel());
+        stream.softmax = -1;
+        if (!isAttention) {
+            since.stream()
+                    .filter(this::isSoftmaxOfUnknownUse)
+                    .forEach(item -> item.be(OTHER_SOFTMAX, Evidence.BY_RULE));
+        } else if (softmaxIsAttention) {
+            List<Item> items = List.copyOf(since);
+            since.clear();
+            for (Item item : items) {
+                if (isSoftmaxOfUnknownUse(item)) {
+                    attention(stream, item);
+                } else {
+                    stream.items.add(item);
+                }
+            }
+        }
     }
 
     /** Returns whether a softmax chooses experts: its module is a router, or a feed-forward block. */
@@ -239,7 +335,7 @@ final class LayerPlaces implements Closeable {
                 && (LaunchSites.leaf(item.site) == Kind.ROUTER || LaunchSites.block(item.site) == Kind.FFN);
     }
 
-    /** Places the kernels of a stretch, which is complete. */
+    /** Places the kernels of a stretch, which ends here. */
     private void end(Stream stream, @Nullable Item closing) throws IOException {
         Stretch stretch = new Stretch(stream, closing);
         if (!stream.isTooLong) {
@@ -249,6 +345,10 @@ final class LayerPlaces implements Closeable {
         stretch.sums();
         stream.projections = stretch.projected;
         writeAll(stream);
+    }
+
+    private String nameOf(Item item) {
+        return kernels.get(item.event.kernel()).name();
     }
 
     private void writeAll(Stream stream) throws IOException {
@@ -331,8 +431,10 @@ final class LayerPlaces implements Closeable {
                 shape.add(opening.part);
             }
             for (Item item : items) {
-                boolean isSpecific =
-                        !item.part.isGeneral && item.part != LayerPart.OTHER && item.part != LayerPart.PRODUCT_SUM;
+                boolean isSpecific = !item.part.isGeneral
+                        && item.part != LayerPart.OTHER
+                        && item.part != LayerPart.CHOICE
+                        && item.part != LayerPart.PRODUCT_SUM;
                 if (isSpecific || item.part == LayerPart.ROOT) {
                     shape.add(item.part);
                 }
@@ -387,8 +489,8 @@ final class LayerPlaces implements Closeable {
         }
 
         /**
-         * Makes one group of three products that norms of queries and keys divide: query, key and value projections,
-         * after a whole feed-forward block, or after the head behind it.
+         * Joins the query, key and value projections, which norms of queries and keys divide into three groups, into
+         * one group. The three groups must follow a whole feed-forward block, or the head after it.
          */
         private void joinProjections() {
             int size = groups.size();
@@ -519,7 +621,10 @@ final class LayerPlaces implements Closeable {
             }
         }
 
-        /** SiLU without a factor belongs to the embedding of a time or to a modulation. */
+        /**
+         * Returns whether an activation is that of a feed-forward block between its two products. A SiLU without a
+         * factor is not: it belongs to the embedding of a time or to a modulation.
+         */
         private boolean isPair(int activation) {
             boolean isEnclosed = is(activation - 1, LayerPart.PRODUCT) && is(activation + 1, LayerPart.PRODUCT);
             if (!isEnclosed
@@ -535,7 +640,7 @@ final class LayerPlaces implements Closeable {
         /**
          * Counts a product after the last layer as the head. The last product of a trace may also be the first one of
          * another layer, if first products use the same kernel. A product of a pooler or a classifier is no head, as
-         * its module or the activation after it shows. A softmax right after the head is of the sampling.
+         * its module or the activation after it shows. A softmax right after the head belongs to the sampling.
          */
         private void head(int at) {
             Item product = items.get(at);
@@ -578,7 +683,7 @@ final class LayerPlaces implements Closeable {
         private void output(Group group) {
             List<Integer> products = group.products;
             boolean isUnfused = opening != null && opening.part == LayerPart.SOFTMAX;
-            boolean isFree = isByDependency || (opening != null && LayerPart.isCompiled(name(opening)));
+            boolean isFree = isByDependency || (opening != null && LayerPart.isCompiled(nameOf(opening)));
             boolean isValueLate =
                     isFree && isUnfused && stream.projections == 2 && products.size() == 3 && group.activation < 0;
             if (products.size() == (isValueLate ? 3 : isUnfused ? 2 : 1) && !group.hasExperts) {
@@ -629,7 +734,7 @@ final class LayerPlaces implements Closeable {
             } else if (!group.hasExperts && group.isWhole && feedForward(products, group.activation, evidence)) {
                 int down = products.get(products.size() - 1);
                 for (int at = products.get(0); at < down; at++) {
-                    // An activation function never adds.
+                    // An activation function neither reduces, copies nor fills.
                     boolean computes =
                             !is(at, LayerPart.REDUCTION) && !is(at, LayerPart.COPY) && !is(at, LayerPart.FILL);
                     general(at, at + 1, computes ? TraceRule.Target.of(BrickId.ACTIVATION) : FFN_ELEMENTWISE);
@@ -653,9 +758,9 @@ final class LayerPlaces implements Closeable {
         }
 
         /**
-         * Names the kernels between the projections and the attention. Without a kernel of its own, the rotary
-         * embedding is the arithmetic before the attention, or before the product that gives its scores, if it is
-         * enough for one.
+         * Names the kernels between the projections and the attention. If the rotary embedding has no kernel of its
+         * own, the arithmetic before the attention, or before the product that computes its scores, is taken for it,
+         * provided that this arithmetic can rotate.
          */
         private void beforeAttention(int from, int scores) {
             int rotated = from;
@@ -690,7 +795,7 @@ final class LayerPlaces implements Closeable {
         }
 
         /**
-         * Returns whether kernels can rotate: they multiply twice and add, or a compiled one multiplies and takes
+         * Returns whether kernels can rotate: they multiply twice and add, or a compiled kernel multiplies and takes
          * numbers apart. A bias is only added, and a scale is one factor.
          */
         private boolean rotates(int from, int to) {
@@ -715,11 +820,7 @@ final class LayerPlaces implements Closeable {
         }
 
         private String name(int at) {
-            return name(items.get(at));
-        }
-
-        private String name(Item item) {
-            return kernels.get(item.event.kernel()).name();
+            return nameOf(items.get(at));
         }
 
         private void general(int from, int to, TraceRule.Target brick) {
@@ -735,7 +836,7 @@ final class LayerPlaces implements Closeable {
          * Names the products of a feed-forward block: three, or two if the activation or a later kernel multiplies the
          * two halves of its input, so that the first product does the work of two.
          *
-         * @param activation the index of the activation, negative without one
+         * @param activation the index of the activation; negative if there is none
          */
         private boolean feedForward(List<Integer> products, int activation, long why) {
             int size = products.size();
@@ -858,7 +959,7 @@ final class LayerPlaces implements Closeable {
             }
         }
 
-        /** Of an activation that consists of several kernels, the module shows each. */
+        /** Returns whether a kernel is an activation, or by its module one of several kernels of an activation. */
         private boolean isActivation(Item item) {
             return item.part.isActivation() || LaunchSites.leaf(item.site) == Kind.ACTIVATION;
         }
@@ -886,7 +987,7 @@ final class LayerPlaces implements Closeable {
 
         final List<Integer> products = new ArrayList<>();
         final List<Integer> activations = new ArrayList<>();
-        /** The last of these, negative without one. */
+        /** The index of the last activation; negative if there is none. */
         int activation = -1;
 
         int lastExpert;
@@ -916,7 +1017,7 @@ final class LayerPlaces implements Closeable {
         }
 
         /**
-         * Returns whether it has a single product and no activation.
+         * Returns whether the group has a single product besides those of the attention, no activation and no experts.
          *
          * @param scores how many further products belong to the attention
          */

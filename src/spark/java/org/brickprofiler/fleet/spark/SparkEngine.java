@@ -16,9 +16,9 @@ import org.brickprofiler.fleet.Rows;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Apache Spark, on the master that is named, or else in this process. If a session already runs, as below
- * {@code spark-submit}, that session answers, and continues after the end. The memory is Spark's own setting. One
- * thread.
+ * Apache Spark, on the master that is named, or else in this process. If a session is already active, as under
+ * {@code spark-submit}, this session executes the queries, and {@link #close} leaves it open. Spark's own setting
+ * bounds the memory. One thread.
  */
 final class SparkEngine implements FleetEngine {
 
@@ -31,14 +31,16 @@ final class SparkEngine implements FleetEngine {
     }
 
     /**
-     * Starts it.
+     * Starts the engine.
      *
-     * @param options how it is to run
+     * @param options its resources
      * @return the engine, to be closed
      * @throws IOException when it cannot be started; the message says why
      */
     static SparkEngine open(Options options) throws IOException {
-        boolean isOwn = SparkSession.getActiveSession().isEmpty();
+        // The active session is that of the calling thread only.
+        boolean isOwn = SparkSession.getActiveSession().isEmpty()
+                && SparkSession.getDefaultSession().isEmpty();
         return new SparkEngine(answer(() -> session(options)), isOwn);
     }
 
@@ -57,7 +59,7 @@ final class SparkEngine implements FleetEngine {
             builder.config("spark.driver.host", "127.0.0.1")
                     .config("spark.driver.bindAddress", "127.0.0.1")
                     .config("spark.sql.shuffle.partitions", options.threads())
-                    // To plan the rest of a query anew after each stage takes longer here than it saves.
+                    // Planning the rest of a query again after each stage takes longer here than it saves.
                     .config("spark.sql.adaptive.enabled", false);
         }
         Path temporary = options.temporary();
@@ -73,7 +75,8 @@ final class SparkEngine implements FleetEngine {
             throw new IllegalArgumentException("the table " + name + " has no files");
         }
         answer(() -> {
-            // No columns from the names of folders: the run stands in the files, and would be read as a number here.
+            // No columns from the names of folders: the files contain the run, and from a folder it might be read as a
+            // number.
             session.read()
                     .option("recursiveFileLookup", true)
                     .parquet(parquetFiles.toArray(String[]::new))
@@ -101,7 +104,7 @@ final class SparkEngine implements FleetEngine {
         Dataset<Row> asked = answer(() -> session.sql(select));
         List<Row> given = answer(() -> asked.takeAsList(MOST_ROWS + 1));
         if (given.size() > MOST_ROWS) {
-            throw new IOException("the answer has more than " + MOST_ROWS + " rows: LIMIT bounds it");
+            throw new IOException("the answer has more than " + MOST_ROWS + " rows: add a LIMIT");
         }
         List<List<@Nullable Object>> rows = new ArrayList<>(given.size());
         for (Row each : given) {
@@ -114,7 +117,7 @@ final class SparkEngine implements FleetEngine {
         return new Rows(List.copyOf(Arrays.asList(asked.columns())), Collections.unmodifiableList(rows));
     }
 
-    /** Spark's result. It is written in Scala, and declares none of its exceptions. */
+    /** Returns a result of Spark. Catches every exception, because Spark, which is written in Scala, declares none. */
     private static <T> T answer(Callable<T> question) throws IOException {
         try {
             return question.call();

@@ -43,6 +43,7 @@ final class LayerPlacesTest {
             Map.entry('E', "void indexSelectLargeIndex<c10::BFloat16, long>()"),
             Map.entry('x', "void vllm::moe::topkGatingSoftmax<8, 128>()"),
             Map.entry('X', "fused_moe_kernel"),
+            Map.entry('K', "void at::native::sbtopk::gatherTopK<float, unsigned int, 1, false>()"),
             Map.entry('q', "triton_red_fused__to_copy_abs_amax_clamp_div_mul_0"),
             Map.entry('R', "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>()"),
             Map.entry('z', "triton_poi_fused__to_copy_clamp_div_1"),
@@ -349,6 +350,35 @@ final class LayerPlacesTest {
                 .containsEntry("AttentionCopy", 3L);
     }
 
+    /** A softmax is an attention's only if a product uses it: here a classifier's and a router's are none. */
+    @Spec("14.13")
+    @Test
+    void aSoftmaxThatNoProductUsesIsNoAttention() throws IOException {
+        assertThat(counts(read("NPUPSf"))).as("a classifier at the end").containsEntry("Softmax", 1L);
+        assertThat(counts(read("PSRNPSRN")))
+                .as("classifiers with a norm behind")
+                .containsEntry("Softmax", 2L)
+                .doesNotContainKey("AttentionSoftmax");
+        assertThat(counts(read("NPPPPcSfPP".repeat(3))))
+                .as("attention; a fill and a copy change nothing")
+                .containsEntry("AttentionSoftmax", 3L)
+                .doesNotContainKey("Softmax");
+
+        String layer = "NPPPPSPPNPSKXX";
+        TraceProfile mixture = read(layer.repeat(3) + "NHSK");
+        assertThat(counts(mixture))
+                .as("a router's softmax, before the choice of experts, and that of the sampling")
+                .containsEntry("AttentionSoftmax", 3L)
+                .containsEntry("AttentionScore", 3L)
+                .containsEntry("AttentionOutput", 3L)
+                .containsEntry("QkvProjection", 9L)
+                .containsEntry("OutputProjection", 3L)
+                .containsEntry("MoeRouter", 6L)
+                .containsEntry("LmHead", 1L)
+                .containsEntry("Sampling", 1L)
+                .doesNotContainKey("Softmax");
+    }
+
     @Test
     void theSoftmaxOfARouterIsNoAttention() throws IOException {
         assertThat(products("A" + "PNPSXXNPA".repeat(3)))
@@ -361,8 +391,8 @@ final class LayerPlacesTest {
             launches = launchIn(module, 'S', launches, 20L * launches, events);
         }
         assertThat(counts(Traces.read(Traces.array(events.toArray(String[]::new)))))
-                .as("by module")
-                .isEqualTo(Map.of("AttentionSoftmax", 2L, "MoeRouter", 2L));
+                .as("by module; nothing shows the use of the last one")
+                .isEqualTo(Map.of("AttentionSoftmax", 1L, "Softmax", 1L, "MoeRouter", 2L));
     }
 
     @Test
