@@ -998,8 +998,8 @@ public final class BrickProfiler extends SampleTables {
      * {@link #disable()} discard all starts. While the profiler is off, and in {@link SyncMode#NONE}, no mark is set.
      *
      * @return ns since the epoch: the construction, or the last {@link #resetEpoch}. With a device stream no two calls
-     *     on any stream of the profiler return the same number: if the clock stands still between them, the later call
-     *     returns slightly more
+     *     since then, on any stream of the profiler, return the same number: if the clock stands still between them,
+     *     the later call returns slightly more
      */
     public long elapsedNs() {
         return elapsedNs(DEFAULT_STREAM);

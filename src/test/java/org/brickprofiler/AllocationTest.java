@@ -27,7 +27,8 @@ final class AllocationTest {
     private static final int WARM_UP_CALLS = 5_000;
 
     /**
-     * Of {@link #CALLS} and {@link #WARM_UP_CALLS}, one in so many is interpreted: nearly three passes of all layers.
+     * The interpreted run makes one in so many of the {@link #CALLS} and {@link #WARM_UP_CALLS}: nearly three passes of
+     * all layers.
      */
     private static final int INTERPRETED = 40;
 
@@ -53,7 +54,10 @@ final class AllocationTest {
         assertThat(interpreted.output()).contains("start and stop by id=0");
     }
 
-    /** The known bricks of a thread that only uses timers, everything included that its first sample makes. */
+    /**
+     * Measures all known bricks on a thread that only uses timers, including everything that its first sample
+     * allocates.
+     */
     @Spec("2.12")
     @Test
     void aThreadTakesFewBytes() throws InterruptedException {
@@ -84,7 +88,7 @@ final class AllocationTest {
         return bytes;
     }
 
-    /** The fewest bytes of a stretch of calls. */
+    /** Returns the fewest bytes that one of several stretches of calls allocates. */
     private static long bytesOf(Runnable path, int calls, int warmUpCalls) {
         return AllocatedBytes.fewest(STRETCHES, () -> {
             for (int i = 0; i < warmUpCalls; i++) {
@@ -205,7 +209,7 @@ final class AllocationTest {
             }
         }
 
-        /** One measurement, and at the end of each pass its resolution. */
+        /** Defers one measurement, and resolves all measurements at the end of each pass. */
         private void passPart(BrickProfiler profiler) {
             profiler.recordDeferred(ids[next()], profiler.elapsedNs(), 1);
             if (profiler.pendingCount() == LAYERS * BRICKS) {

@@ -45,11 +45,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 
 /**
- * Which package may know which, read off the compiled classes of the library and of the programs.
+ * Checks which package may depend on which, on the compiled classes of the library and of the programs.
  *
  * <p>Four layers, and every dependency points down: top (programs; no part of the library), outer (uses of results and
- * spans), core (the root package alone), ground (small tools without a notion of bricks). A rule that nothing is
- * subject to fails, and so does a package that is named here and does not exist.
+ * spans), core (the root package alone), ground (small tools without a notion of bricks). A rule that applies to no
+ * class fails. A package that is named here but does not exist fails the test, too.
  */
 @AnalyzeClasses(locations = ArchitectureTest.Compiled.class)
 final class ArchitectureTest {
@@ -147,7 +147,7 @@ final class ArchitectureTest {
             .dependOnClassesThat(CORE.or(OUTER).or(TOP).as("are above the ground layer"));
 
     @ArchTest
-    static final ArchRule whatAllStandOnKnowsNothing = noClasses()
+    static final ArchRule spiAndIoKnowNothingAboveThem = noClasses()
             .that(SPI.or(IO).as("are in spi or internal.io"))
             .should()
             .dependOnClassesThat(RECORD.or(TOOLS).as("are above them"));
@@ -203,7 +203,7 @@ final class ArchitectureTest {
     static final ArchRule theCommandLineKnowsNoExample =
             noClasses().that(inPackage("cli")).should().dependOnClassesThat(EXAMPLE);
 
-    /** It shows the results of other packages, and reads no trace. */
+    /** Reports show the results of other packages, and read no trace. */
     @ArchTest
     static final ArchRule reportKnowsWhatItShows =
             standsAlone(REPORT, OUTER.and(not(COMPARE.or(ROOFLINE).or(KERNEL).or(resideInAPackage(ROOT + ".trace")))));
@@ -260,7 +260,7 @@ final class ArchitectureTest {
             .resideInAnyPackage(
                     "org.apache.commons.numbers..", "org.apache.commons.rng..", "org.apache.commons.statistics..");
 
-    /** Whichever driver is there: the library knows none. */
+    /** The library works with any database driver, and names none. */
     @ArchTest
     static final ArchRule databasesAreKnownToReadersOfTracesAndFleetsOnly = noClasses()
             .that(not(READERS.or(inPackage("fleet"))))
@@ -278,7 +278,7 @@ final class ArchitectureTest {
             .should()
             .dependOnClassesThat(GPU_BINDING);
 
-    /** It is loaded if nothing but the JDK is. */
+    /** The bootstrap loader loads the bridge, so it depends on no class outside of the JDK. */
     @ArchTest
     static final ArchRule theBridgeKnowsTheJdkOnly = classes()
             .that(inPackage("agent.bridge"))
@@ -286,7 +286,7 @@ final class ArchitectureTest {
             .onlyDependOnClassesThat(resideInAnyPackage("java..", "org.jspecify..", ROOT + ".agent.bridge.."));
 
     @ArchTest
-    static final ArchRule whatWeavesIsKnownToTheAgentOnly = noClasses()
+    static final ArchRule weavingIsKnownToTheAgentOnly = noClasses()
             .that(not(inPackage("agent")))
             .should()
             .dependOnClassesThat()
@@ -330,9 +330,9 @@ final class ArchitectureTest {
                 .isEmpty();
     }
 
-    /** The public API refers to no type that a user cannot reach, and to no collection of a library. */
+    /** The public API refers neither to a type that a user cannot reach, nor to a collection of Eclipse Collections. */
     @ArchTest
-    static void noExportedSignatureNamesTheEngine(JavaClasses classes) {
+    static void noExportedSignatureNamesAnInternalType(JavaClasses classes) {
         Set<String> exported = exportedPackages();
         assertThat(exported).allSatisfy(name -> assertThat(classes.stream())
                 .as("classes of the exported package %s", name)
@@ -360,8 +360,8 @@ final class ArchitectureTest {
     }
 
     /**
-     * A long list of arguments hides which is which, so that records with many components have a builder. Functions of
-     * OpenCL have the parameters that its specification gives.
+     * In a long list of arguments, one is easily taken for another, so records with many components have a builder.
+     * Functions of OpenCL have the parameters that its specification gives.
      */
     @ArchTest
     static void noCallHasMoreThanEightArguments(JavaClasses classes) {
@@ -372,7 +372,7 @@ final class ArchitectureTest {
                 .flatMap(ArchitectureTest::callsAndReferences)
                 .filter(call -> OURS.test(call.getTargetOwner()))
                 .toList();
-        assertThat(calls.size()).as("calls that were looked at").isGreaterThan(40_000);
+        assertThat(calls.size()).as("checked calls").isGreaterThan(40_000);
         assertThat(calls)
                 .filteredOn(call -> call.getTarget().getRawParameterTypes().size() > MOST_ARGUMENTS)
                 .filteredOn(call -> !isOfItsBuilder(call) && !isOfOpenCl(call))
@@ -401,12 +401,9 @@ final class ArchitectureTest {
     @ArchTest
     static void noFileHasMoreThan900LinesOfCode(JavaClasses classes) throws IOException {
         Map<Path, Long> lines = new TreeMap<>();
-        for (String root : List.of("main", "agent", "cli", "fleet", "readers", "roofline", "examples")) {
-            Path folder = Path.of("src", root, "java");
-            if (Files.isDirectory(folder)) {
-                for (Path file : sources(folder)) {
-                    lines.put(file, linesOfCode(Files.readString(file)));
-                }
+        for (String root : List.of("main", "agent", "cli", "fleet", "readers", "spark", "examples")) {
+            for (Path file : sources(Path.of("src", root, "java"))) {
+                lines.put(file, linesOfCode(Files.readString(file)));
             }
         }
         assertThat(lines).hasSizeGreaterThan(100).allSatisfy((file, count) -> assertThat(count)
@@ -414,7 +411,7 @@ final class ArchitectureTest {
                 .isLessThanOrEqualTo(900));
     }
 
-    /** Only the compiler of JDK 25 warns of it; a merge of two methods leaves it behind. */
+    /** Such a comment is left behind when two methods are merged; only the compiler of JDK 25 warns of it. */
     @ArchTest
     static void noJavadocStandsBeforeAnother(JavaClasses classes) throws IOException {
         List<Path> found = new ArrayList<>();
@@ -460,8 +457,8 @@ final class ArchitectureTest {
     }
 
     /**
-     * Every type in the signature of a public or protected member, and above the type itself. Members that a class
-     * inherits from a package-private class of its package count as its own.
+     * Returns every type in the signatures of the public and protected members of a type, and its supertypes. Members
+     * that a class inherits from a package-private class of its package count as its own.
      */
     private static Map<String, JavaClass> namedBy(JavaClass type) {
         Map<String, JavaClass> named = new TreeMap<>();

@@ -256,7 +256,7 @@ final class BrickIdTest {
     }
 
     @Test
-    void theKeyAfterThemIsForNamesPastTheBound() {
+    void theKeyAfterTheKnownBricksIsForNamesPastTheBound() {
         NameTable names = BrickId.newNameTable();
 
         assertThat(names.find("(other names)")).isEqualTo(BrickId.FIXED_KEYS - 1);

@@ -11,11 +11,6 @@ import org.junit.jupiter.api.Test;
 final class BrickProfilerBuilderTest {
 
     @Test
-    void buildsProfilersThatAreOff() {
-        assertThat(BrickProfiler.builder().build().isEnabled()).isFalse();
-    }
-
-    @Test
     void theClockIsThatOfTheVirtualMachineUnlessSet() {
         assertThat(BrickProfiler.builder().build().elapsedNs()).isNotNegative();
 

@@ -11,7 +11,7 @@ import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Which sample the time of a checksum is: that of the brick that computed the output, or none. */
+/** The time of a checksum is that of the sample that computed the output, or unknown. */
 @Spec("10.2")
 final class BrickProfilerChecksumsTest {
 
@@ -43,9 +43,9 @@ final class BrickProfilerChecksumsTest {
         return OptionalLong.of(ns);
     }
 
-    /** The output is there, its checksum is taken, and then the next brick begins. */
+    /** The checksum of an output is recorded before the next brick begins. */
     @Test
-    void beforeTheLapItIsTheSampleThatEndsThen() {
+    void aChecksumBeforeTheLapHasTheTimeOfTheSampleThatTheLapEnds() {
         long timer = profiler.startBrick(BrickId.RMS_NORM);
         for (int layer = 0; layer < 3; layer++) {
             profiler.startLayer();
@@ -63,7 +63,7 @@ final class BrickProfilerChecksumsTest {
     }
 
     @Test
-    void afterTheLapItIsTheSampleThatHasJustEnded() {
+    void aChecksumAfterTheLapHasTheTimeOfTheSampleThatHasJustEnded() {
         long timer = profiler.startBrick(BrickId.RMS_NORM);
         for (int layer = 0; layer < 3; layer++) {
             clock.advance(10 + layer);
@@ -78,9 +78,12 @@ final class BrickProfilerChecksumsTest {
         assertThat(times()).containsExactly(ns(10), ns(100), ns(11), ns(101), ns(12), ns(102));
     }
 
-    /** The same brick twice in a row: the one that is under way counts, though the one before has just ended. */
+    /**
+     * If a brick runs twice in a row, the checksum belongs to the sample under way, although the one before has just
+     * ended.
+     */
     @Test
-    void ofTheSameBrickTwiceInARowEachHasItsOwn() {
+    void eachSampleOfABrickThatRunsSeveralTimesInARowHasItsOwnTime() {
         long timer = profiler.startBrick(BrickId.MOE_EXPERT);
         for (int expert = 0; expert < 5; expert++) {
             clock.advance(10 + expert);
@@ -124,7 +127,7 @@ final class BrickProfilerChecksumsTest {
     }
 
     @Test
-    void anOutputWhoseBrickIsOverAndForgottenHasNone() {
+    void anOutputWhoseBrickIsOverAndForgottenHasNoTime() {
         long timer = profiler.startBrick(BrickId.RMS_NORM);
         clock.advance(10);
         profiler.stopBrick(timer, 1);
@@ -140,7 +143,7 @@ final class BrickProfilerChecksumsTest {
     }
 
     @Test
-    void whatCannotBeToldAnyMoreIsNotTold() {
+    void theTimeIsUnknownIfSeveralSamplesOfTheBrickHaveEndedSince() {
         long timer = profiler.startBrick(BrickId.RMS_NORM);
         clock.advance(10);
         checksum(BrickId.RMS_NORM);

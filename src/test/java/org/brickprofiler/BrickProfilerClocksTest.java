@@ -11,13 +11,14 @@ import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.ClockKind;
 import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The same bricks on a clock that stands still and on one that runs: the device's times are the same, to the
- * nanosecond. To that end the device is busy with other work whenever bricks are launched, and behind the host until
- * they are waited for; the host's clock differs between the two, and must not matter.
+ * Runs the same bricks on a clock that stands still and on one that runs: the device's times are the same, to the
+ * nanosecond. Therefore the device is busy with other work whenever bricks are launched, and stays behind the host
+ * until the host waits. The host's clock differs between the two runs, and must not matter.
  */
 final class BrickProfilerClocksTest {
 
@@ -100,6 +101,7 @@ final class BrickProfilerClocksTest {
         assertThat(bench.stream.marksHeld()).isZero();
     }
 
+    @Spec("12.5")
     @ParameterizedTest
     @EnumSource
     void lapsShareTheirMarksAndOutliveAPass(ClockKind kind) {
@@ -110,7 +112,7 @@ final class BrickProfilerClocksTest {
             timer = bench.profiler.lap(timer, 1, BrickId.LM_HEAD);
         }
         bench.stream.work(5_000);
-        // The next work begins while the device still does this.
+        // The next work is launched while the device still works on this.
         bench.profiler.endPassAsync();
         bench.stream.work(100);
         bench.profiler.stopBrick(timer, 1);
@@ -118,6 +120,7 @@ final class BrickProfilerClocksTest {
         bench.profiler.endPass();
         assertThat(bench.totalNs(BrickId.RMS_NORM)).isEqualTo(10);
         assertThat(bench.totalNs(BrickId.LM_HEAD)).isEqualTo(20 + 30 + 40 + 50 + 60 + 70 + 80 + 90 + 100 + 5_100);
+        assertThat(bench.profiler.brickStats(BrickId.RMS_NORM).count()).isOne();
         assertThat(bench.profiler.brickStats(BrickId.LM_HEAD).count()).isEqualTo(10);
         bench.assertAllResolved();
         assertThat(bench.stream.marksHeld()).isZero();
@@ -252,7 +255,7 @@ final class BrickProfilerClocksTest {
         for (int thread = 0; thread < threads; thread++) {
             crew.run(() -> {
                 for (int i = 0; i < bricks; i++) {
-                    // One at a time, so that none lies around another's work.
+                    // One brick at a time, so that no brick encloses the work of another.
                     synchronized (bench) {
                         bench.brick(BrickId.RMS_NORM, 1_000);
                         launched.incrementAndGet();

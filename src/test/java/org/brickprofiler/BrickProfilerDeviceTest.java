@@ -175,23 +175,6 @@ final class BrickProfilerDeviceTest extends ProfiledDevice {
 
     // ---- lap ----
 
-    @Spec("12.5")
-    @Test
-    void lapsShareTheirMarks() {
-        long timer = profiler.startBrick(BrickId.RMS_NORM);
-        for (int brick = 1; brick <= 10; brick++) {
-            launch(10L * brick);
-            timer = profiler.lap(timer, 1, BrickId.RMS_NORM);
-        }
-        launch(100);
-        profiler.stopBrick(timer, 1);
-        assertThat(stream.marksSet()).isEqualTo(12);
-        profiler.endPass();
-        assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(650);
-        assertThat(stats(BrickId.RMS_NORM).count()).isEqualTo(11);
-        assertThat(stream.marksHeld()).isZero();
-    }
-
     @Test
     void aLapOutlivesTheBoundary() {
         long timer = profiler.startBrick(BrickId.RMS_NORM);
@@ -243,12 +226,12 @@ final class BrickProfilerDeviceTest extends ProfiledDevice {
         launch(300);
         profiler.recordDeferred(BrickId.LM_HEAD, second, 1);
         profiler.endPass();
-        // The first began when the host did; the second when the device was done with the first.
+        // The first began when the host launched it; the second when the device had finished the first.
         assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(1_000);
         assertThat(stats(BrickId.LM_HEAD).totalNs()).isEqualTo(300);
         assertThat(stats(BrickId.LM_HEAD).timeSource()).isEqualTo(DeviceTime.Source.DEVICE);
         assertThat(totals().busyNs()).isEqualTo(1_300);
-        // By the last mark further measurements from these starts go on with the stream's timeline.
+        // The last mark stays, so that later measurements from these starts continue the stream's timeline.
         assertThat(stream.marksHeld()).isOne();
         profiler.reset();
         assertThat(stream.marksHeld()).isZero();
@@ -272,7 +255,8 @@ final class BrickProfilerDeviceTest extends ProfiledDevice {
 
     @Test
     void aTimerOfAnotherProfilerDoesNoHarm() {
-        // On the host, and the lower bits of its clock say "device", a stream and a mark that are not there.
+        // A timer of the host, whose clock's low bits read as a device's timer with a stream and a mark that do not
+        // exist.
         FakeClock other = new FakeClock(-1);
         BrickProfiler host = BrickProfiler.builder().clock(other).build();
         host.enable();

@@ -12,7 +12,8 @@ import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /**
- * Many profilers, one after the other, on one stream of few marks: each gets those that the ones before do not need.
+ * Many profilers use one stream of few marks, one after the other: each gets the marks that earlier ones no longer
+ * need.
  */
 final class BrickProfilerGivenBackMarksTest {
 
@@ -29,7 +30,9 @@ final class BrickProfilerGivenBackMarksTest {
         return profiler;
     }
 
-    /** The profiler of a request: deferred bricks, one around them, and timers that nothing ends. */
+    /**
+     * Returns the profiler of a request: it has deferred bricks, one brick around them, and timers that nobody stops.
+     */
     private BrickProfiler request() {
         BrickProfiler profiler = profiler();
         profiler.startBrick(BrickId.EMBEDDING);
@@ -83,14 +86,17 @@ final class BrickProfilerGivenBackMarksTest {
     @Spec({"12.19", "12.21"})
     @Test
     void garbageCollectionGivesTheMarksBack() {
-        // Each waits until the marks of the one before it are back, so a few show the same as fifty.
+        // Each profiler waits until the marks of the one before it are back, so five profilers show the same as fifty.
         for (int i = 0; i < 5; i++) {
             assertAllTimed(request());
             Collected.until(() -> stream.marksHeld() == 0);
         }
     }
 
-    /** Bricks that have ended and starts that were reached hold no marks, so nothing has to be collected. */
+    /**
+     * Bricks that have ended and starts that were reached hold no marks without a garbage collection: each profiler
+     * keeps only the last mark of its timeline.
+     */
     @Test
     void profilersWithoutRunningTimersHoldOneMarkEach() {
         List<BrickProfiler> kept = new ArrayList<>();
@@ -132,7 +138,7 @@ final class BrickProfilerGivenBackMarksTest {
         }
     }
 
-    /** A schedule discards its warm-up while passes run. */
+    /** Discards samples as a schedule does at the end of its warm-up, while passes run. */
     @Test
     void aResetDuringPassesLeavesTimersRunning() {
         BrickProfiler profiler = profiler();

@@ -49,7 +49,7 @@ final class BrickProfilerRequestsTest {
                 .containsEntry(Cause.DECODE_BESIDE_PROMPTS, 40L);
     }
 
-    /** Then the times are those of prompts, not those of no requests. */
+    /** Without a request, the times to first token are those of prompts. */
     @Spec("25.8")
     @Test
     void ignoredCallsAloneAreNoRequests() {
@@ -65,10 +65,13 @@ final class BrickProfilerRequestsTest {
         assertThat(TextReport.render(snapshot)).contains("Time to first token");
     }
 
-    /** One thread switches the profiler off while the lock of the steps is held, and another one then on. */
+    /**
+     * One thread switches the profiler off and blocks on the lock of the steps; the thread that holds the lock then
+     * switches the profiler on.
+     */
     @Spec("25.1")
     @Test
-    void ofTwoSwitchesAtOnceBothRecordersKeepTheSame() throws Exception {
+    void afterConcurrentSwitchesProfilerAndRequestRecorderAgree() throws Exception {
         profiler.enable();
         RequestRecorder requests = profiler.requests();
         Thread other = new Thread(profiler::disable);
@@ -119,7 +122,7 @@ final class BrickProfilerRequestsTest {
 
     @Spec("25.5")
     @Test
-    void aStepThatTheProfilerAbandonsIsNone() {
+    void aStepThatTheProfilerAbandonsIsNoStepOfARequest() {
         profiler.enable();
         long request = profiler.requests().arrived(1);
         profiler.beginStep(StepInfo.prefill(1));
@@ -158,7 +161,7 @@ final class BrickProfilerRequestsTest {
         assertThat(profiler.requests().stats().counts().ignoredCalls()).isOne();
     }
 
-    /** A window would otherwise list the requests of earlier windows again, at other arrivals. */
+    /** Otherwise a window would list the requests of earlier windows again, with other times of arrival. */
     @Spec("25.9")
     @Test
     void aNewEpochMovesNoRequestThatHasFinished() {

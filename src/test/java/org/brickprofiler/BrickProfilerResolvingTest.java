@@ -41,7 +41,7 @@ final class BrickProfilerResolvingTest extends ProfiledDevice {
     }
 
     @Test
-    void aBrickOfACaptureDoesNotTakeThePassBeforeWithIt() {
+    void aBrickOfACaptureLeavesThePassBeforeResolved() {
         brick(BrickId.RMS_NORM, 300);
         profiler.endPass();
         stream.capture(true);
@@ -84,7 +84,7 @@ final class BrickProfilerResolvingTest extends ProfiledDevice {
     }
 
     @Test
-    void aPassThatIsDoneIsFoundWithOneQuestion() {
+    void aFinishedPassIsFoundWithOneQuery() {
         for (int i = 0; i < 1_000; i++) {
             brick(BrickId.RMS_NORM, 10);
         }
@@ -185,7 +185,7 @@ final class BrickProfilerResolvingTest extends ProfiledDevice {
 
     // ---- measurements whose start is no mark ----
 
-    /** The start is read from the application's own clock: between the marks around it there may be other work. */
+    /** The start comes from the application's own clock; between the marks around it, there may be other work. */
     @Spec("12.8")
     @Test
     void aDeferredMeasurementFromAnotherClockIsUnresolvedAndCounted() {

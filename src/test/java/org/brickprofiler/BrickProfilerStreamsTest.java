@@ -130,7 +130,7 @@ final class BrickProfilerStreamsTest extends ProfiledDevice {
         }
         brick(BrickId.RMS_NORM, 100);
         profiler.endPass();
-        // A brick takes the host nothing, so the device is at work for 100 of each gap.
+        // The host spends LAUNCH_NS on each brick, and the device works during the first 100 ns of each gap.
         assertThat(totals().idleNs()).isEqualTo(600 + 3 * LAUNCH_NS);
         assertThat(totals().gaps()).isEqualTo(3);
         assertThat(totals().shortestGapNs()).isEqualTo(100 + LAUNCH_NS);
@@ -260,7 +260,7 @@ final class BrickProfilerStreamsTest extends ProfiledDevice {
         assertThat(stats(BrickId.HOST_TO_DEVICE).totalNs()).isEqualTo(4_000);
     }
 
-    /** The one stream goes on only when the other thread has ended its pass and launched more. */
+    /** The stream "copies" finishes only after the other thread has ended its pass on the stream "decode". */
     @Test
     void aPassThatEndsReleasesTheStreamThatAnotherThreadWaitsFor() throws Exception {
         CountDownLatch waits = new CountDownLatch(1);

@@ -20,7 +20,7 @@ final class BrickProfilerThreadsTest {
 
     private static final int NS_AN_ELEMENT = 7;
 
-    /** Moves on by itself, so that timers measure something; never twice the same reading. */
+    /** Advances at each reading, so that timers measure something and no two readings are equal. */
     private final AtomicLong ticks = new AtomicLong();
 
     private final NanoClock clock = ticks::incrementAndGet;
@@ -158,7 +158,8 @@ final class BrickProfilerThreadsTest {
     void theSwitchMayBeFlippedWhileThreadsRecord() throws Exception {
         Crew crew = new Crew();
         List<FutureTask<Integer>> writers = List.of(crew.start(() -> {
-            // While it is off a turn takes no time, and the thread that turns it on may have to wait for a processor.
+            // Only started timers count: while the profiler is off, turns take hardly any time, and the thread that
+            // switches it on may have to wait for a processor.
             int started = 0;
             while (started < 20_000) {
                 long timer = profiler.startBrick(BrickId.LM_HEAD);

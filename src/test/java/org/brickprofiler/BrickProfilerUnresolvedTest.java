@@ -7,7 +7,7 @@ import org.brickprofiler.internal.record.CapturedLog;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
-/** Samples whose time is not known, or not yet: none is made up, and no mark is lost. */
+/** Samples whose time is unknown, or not yet known: the profiler makes up no time and loses no mark. */
 final class BrickProfilerUnresolvedTest extends ProfiledDevice {
 
     @Spec("12.6")
@@ -87,7 +87,7 @@ final class BrickProfilerUnresolvedTest extends ProfiledDevice {
     }
 
     @Test
-    void idleTimeGoesOnBehindALayerWithAnUnresolvedBrick() {
+    void idleTimeIsCountedAfterALayerWithAnUnresolvedBrick() {
         profiler.setSyncMode(SyncMode.PER_LAYER);
         captured(BrickId.LM_HEAD, 1_000);
         brick(BrickId.RMS_NORM, 100);
@@ -114,7 +114,7 @@ final class BrickProfilerUnresolvedTest extends ProfiledDevice {
         assertThat(stats(BrickId.LM_HEAD).count()).isZero();
         assertThat(stats(BrickId.LM_HEAD).device().unresolved()).isEqualTo(1);
         assertThat(totals().busyNs()).isZero();
-        // That of the start: further measurements may begin there.
+        // The mark of the start stays, since later measurements may begin there.
         assertThat(stream.marksHeld()).isEqualTo(1);
     }
 

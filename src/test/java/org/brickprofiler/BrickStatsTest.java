@@ -193,7 +193,7 @@ final class BrickStatsTest {
     }
 
     @Test
-    void refusesSharesThatAreNone() {
+    void refusesSharesOutOfRange() {
         for (double share : new double[] {-0.1, 100.1, Double.NaN, Double.POSITIVE_INFINITY}) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> STATS.percentileNs(share))
@@ -304,9 +304,9 @@ final class BrickStatsTest {
                 });
     }
 
-    /** A sum that wraps would make the longest sample of all the median. */
+    /** If the number of samples wrapped around, the longest of all samples would become the median. */
     @Test
-    void distributionsOfMoreSamplesThanANumberHoldsAreNotAdded() {
+    void distributionsAreNotAddedIfTheNumberOfSamplesOverflows() {
         LatencyDistribution one = LatencyDistribution.ofCounts(100, new long[] {Long.MAX_VALUE - 1});
         LatencyDistribution two = LatencyDistribution.ofCounts(100, new long[] {2});
 

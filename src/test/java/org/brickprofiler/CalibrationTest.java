@@ -43,7 +43,10 @@ class CalibrationTest {
                 where, NO_SPREAD, NO_SPREAD, 0, Map.of(Mode.OWN, cost(ownNs), Mode.PLAIN, cost(plainNs)));
     }
 
-    /** Started bricks show 2 of 5 parts, those of a lap 3. */
+    /**
+     * A started brick costs five parts, of which its own duration includes two; a lap costs three, and the duration
+     * includes all.
+     */
     private static Cost cost(double partNs) {
         return new Cost(NO_SPREAD, spread(5 * partNs), spread(2 * partNs), spread(3 * partNs));
     }
@@ -149,7 +152,7 @@ class CalibrationTest {
             clock.advance(5);
         }
         assertThat(profiler.snapshot().facts().nesting())
-                .as("asked for by nobody")
+                .as("before a calibration")
                 .isEmpty();
         profiler.calibrate();
         assertThat(profiler.snapshot().facts().nesting())
@@ -165,7 +168,7 @@ class CalibrationTest {
         BrickStats brick = Samples.brick("block", BrickCategory.OTHER, 1_000, 3_000);
         List<Calibration> calibrations = List.of(calibration(Samples.MACHINE, 10, 1));
 
-        // One graphed sample of four was begun by a lap, and held one started brick and one of a lap.
+        // Of four graphed samples, two were begun by a lap; on average, each held one started brick and one of a lap.
         RunFacts known = facts(calibrations, Map.of("block", new Nesting(4, 2, 8, 4)));
         assertThat(known.netNs(brick)).hasValue(4_000 - (20 + 30) - 2 * (50 + 30));
         assertThat(facts(calibrations, Map.of()).netNs(brick))
@@ -204,7 +207,7 @@ class CalibrationTest {
     }
 
     @Test
-    void ofOneEnvironmentTheCheapestStands() {
+    void ofTheCalibrationsOfOneEnvironmentTheCheapestIsKept() {
         Calibration cheap = calibration(Samples.MACHINE, 1, 9);
         Calibration dear = calibration(Samples.MACHINE, 2, 1);
         assertThat(facts(List.of(dear), Map.of())

@@ -138,7 +138,7 @@ final class DynamicBricksTest {
     }
 
     @Test
-    void whatIsNoBrickAndWhatIsNegativeIsRefusedBeforeTheCodeRuns() {
+    void invalidKeysNamesAndAmountsAreRefusedBeforeTheCodeRuns() {
         List<String> ran = new ArrayList<>();
         Runnable body = () -> ran.add("body");
         Supplier<Boolean> answer = () -> ran.add("body");

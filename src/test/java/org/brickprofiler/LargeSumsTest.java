@@ -27,15 +27,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Sums that no longer fit a {@code long}: some numbers of samples would wrap to a negative sum, others to a positive
- * one.
+ * Sums that no longer fit a {@code long} saturate. Without that, some numbers of samples would wrap to a negative sum,
+ * others to a positive one.
  */
 @Spec("2.15")
 final class LargeSumsTest {
 
     private static final long LARGE = 1L << 62;
 
-    /** A way to record an amount, and the sum that it is part of. */
+    /** A way to record an amount, and the sum to which the amount is added. */
     private record Way(String name, Consumer<BrickProfiler> record, ToLongFunction<ProfileSnapshot> sum) {
         @Override
         public String toString() {
@@ -183,7 +183,9 @@ final class LargeSumsTest {
                 .containsOnly(Long.MAX_VALUE);
     }
 
-    /** Also the sums over outcomes and causes, of which a file may hold any. */
+    /**
+     * A file may hold any number of requests of each outcome and any time of each cause, so their sums saturate, too.
+     */
     @Test
     void requestsOfAllOutcomesStayAtTheLargest() {
         RequestStats.Counts counts = new RequestStats.Counts(
@@ -199,7 +201,7 @@ final class LargeSumsTest {
 
         assertThat(counts.allFinished()).isEqualTo(Long.MAX_VALUE);
         assertThat(requests.isRecorded()).isTrue();
-        // The times sum to 2^63, of which one is a half.
+        // The two times sum to 2^63, of which each is a half.
         assertThat(TextReport.render(ProfileSnapshot.builder(Instant.EPOCH, Instant.EPOCH, 1)
                         .threads(1, false)
                         .requests(requests)
@@ -218,7 +220,7 @@ final class LargeSumsTest {
         assertThat(timings.commandBuffers().get(0).totalNs()).isEqualTo(Long.MAX_VALUE);
     }
 
-    /** The way of nearly all samples adds without a question more, also to a sum that is at its end. */
+    /** The fast path, which nearly all samples take, has no further check, even if the sum is saturated. */
     @Test
     void smallSamplesAfterLargeOnesDoNotChangeTheSum() {
         FakeClock clock = new FakeClock();
@@ -240,7 +242,7 @@ final class LargeSumsTest {
     }
 
     @Test
-    void elementsBeyondThirtyTwoBitsAreExactBelowThat() {
+    void elementsOfMoreThanThirtyTwoBitsAreCountedExactly() {
         BrickProfiler profiler = BrickProfiler.enabled();
         long elements = 0xffffffffL;
         for (long more = 0; more < 3; more++) {

@@ -69,7 +69,7 @@ final class LatencyDistributionTest {
                 .withMessage("percentile 100.1 is not within 0 to 100");
     }
 
-    /** Shares such as 7 % or 99.9 % are no binary fractions; the rank must not slip by one for that. */
+    /** Shares such as 7 % or 99.9 % are not binary fractions; rounding must not move the rank by one. */
     @Test
     void theRankIsThatOfTheDecimalShare() {
         for (int count : new int[] {10, 50, 100, 125}) {
@@ -110,7 +110,7 @@ final class LatencyDistributionTest {
     }
 
     @Test
-    void refusesSharesThatAreNone() {
+    void refusesSharesOutOfRange() {
         for (double share : new double[] {-1, 100.5, Double.NaN, Double.NEGATIVE_INFINITY}) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> of(1).percentileNs(share))
@@ -119,7 +119,7 @@ final class LatencyDistributionTest {
     }
 
     @Test
-    void theMeanOfAPartTakesPartsOfSamples() {
+    void theMeanBetweenTwoPercentilesCountsSamplesInPart() {
         LatencyDistribution five = of(10, 20, 30, 40, 100);
         assertThat(five.meanNs(0, 100)).isCloseTo(40, within(1e-9));
         // Three quarters of the second and of the fourth, and the third.
@@ -133,7 +133,7 @@ final class LatencyDistributionTest {
     }
 
     @Test
-    void refusesCountsThatAreNone() {
+    void refusesNegativeCountsAndTooManyBuckets() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> LatencyDistribution.ofCounts(new long[] {3, -2}))
                 .withMessageContaining("-2")

@@ -42,7 +42,7 @@ final class NegativeElementsTest {
 
     private final FakeClock clock = new FakeClock(1_000);
 
-    /** A timer of each kind that there is. */
+    /** Returns a timer of each kind. */
     private static List<Long> timers(BrickProfiler profiler) {
         long unknown = TimerToken.pack(4_000, 5);
         profiler.tiles().enable();

@@ -17,16 +17,17 @@ import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.RunningProcess;
 
 /**
- * Whether net times are those of the same code without a profiler: short bricks on one thread, in pairs of processes of
- * which one has a profiler. The two processes of a pair take turns of some milliseconds, and never run at the same
- * time, so that changes of the machine's clock affect both. Arguments: pairs a way (21), about how long a brick takes,
- * ns (200), and any of the ways, of which all are tried otherwise; {@code INLINED} is for work that is compiled into
- * the method that times it, which otherwise is a method of its own, the same code in every process.
+ * Studies whether net times equal the times of the same code without a profiler. It times short bricks on one thread,
+ * in pairs of processes, of which one has a profiler. The two processes of a pair take turns of some milliseconds and
+ * never run at the same time, so changes of the machine's clock affect both. The arguments are the number of pairs for
+ * each way (default 21), the approximate duration of a brick in ns (default 200), and the ways to try (default all).
+ * With {@code INLINED}, the work is compiled into the method that times it. Otherwise the work is a method of its own,
+ * with the same code in every process.
  *
- * <p>A process prints how long a piece of work took: by the clock around all of them if there is no profiler, else the
- * sum of net times over the number of pieces; and how long the same takes in the same process without a profiler, in
- * steps between those with one. A graph of the first pieces shows the nesting of the bricks. Each brick does the same
- * work, a chain of dependent operations; the study does not cover optimisations of other code.
+ * <p>A process without a profiler prints the time of a piece of work by the clock around all pieces. A process with one
+ * prints the net time and the recorded time of a piece, and the time that a piece takes without bricks, measured in
+ * steps between those with bricks. A graph of the first pieces shows the nesting of the bricks. Each brick does the
+ * same work, a chain of dependent operations; the study does not cover optimisations of other code.
  */
 public final class NetStudy {
 
@@ -34,12 +35,12 @@ public final class NetStudy {
     private static final int STEPS_A_TURN = 100;
     private static final int TURNS = 50;
 
-    /** A processor that has waited is slow at first: so long a turn is not timed. */
+    /** The untimed steps at the beginning of a turn: a processor that has waited is slow at first. */
     private static final int WAKING_STEPS = 50;
 
     private static final int GRAPHED_STEPS = 2;
 
-    /** A compiler takes hundreds of calls of a method, however long its loop is. */
+    /** The JIT compiler compiles a method only after hundreds of calls, however long its loop is. */
     private static final int WARMUP_STEPS = 2_000;
 
     private static final int HELD = 10;
@@ -94,7 +95,7 @@ public final class NetStudy {
         return Arrays.stream(Way.values()).anyMatch(way -> way.name().equals(name));
     }
 
-    /** The output of one pair of processes, ns for a piece. */
+    /** The output of one pair of processes, in ns per piece of work. */
     private record Pair(double plainNs, double netNs, double recordedNs, double sameProcessNs) {
 
         double percentOfPair() {
@@ -171,7 +172,7 @@ public final class NetStudy {
                 .start();
     }
 
-    /** Has a process do something, and waits until it has. */
+    /** Sends a command to a process, and waits until the process has carried it out. */
     private static void answer(Socket process, int what) throws IOException {
         process.getOutputStream().write(what);
         if (process.getInputStream().read() != what) {
@@ -222,7 +223,7 @@ public final class NetStudy {
     }
 
     private void plain(int chain, int port) throws IOException {
-        // As much work in a turn as in the other process.
+        // A turn has as much work as one of the other process.
         Step both = () -> {
             state = bare(state, chain);
             bareNs += timeBare(chain);

@@ -106,12 +106,12 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Every public method and constructor of every public type is called with null for each of its parameters in turn, and
- * must refuse it with a message that names the parameter, unless the parameter is marked {@code @Nullable}. The other
- * arguments are made here; a type of which none can be made fails the test, so that none is left out silently.
+ * must refuse it with a message that names the parameter, unless the parameter is marked {@code @Nullable}. The test
+ * creates the other arguments. A type that it cannot create fails the test, so no method is left out silently.
  */
 final class NullArgumentsTest {
 
-    /** Packages that only the library itself calls, and the programs. */
+    /** The packages that only the library itself calls, and those of the programs. */
     private static final Pattern INTERNAL = Pattern.compile(
             "org\\.brickprofiler\\.(internal|report\\.internal|(export|trace)\\.setting|metrics\\.[A-Z]\\w+|agent|cli|fleet|demo|gpucheck)\\b.*");
 
@@ -312,7 +312,7 @@ final class NullArgumentsTest {
                                 () -> requireRefusal(called, i))));
     }
 
-    /** Switches, whose calls record nothing while they are off, refuse null in this state, too. */
+    /** Types with a switch refuse null also while they are off and record nothing. */
     @Spec({"2.7", "2.8"})
     @TestFactory
     Stream<DynamicTest> everyParameterIsRefusedByNameWhileOff() {
@@ -387,7 +387,7 @@ final class NullArgumentsTest {
             refusal = Objects.requireNonNullElse(e.getCause(), e);
         }
         assertThat(refusal).isInstanceOfAny(NullPointerException.class, IllegalArgumentException.class);
-        // The virtual machine's own message of a dereference has the name, too.
+        // The virtual machine's own message about a null dereference contains the name, too.
         assertThat(refusal.getMessage()).containsPattern("\\b" + parameter.getName() + "\\b");
     }
 

@@ -50,7 +50,7 @@ class PhasesProperties {
         threads.forEach(ExecutorService::shutdown);
     }
 
-    /** A step, or that there is none, or one that was not recorded. */
+    /** The phase of a recorded step, a step that was not recorded, or no step. */
     private enum Of {
         NO_STEP,
         UNRECORDED,
@@ -182,7 +182,7 @@ class PhasesProperties {
             }
         }
 
-        /** Lets another thread take the place of one that is idle: it may become the first of those that live. */
+        /** Replaces an idle thread by a new one, which may become the first of the live threads. */
         private void end(int thread) {
             Modelled mine = models.get(thread);
             if (mine.own == Of.NO_STEP && mine.given == Of.NO_STEP && !mine.inLayer) {
@@ -240,7 +240,7 @@ class PhasesProperties {
                 mine.layer = profiler.layerToken();
                 tokens.add(new Token(mine.layer, mine.own));
             }
-            // Both end the work for another layer.
+            // Starting and ending a layer both end the work for another layer.
             mine.inLayer = !mine.inLayer;
             mine.given = Of.NO_STEP;
         }
@@ -262,7 +262,7 @@ class PhasesProperties {
             }
         }
 
-        /** Ends a part of the whole: by a reset, or by the difference of two snapshots. */
+        /** Ends a part of the run, by a reset or by the difference of two snapshots. */
         private void part() {
             if (earlier != null) {
                 ProfileSnapshot later = profiler.snapshot();
@@ -299,7 +299,7 @@ class PhasesProperties {
             expect(mine, brick, ns, 3);
         }
 
-        /** Queued here, resolved by whichever thread ends a pass next. */
+        /** Queues a measurement, and resolves it by the end of the pass or by {@code finalize}. */
         private void deferred(Modelled mine) {
             BrickId brick = brick();
             profiler.recordDeferred(brick, profiler.elapsedNs(), 1);
@@ -342,7 +342,7 @@ class PhasesProperties {
             return expected.computeIfAbsent(phase + " " + brick.displayName(), name -> new Samples());
         }
 
-        /** The rule as the specification states it, without any table. */
+        /** Returns the phase by the rule of the specification, without any table. */
         private StepInfo.@Nullable Phase phase(Modelled mine) {
             if (mine.given != Of.NO_STEP) {
                 return mine.given.phase();

@@ -41,7 +41,10 @@ class PhasesTest extends ProfiledDevice {
         }
     }
 
-    /** The time comes when the next step is under way, of another phase: the moment of the stop counts. */
+    /**
+     * The device's time arrives during the next step, which has another phase; the moment of the stop decides the
+     * phase.
+     */
     @Spec({"17.9", "17.10"})
     @Test
     void aDeviceSampleBelongsToTheStepInWhichItWasStopped() {
@@ -72,7 +75,8 @@ class PhasesTest extends ProfiledDevice {
     }
 
     /**
-     * A worker with a token of the first step, one without, while steps of two phases and then of one are under way.
+     * One worker has a token of the first step, others have none, first while steps of two phases are under way, then
+     * of one.
      */
     @Spec("17.9")
     @Test
@@ -138,7 +142,10 @@ class PhasesTest extends ProfiledDevice {
         assertThat(onHost.brickStats(BrickId.RMS_NORM).count()).isEqualTo(2);
     }
 
-    /** The samples of an earlier step that come after it count in the next one, so that steps sum to their phase. */
+    /**
+     * Samples that arrive after the end of their step count in the next step of the phase, so that the steps sum to the
+     * phase.
+     */
     @Spec("17.2")
     @Test
     void aLateSampleCountsInTheNextStepOfItsPhase() throws InterruptedException {
@@ -161,7 +168,7 @@ class PhasesTest extends ProfiledDevice {
                 .containsExactly(5L, 230L);
     }
 
-    /** The tables of a thread without steps have rows for the samples without a phase alone. */
+    /** The table of a thread without steps has rows only for samples without a phase. */
     @Spec("17.11")
     @Test
     void phasesTakeMemoryWithTheirFirstSampleOnly() throws InterruptedException {

@@ -89,8 +89,8 @@ final class ProfileSnapshotProperties {
     }
 
     /**
-     * Calendar time differs from run to run, and a part without work does not know that another one has it; bricks that
-     * are otherwise equal must compare as equal.
+     * Removes the calendar time, which differs from run to run, and the number of samples whose work is known, which
+     * leaves out samples of a part without work. Bricks that are otherwise equal then compare as equal.
      */
     private static List<BrickStats> withoutCalendar(List<BrickStats> bricks) {
         List<BrickStats> plain = new ArrayList<>();
@@ -235,7 +235,7 @@ final class ProfileSnapshotProperties {
         assertThat(one.merge(two).merge(three)).isEqualTo(one.merge(two.merge(three)));
     }
 
-    /** The first brick has no phase, the others are in turn of one or another. */
+    /** The first brick has no phase; the others alternate between two phases. */
     private static Map<StepInfo.Phase, List<BrickStats>> inPhases(List<BrickStats> bricks) {
         Map<StepInfo.Phase, List<BrickStats>> phases = new EnumMap<>(StepInfo.Phase.class);
         for (int i = 1; i < bricks.size(); i++) {

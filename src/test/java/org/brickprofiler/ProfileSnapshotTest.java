@@ -71,7 +71,7 @@ final class ProfileSnapshotTest {
     }
 
     @Test
-    void sortsAndAddsUpWhatBelongsTogether() {
+    void sortsBricksAndAddsUpThoseOfOneNameAndCategory() {
         BrickStats same = Samples.brick("Up", BrickCategory.FFN, 70);
         BrickStats tie = Samples.brick("Also", BrickCategory.OTHER, 60);
         BrickStats empty = BrickStats.empty("Nothing", BrickCategory.OTHER, Bottleneck.UNKNOWN);
@@ -173,7 +173,7 @@ final class ProfileSnapshotTest {
     }
 
     @Test
-    void mergesTheRest() {
+    void mergesTheOtherComponents() {
         ProfileSnapshot one = with(1, 5, OptionalDouble.of(0.7), true, Samples.MACHINE);
         ProfileSnapshot two = with(2, 4, OptionalDouble.of(0.4), false, OTHER_MACHINE);
 
@@ -194,7 +194,7 @@ final class ProfileSnapshotTest {
     }
 
     @Test
-    void aRateThatOneSideSaidStays() {
+    void aCacheHitRateThatOnlyOneSideHasIsKept() {
         ProfileSnapshot said = with(1, 5, OptionalDouble.of(0.7), true, Samples.MACHINE);
         ProfileSnapshot silent = with(1, 5, OptionalDouble.empty(), true, Samples.MACHINE);
 

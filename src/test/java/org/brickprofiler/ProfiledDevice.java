@@ -27,7 +27,7 @@ abstract class ProfiledDevice extends DeviceBricks {
         return profiler.brickStats(id);
     }
 
-    /** Those of the stream "decode". */
+    /** Returns the totals of the stream "decode". */
     final StreamTotals totals() {
         return profiler.snapshot().streams().stream()
                 .filter(each -> each.stream().equals("decode"))

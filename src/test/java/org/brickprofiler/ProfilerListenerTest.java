@@ -102,7 +102,7 @@ final class ProfilerListenerTest {
 
     @Spec("21.1")
     @Test
-    void oneThatThrowsIsRemovedAndTheSampleStays() {
+    void aListenerThatThrowsIsRemovedAndTheSampleStays() {
         profiler.addListener(new ProfilerListener() {
             @Override
             public boolean wantsBricks() {

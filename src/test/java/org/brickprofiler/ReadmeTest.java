@@ -47,10 +47,10 @@ public class ReadmeTest {
     @TempDir
     Path folder;
 
-    /** The names that the shorter examples take as given. */
+    /** The names that the shorter examples assume. */
     public abstract static class Surroundings {
 
-        /** A queue that notes the calls of it. */
+        /** A queue that records its calls. */
         public static final class Queue {
 
             private final List<String> done = new ArrayList<>();
@@ -71,11 +71,11 @@ public class ReadmeTest {
         protected final CUcontext context = new CUcontext();
         protected final CUstream stream = new CUstream();
 
-        /** The example; the profiler that it made. */
+        /** Runs the example, and returns the profiler that it made. */
         public abstract BrickProfiler run();
     }
 
-    /** The example that contains a word, and nothing but it. */
+    /** Returns the code of the only example that contains a word. */
     private static String example(String word) throws Exception {
         List<String> examples = EXAMPLE.matcher(Files.readString(Path.of("README.md")))
                 .results()
@@ -141,7 +141,10 @@ public class ReadmeTest {
                 .collect(Collectors.toMap(BrickStats::name, BrickStats::count, Long::sum, TreeMap::new));
     }
 
-    /** The library and its regular dependencies: the class path of a project with the one dependency of the page. */
+    /**
+     * Returns the library and its regular dependencies, which are the class path of a project with the one dependency
+     * of the page.
+     */
     private static String classPathOfANewProject() {
         return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
                 .map(entry -> Path.of(entry).toAbsolutePath())

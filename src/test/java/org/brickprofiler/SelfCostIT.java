@@ -38,7 +38,7 @@ final class SelfCostIT {
     }
 
     @Test
-    void noSampleOfItGoesToTheTraceThatIsSwitchedOnFromOutside() throws IOException {
+    void noSampleOfTheMeasurementIsInATraceThatAPropertySwitchesOn() throws IOException {
         Path trace = folder.resolve("t.pftrace");
         ProcessResult result = ChildProcess.java(Traced.class)
                 .jvmOptions(List.of("-Dbrick.profiler.trace=" + trace))

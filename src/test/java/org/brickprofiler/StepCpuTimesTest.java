@@ -13,7 +13,7 @@ import org.brickprofiler.report.TextReport;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
-/** The CPU time of steps, on a thread whose times are the test's. */
+/** The CPU time of steps, on a thread whose times the test sets. */
 class StepCpuTimesTest {
 
     private final FakeClock clock = new FakeClock();
@@ -85,7 +85,7 @@ class StepCpuTimesTest {
         assertThat(cpu(profiler.snapshot())).isEqualTo(new CpuTime(2, 2_000, 1_200, OptionalLong.of(500)));
     }
 
-    /** The kernel looks whether another thread is due when it is asked how long one has run. */
+    /** When a thread reads its CPU time, the kernel checks whether another thread is due. */
     @Spec("17.12")
     @Test
     void aWaitForTheProcessorDuringAReadingIsOutsideOfTheStep() {
@@ -155,7 +155,7 @@ class StepCpuTimesTest {
         assertThat(both.since(CpuTime.NONE)).isEqualTo(both);
     }
 
-    /** The times of this machine. */
+    /** Uses the thread times of the operating system. */
     @Spec("17.12")
     @Test
     void readsTheTimesOfThisThread() {

@@ -20,7 +20,7 @@ import org.brickprofiler.testing.Spec;
 public final class StepsProperties {
 
     /**
-     * Random steps.
+     * Returns random steps.
      *
      * @param largest the largest number
      */

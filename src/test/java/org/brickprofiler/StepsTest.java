@@ -106,7 +106,7 @@ final class StepsTest {
         assertThat(steps().count()).isEqualTo(1);
     }
 
-    /** Steps are counted many at a time, earlier if somebody reads or listens: nobody can tell. */
+    /** Steps are counted in batches, and earlier if somebody reads or listens; this has no visible effect. */
     @Spec({"17.1", "17.2"})
     @Test
     void stepsAreTheSameWhenSomebodyReadsAfterEachOrListens() {
@@ -161,7 +161,7 @@ final class StepsTest {
         return categoryNs.values().stream().mapToLong(Long::longValue).sum();
     }
 
-    /** Everything but the calendar time, which differs from one profiler to the next. */
+    /** Returns everything but the calendar time, which differs from one profiler to the next. */
     private static List<Object> withoutCalendar(Steps steps) {
         List<Object> all = new ArrayList<>(List.of(
                 steps.phases(), steps.timeToFirstToken(), steps.timeToFirstTokenNs(), steps.timePerOutputToken()));
@@ -435,10 +435,10 @@ final class StepsTest {
         assertThat(steps().timePerOutputToken().percentileNs(100)).isCloseTo(30L, within(1L));
     }
 
-    /** Another thread may do so while a step begins. */
+    /** Another thread may switch the profiler off while a step begins. */
     @Spec("17.5")
     @Test
-    void aStepThatBeginsWhileTheProfilerIsSwitchedOffIsNone() {
+    void aStepThatBeginsWhileTheProfilerIsSwitchedOffIsNotCounted() {
         profiler.addListener(new ProfilerListener() {
             @Override
             public boolean wantsBricks() {
@@ -505,7 +505,7 @@ final class StepsTest {
         profiler.endPass();
         assertThat(before.count()).isEqualTo(1);
         assertThat(stats(Phase.DECODE).count()).isEqualTo(1);
-        // The brick time, too, is the whole step's, although a part of it was handed over.
+        // The brick time is also that of the whole step, although the earlier snapshot has a part of it.
         assertThat(stats(Phase.DECODE).categoryNs()).isEqualTo(Map.of(BrickCategory.NORM, 70L));
         assertThat(steps().kept().get(0).index()).isEqualTo(1);
         assertThat(before.merge(steps()).count()).isEqualTo(2);
@@ -542,7 +542,10 @@ final class StepsTest {
         assertThat(mean).isCloseTo(5_000, within(720.0));
     }
 
-    /** Although most of them are never made: of equal durations, too. */
+    /**
+     * The recorder creates no object for most steps, but keeps those that a selection from all steps would keep, even
+     * among equal durations.
+     */
     @Spec("17.6")
     @Test
     void keepsTheStepsThatWouldBeKeptOfAll() {

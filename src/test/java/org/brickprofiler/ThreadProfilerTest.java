@@ -24,7 +24,7 @@ final class ThreadProfilerTest {
         profiler.enable();
     }
 
-    /** The same random calls, bound to the thread and not, with resets and the switch in between. */
+    /** Makes the same random calls on a bound profiler and on another one, with resets and the switch in between. */
     @Spec("2.13")
     @Test
     void recordsTheSameAsTheProfiler() {
@@ -80,7 +80,7 @@ final class ThreadProfilerTest {
         requireSame(profiler.allBrickStats(), other.allBrickStats());
     }
 
-    /** Profilers have origins of their own in calendar time. */
+    /** Compares all but the calendar time, whose origin differs between profilers. */
     private static void requireSame(List<BrickStats> ours, List<BrickStats> theirs) {
         assertThat(ours)
                 .usingRecursiveFieldByFieldElementComparatorIgnoringFields("lastAtUnixNs")
@@ -101,7 +101,7 @@ final class ThreadProfilerTest {
 
     @Spec("2.13")
     @Test
-    void isOfNoUseToAnotherThread() throws Exception {
+    void refusesCallsOfAnotherThread() throws Exception {
         Crew.runOnNewThread(() -> {
             assertThatThrownBy(() -> bound.startBrick(BrickId.SPMV))
                     .isInstanceOf(AssertionError.class)
@@ -138,7 +138,7 @@ final class ThreadProfilerTest {
     }
 
     @Test
-    void followsIntoTheGraphAndOntoStreams() {
+    void recordsIntoTheGraphAndOnStreams() {
         profiler.graph().enable();
         bound.stopBrick(bound.startBrick(BrickId.SPMV), 1);
         assertThat(profiler.graph().graph().nodesByName("SpMV")).hasSize(1);
@@ -155,7 +155,7 @@ final class ThreadProfilerTest {
         }
     }
 
-    /** Resets from another thread, all the while: every sample is in exactly one interval. */
+    /** Another thread resets all the while; every sample is in exactly one interval. */
     @Test
     void losesNoSampleToResets() throws Exception {
         int samples = 300_000;

@@ -64,7 +64,7 @@ final class TimersNamesTest {
         assertThat(profiler.brickNames()).containsExactly("RmsNorm");
         assertThat(profiler.brickStats(BrickId.RMS_NORM).count()).isEqualTo(4L * names.length);
         assertThat(profiler.stats("rms_norm")).contains(profiler.brickStats(BrickId.RMS_NORM));
-        assertThat(profiler.brickKey("mine")).as("no key was given away").isEqualTo(BrickId.FIXED_KEYS);
+        assertThat(profiler.brickKey("mine")).as("no spelling took a key").isEqualTo(BrickId.FIXED_KEYS);
     }
 
     @Spec("1.4")
@@ -106,7 +106,7 @@ final class TimersNamesTest {
     @Spec("1.6")
     @Test
     @SuppressWarnings("NullAway") // null is the subject of the test
-    void refusesNamesThatAreNone() {
+    void refusesEmptyAndNullNames() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> profiler.startBrick(""))
                 .withMessageContaining("empty");

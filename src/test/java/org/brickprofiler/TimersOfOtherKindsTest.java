@@ -144,7 +144,7 @@ final class TimersOfOtherKindsTest {
     }
 
     @Test
-    void timersFromADisabledTimeAreVoidForBoth() {
+    void timersStartedWhileOffAreVoidForBoth() {
         for (BrickProfiler profiler : new BrickProfiler[] {host, device}) {
             profiler.disable();
             profiler.tiles().disable();
@@ -164,7 +164,7 @@ final class TimersOfOtherKindsTest {
     }
 
     @Test
-    void aTimerKeepsItsPlaceAndItsTime() {
+    void aTilesTimerKeepsItsPlaceAndItsTime() {
         for (TileLevel level : TileLevel.values()) {
             for (int i = 0; i < 2_000; i++) {
                 host.tiles().reset();

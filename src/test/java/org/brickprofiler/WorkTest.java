@@ -35,7 +35,7 @@ final class WorkTest {
 
     @Spec("2.14")
     @Test
-    void standsBesideTheSamples() {
+    void workLeavesTheSamplesAsTheyAre() {
         profiler.record(BrickId.LM_HEAD, 50, 1);
         profiler.recordWork(BrickId.LM_HEAD, 100, 40);
 

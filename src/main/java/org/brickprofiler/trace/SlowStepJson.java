@@ -145,8 +145,8 @@ final class SlowStepJson {
                             .sampledBatch()),
                     new Field<>(
                             "unknown",
-                            "kinds that are unknown for this step, or for enough of the compared ones: their time is in"
-                                    + " the other parts",
+                            "kinds that are unknown for this step or known for fewer than 5 of the compared ones: their"
+                                    + " time is in the other parts",
                             "string[]",
                             true,
                             step -> step.unknown().stream().map(Kind::name).toList()),

@@ -260,7 +260,7 @@ final class AgentEndIT {
         assertThat(steps.get(0).getString("phase")).isEqualTo("DECODE");
     }
 
-    /** An image that jlink made without the module of the management beans. */
+    /** {@code --limit-modules} stands for an image that jlink made without java.management. */
     @Test
     void anImageWithoutManagementHasAProfile() throws Exception {
         ProcessResult result =

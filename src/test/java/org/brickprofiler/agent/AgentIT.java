@@ -260,7 +260,7 @@ class AgentIT {
         assertThat(byLayer("AttentionScore")).isEqualTo(Map.of(0, 160, 1, 160, 2, 160));
     }
 
-    /** A number that cannot be read in the two steps of the warm-up. */
+    /** The elements cannot be read in the two steps of the warm-up. */
     @Spec({"22.6", "22.28"})
     @Test
     void discardsTheLossesOfTheWarmUp() throws Exception {
@@ -397,7 +397,7 @@ class AgentIT {
         assertThat(byLayer("AttentionScore")).isEqualTo(Map.of(0, 40, 1, 80, 2, 40));
     }
 
-    /** How many spans of a name the timeline has in each layer. */
+    /** Counts the spans of a name in each layer of the timeline. */
     private Map<Integer, Integer> byLayer(String name) throws IOException {
         return byLayer(folder.resolve("t.json"), name);
     }
@@ -456,7 +456,7 @@ class AgentIT {
         assertThat(folder.resolve(file)).exists();
     }
 
-    /** Measures the cost of profiling in the way of brick run. */
+    /** {@code brick run} measures the cost of profiling like this. */
     @Spec("22.6")
     @Test
     void measuresTokensPerSecondWithTheProfilerOff() throws Exception {
@@ -475,7 +475,7 @@ class AgentIT {
         ProcessResult result = application("rules=bricks.yaml,out=run.json,ab=7", "decode")
                 .run()
                 .assertSucceeded();
-        // 199 tokens from one step to the next, two times eight a pair.
+        // 200 steps have 199 intervals between their starts; a pair takes two blocks of eight.
         assertThat(result.err())
                 .containsPattern(
                         "brick agent: recording on [\\d.]+ tokens/s, off [\\d.]+: a token takes "
@@ -487,7 +487,7 @@ class AgentIT {
                 .isBetween(96L, 104L);
     }
 
-    /** On this machine alone, and the application ends although the port is open. */
+    /** Only this machine can read the report, and the application ends although the port is open. */
     @Spec("22.11")
     @Test
     void showsTheReportOnAPort() throws Exception {
@@ -617,7 +617,7 @@ class AgentIT {
         assertThat(recorded("run.json")).contains("QkvProjection=15/120");
     }
 
-    /** By its id; the agent registers its profiler some seconds after its start. */
+    /** {@code brick top} gets the process id; the agent registers its profiler some seconds after its start. */
     @Spec("22.28")
     @Test
     void isWatchedByTop() throws Exception {
@@ -883,7 +883,7 @@ class AgentIT {
         });
     }
 
-    /** Its proposals, recorded by the JDK alone, and read. */
+    /** The JDK alone records the proposed methods, and {@code brick report} reads the recording. */
     @Spec("22.12")
     @Test
     void suggestsSettingsThatTheFlightRecorderTakes() throws Exception {
@@ -915,7 +915,7 @@ class AgentIT {
 
     @Spec("22.7")
     @Test
-    void keepsToItself() throws Exception {
+    void showsTheApplicationOnlyItsEntryPointAndItsBridge() throws Exception {
         try (JarFile jar = new JarFile(JAR.toFile())) {
             List<String> open = jar.stream()
                     .map(ZipEntry::getName)

@@ -76,7 +76,7 @@ class AgentPageIT {
         assertThat(result.err()).contains("brick agent: 3 of 3 rules apply", "brick agent: recording on ");
         assertThat(result.out())
                 .contains("Brick profile\n", "matrix products", "the live report is at http://localhost:");
-        // Twenty steps of the demonstration's own warm-up are those that are forgotten.
+        // The rules discard twenty steps, which are the demonstration's own warm-up.
         assertThat(JsonReport.read(folder.resolve("run.json")).steps().count()).isEqualTo(300);
         assertThat(JsonReport.read(folder.resolve("ab.json")).facts().unprofiledTokensPerSec())
                 .isPresent();
@@ -102,7 +102,7 @@ class AgentPageIT {
         assertThat(folder.resolve("suggested.yaml")).content().contains("brick: RMS_NORM");
         assertThat(folder.resolve("engine.jfc")).content().contains("org.brickprofiler.demo.Vectors::rmsNorm");
         ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
-        // Twenty steps of the demonstration's own warm-up and fifty more, less five; of two layers.
+        // Twenty steps of the demonstration's own warm-up and fifty more, less five that the rules discard; two layers.
         assertThat(profile.steps().count()).isEqualTo(65);
         assertThat(profile.brick(BrickId.RMS_NORM.displayName()).orElseThrow().count())
                 .isEqualTo(65 * 5);

@@ -171,7 +171,7 @@ class AgentSafetyIT {
         assertThat(recorded()).isEqualTo("{QkvProjection=6/42, Sampling=1/1}");
     }
 
-    /** Calls each method on which rules were tried that ended the virtual machine. */
+    /** Calls methods of the JDK; rules for them ended the virtual machine before the agent refused them. */
     private static final String OF_JDK = """
             package app;
 
@@ -246,7 +246,7 @@ class AgentSafetyIT {
                 "sun.security.provider.SHA2.implCompress0               | implCompress0 is an intrinsic: compiled code does not call it",
                 "org.brickprofiler.agent.bridge.Bridge.startBrick      | org.brickprofiler.agent.bridge.Bridge is a class of the agent, which woven code calls",
             })
-    void refusesRulesOnWhichTheProfilerItselfRuns(String method, String reason) throws IOException {
+    void refusesRulesForMethodsOnWhichTheProfilerItselfRuns(String method, String reason) throws IOException {
         ProcessResult result = run("app.OfJdk", OF_JDK, "bricks:\n  - in: " + method + "\n    brick: RMS_NORM\n");
 
         assertThat(result.out()).startsWith("computed 3607506 2000 true");

@@ -14,7 +14,7 @@ class AlternationTest {
     private final BrickProfiler profiler = new BrickProfiler();
     private long nowNs = 1;
 
-    /** A step that takes so long with recording on. */
+    /** Begins a step that takes {@code ns} with recording on and 1,000 ns with recording off. */
     private void step(Alternation alternation, boolean decodes, long ns) {
         alternation.stepBegins(decodes, nowNs);
         nowNs += profiler.isEnabled() ? ns : 1_000;
@@ -72,8 +72,8 @@ class AlternationTest {
             other.start();
             other.join();
         }
-        // Each of the others begins one step alone. Of this thread's, all count but those that were under way at a
-        // switch.
+        // Each other thread begins only one step. All steps of this thread count except those that were under way at
+        // a switch.
         assertThat(alternation.result().orElseThrow().pairs()).isEqualTo(12);
     }
 

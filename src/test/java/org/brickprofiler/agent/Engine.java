@@ -14,7 +14,7 @@ public class Engine {
     private final Shape shape = new Shape();
     float[] state = new float[4];
 
-    /** Types whose size a rule may use. */
+    /** A type whose sizes a rule may read. */
     static final class Shape {
         final long rows = 3;
 
@@ -132,12 +132,12 @@ public class Engine {
         }
     }
 
-    /** One for several things. */
+    /** An interface with two methods to implement, which the agent does not accept as a task. */
     interface Unit extends Task {
         void stop();
     }
 
-    /** One that says itself how large its parts are. */
+    /** A task that sets the size of its parts. */
     record Parts(IntConsumer look) implements Task {
         @Override
         public void run(int from, int to) {
@@ -148,13 +148,6 @@ public class Engine {
         @Override
         public int grain() {
             return 2;
-        }
-    }
-
-    /** A layer that knows its number. */
-    record Block(int index) {
-        void forward() {
-            product(index);
         }
     }
 
@@ -192,9 +185,7 @@ public class Engine {
         thread.join();
     }
 
-    /**
-     * Works through a prompt in parts, of which the last one gives a token, and then goes on by so many more tokens.
-     */
+    /** Processes a prompt in parts, of which the last one gives a token, and then generates {@code tokens} more. */
     int generate(int[][] parts, int tokens) {
         int position = 0;
         int given = 0;

@@ -84,7 +84,8 @@ class EnginesIT {
         assertThat(result.err()).contains("brick agent: 25 of 25 rules apply");
         assertThat(result.out().lines()).hasSize(2).allMatch(line -> line.startsWith("prompt 5 generated 32 "));
         ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
-        // Twice a prompt of six tokens, the one that begins it among them, and 32 tokens; two layers of four heads.
+        // Two runs, each with a prompt of six tokens, its begin token included, and 32 more tokens; two layers of four
+        // heads.
         assertThat(profile.steps().phase(StepInfo.Phase.PREFILL).orElseThrow().count())
                 .isEqualTo(2);
         assertThat(profile.steps().phase(StepInfo.Phase.DECODE).orElseThrow().count())

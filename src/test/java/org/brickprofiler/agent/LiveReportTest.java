@@ -59,7 +59,7 @@ final class LiveReportTest {
         assertThat(answer.body()).contains("LmHead");
     }
 
-    /** The limit is longer than the test waits: nothing but another thread answers. */
+    /** The time limit of a request is longer than the test waits, so only another thread can answer. */
     @Test
     void aRequestThatNeverEndsBlocksNobody() throws Exception {
         URI address = URI.create(LiveReport.open(0, PATIENCE.multipliedBy(10), profiler::snapshot));

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class Llama3RulesIT {
 
-    /** Computes nothing: a product sleeps, so that parts of a prompt take longer than the last of them. */
+    /** Computes nothing: a product sleeps, so that all parts of a prompt take measurably longer than the last one. */
     private static final String ENGINE = """
             package com.llama4j;
 
@@ -238,11 +238,13 @@ class Llama3RulesIT {
         assertThat(steps.timeToFirstToken().count()).isEqualTo(1);
         assertThat(steps.timePerOutputToken().count()).isEqualTo(3);
         assertThat(steps.abandoned()).isZero();
-        // Two parts of ten products and one of fifteen, of 2 ms each; at most the reading of the engine's own clock.
+        // Two parts of ten products and one of fifteen, of 2 ms each; at most 10 % more than the engine's own clock.
         long firstUs = Long.parseLong(result.out().strip());
         assertThat(steps.timeToFirstToken().percentileNs(50) / 1_000).isBetween(65_000L, firstUs * 11 / 10);
         double tokens = profile.facts().tokensPerSec().orElseThrow() * (prefill.totalNs() + decode.totalNs()) / 1e9;
-        assertThat(tokens).as("by the wall time, which the steps nearly fill").isBetween(2.0, 4.001);
+        assertThat(tokens)
+                .as("tokens in the time of the steps, which nearly fill the wall time")
+                .isBetween(2.0, 4.001);
     }
 
     @Spec({"22.24", "22.27"})

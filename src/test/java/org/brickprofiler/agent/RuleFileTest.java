@@ -162,6 +162,7 @@ class RuleFileTest {
     void readsTheRulesThatComeWithIt(String engine) throws IOException {
         RuleFile.Rules rules =
                 RuleFile.read(Path.of("src", "agent", "resources", "org", "brickprofiler", "agent", engine + ".yaml"));
+        assertThat(rules.problems()).isEmpty();
         assertThat(rules.rules()).extracting(WeaveRule::kind).contains(Kind.STEP, Kind.LAYER, Kind.TASK, Kind.BRICK);
     }
 

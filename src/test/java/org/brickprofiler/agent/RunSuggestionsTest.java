@@ -32,7 +32,7 @@ class RunSuggestionsTest {
     private static final Pattern CANDIDATE =
             Pattern.compile("in: '(?<in>[^']+)', call: '(?<call>[^']+)', brick: (?<name>candidate \\d+)");
 
-    /** An engine without a name that says what anything is. */
+    /** An engine whose names do not tell what its methods do. */
     static final class Machine {
         private final float[] one = {1};
         private final float[] two = {2};
@@ -117,9 +117,9 @@ class RunSuggestionsTest {
     }
 
     /**
-     * The profile of the second run: each candidate has so many calls of so many ns.
+     * Returns the profile of the second run, in which the name of a candidate decides the number of its calls.
      *
-     * @param meanNs the time of a call, by method and call
+     * @param meanNs the ns of each call, by method and call
      */
     private static ProfileSnapshot measured(RunSuggestions found, long wallNs, ToLongFunction<String> meanNs) {
         List<BrickStats> bricks = new ArrayList<>();
@@ -142,7 +142,7 @@ class RunSuggestionsTest {
                 .build();
     }
 
-    /** A prompt of 100 tokens and 50 more, each of which passes three rows of 40 us and more. */
+    /** Returns the ns of a call: a prompt of 100 tokens and 50 more, each with three rows of 40 us and other calls. */
     private static long usual(String call) {
         Map<String, Long> ns = Map.of(
                 "produce consume 1", 12_500_000L,
@@ -301,7 +301,7 @@ class RunSuggestionsTest {
         assertThat(dropped).containsExactly(Set.of("cold"));
         assertThat(goingOn).isEmpty();
         assertThat(List.of(watch.hasDropped("cold"), watch.hasDropped("long"))).isEqualTo(List.of(true, false));
-        // As of a method that has not returned since its class was woven again: it is not dropped a second time.
+        // A method that has not returned since its class was woven again still has samples: it is not dropped twice.
         now.set(0, stats("cold", 2_000, 400_000));
         watch.look();
         assertThat(dropped).hasSize(1);

@@ -57,7 +57,7 @@ public class Server {
         return gives ? tokens : 0;
     }
 
-    /** Takes a request into the queue. */
+    /** Enqueues a request, or fails if the queue is full. */
     void submit(Object request, int promptTokens, boolean isFull) {
         if (isFull) {
             throw new IllegalStateException("the queue is full");

@@ -9,7 +9,7 @@ final class SizedClass {
 
     private SizedClass() {}
 
-    /** A class {@code Sized} whose static method does nothing in so many bytes of bytecode. */
+    /** Returns a class {@code Sized} whose static method has {@code bytes} bytes of bytecode and does nothing. */
     static byte[] of(String name, String descriptor, int bytes) {
         ClassWriter writer = new ClassWriter(0);
         writer.visit(Opcodes.V17, Opcodes.ACC_PUBLIC, "Sized", null, "java/lang/Object", null);

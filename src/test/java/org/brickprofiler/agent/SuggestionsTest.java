@@ -77,7 +77,7 @@ class SuggestionsTest {
         }
     }
 
-    /** Methods that are named like bricks, or called several times, and take less time than to time them. */
+    /** Methods that are named like bricks, or called several times, and take less time than a timer does. */
     static final class Brief {
         private final int[] wq = {1};
 
@@ -313,7 +313,7 @@ class SuggestionsTest {
                 .hasMessage("there are no classes in missing.jar");
     }
 
-    /** The settings as the JDK itself reads them, on every JDK; the events are of JDK 25. */
+    /** Every JDK reads the settings; JDK 25 and later have the events. */
     @Spec("22.12")
     @Test
     void writesSettingsOfTheFlightRecorder() throws Exception {

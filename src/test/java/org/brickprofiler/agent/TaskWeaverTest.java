@@ -144,7 +144,7 @@ class TaskWeaverTest {
     }
 
     @Test
-    void aTurnOfATaskAllocatesNothing() throws Throwable {
+    void aCallOfATaskAllocatesNothing() throws Throwable {
         int[] turns = {0};
         IntConsumer task = carried(IntConsumer.class, value -> turns[0] += value);
         Runnable loop = () -> {

@@ -84,7 +84,7 @@ class WeaverTest {
                 "forward",
                 new int[5],
                 3);
-        // Each turn except the first leaves the first one at its begin.
+        // The span from the entry ends in the first turn of the loop; no other turn begins it again.
         assertThat(Woven.recorded())
                 .isEqualTo("{DownProjection=3/3, Embedding=1/1, GateProjection=3/3, UpProjection=3/15, each=9/9}");
     }
@@ -296,7 +296,7 @@ class WeaverTest {
                 .containsExactly("2: product takes no task: " + TASKS);
     }
 
-    /** The same task, handed over by a call that is not woven; and one of two methods is the step. */
+    /** The agent weaves the call that hands the task over, not the called method; each of two methods is a step. */
     @Spec("22.6")
     @Test
     void handsTheLayerOnAtOneCall() throws Exception {
@@ -316,7 +316,7 @@ class WeaverTest {
                 .containsExactly("2: product takes no task as its last argument: " + TASKS);
     }
 
-    /** A step of one token is a prompt if the rule says so; it outputs none. */
+    /** Such a step outputs no token. */
     @Spec("22.15")
     @ParameterizedTest
     @CsvSource({"true, PREFILL, 0", "false, DECODE, 1"})
@@ -367,7 +367,7 @@ class WeaverTest {
         assertThat(steps.abandoned()).isZero();
     }
 
-    /** The same span by other words, at one of several places, of another brick; and by an annotation. */
+    /** The second rule names the span in other words, one of its several places, or another brick. */
     @Spec("22.20")
     @ParameterizedTest
     @CsvSource(
@@ -606,7 +606,7 @@ class WeaverTest {
                 .containsExactly("elements: of a brick was negative 1 times, and counts as 0 there");
     }
 
-    /** A full heap, a full stack, and an unexpected exception of a profiler. */
+    /** A full heap, a full stack, and an unexpected error of the profiler. */
     @Spec("22.18")
     @Test
     void keepsFailuresOfTheProfilerFromTheEngine() throws Exception {
@@ -650,7 +650,7 @@ class WeaverTest {
                 .doesNotContain("bridge/JdkBridge");
     }
 
-    /** By an argument, a field of the receiver, and one that is negative, as of a layer that is none of the model's. */
+    /** The rule reads an argument, by name or position, or a constant. A negative number makes it the next layer. */
     @Spec("22.13")
     @ParameterizedTest
     @CsvSource({
@@ -676,14 +676,22 @@ class WeaverTest {
 
     @Spec("22.13")
     @Test
-    void layersHaveTheNumberInAFieldAndOtherwiseAreCounted() throws Exception {
-        String block = "org.brickprofiler.agent.Engine$Block";
+    void theNumberOfALayerMayBeAField() throws Exception {
+        String block = Block.class.getName();
         String rules = "layer:\n  - in: " + block + ".forward\n    number: this.index\nbricks:\n  - in: " + block
                 + ".forward\n    brick: RMS_NORM\n";
-        assertThat(Woven.messages(Woven.result(Engine.Block.class, rules))).isEmpty();
-        assertThat(Woven.messages(Woven.result(Engine.Block.class, rules.replace("this.index", "this.indx"))))
-                .containsExactly(
-                        "2: org.brickprofiler.agent.Engine$Block has no field 'indx'; the closest that exist: index");
+        Class<?> woven = Woven.load(Block.class, rules);
+        List<Integer> layers = new ArrayList<>();
+        IntConsumer look = index -> layers.add(Woven.PROFILER.currentLayer());
+        for (int index : new int[] {5, 2}) {
+            Object layer = woven.getDeclaredConstructor(int.class).newInstance(index);
+            woven.getDeclaredMethod("forward", IntConsumer.class).invoke(layer, look);
+        }
+        assertThat(layers).containsExactly(5, 2);
+        assertThat(Woven.recorded()).isEqualTo("{RmsNorm=2/2}");
+        Woven.PROFILER.endPass();
+        assertThat(Woven.messages(Woven.result(Block.class, rules.replace("this.index", "this.indx"))))
+                .containsExactly("2: " + block + " has no field 'indx'; the closest that exist: index");
     }
 
     @Spec("22.14")
@@ -753,6 +761,21 @@ class WeaverTest {
         @Override
         public String toString() {
             return Double.toString(root);
+        }
+    }
+
+    /** A layer that knows its number. */
+    public static final class Block {
+        private final int index;
+
+        /** For the test. */
+        public Block(int index) {
+            this.index = index;
+        }
+
+        /** For the test. */
+        public void forward(IntConsumer look) {
+            look.accept(index);
         }
     }
 

@@ -31,10 +31,10 @@ final class Woven {
     /** Timers that were started, less those that were stopped. */
     static final AtomicLong OPEN = new AtomicLong();
 
-    /** Thrown by every call that records a brick; null for nothing. */
+    /** Supplies the error that every call that records a brick throws; null if these calls succeed. */
     static volatile @Nullable Supplier<Error> failing;
 
-    /** The messages printed in the meantime. */
+    /** The messages printed since a test cleared the list. */
     static final List<String> SAID = new CopyOnWriteArrayList<>();
 
     static final AgentLosses LOSSES = new AgentLosses(SAID::add);
@@ -44,7 +44,7 @@ final class Woven {
     /** The work that the rules of the latest class state. */
     static WovenWork work = new WovenWork(List.of(), rule -> 0, PROFILER, LOSSES);
 
-    /** The losses of that class. */
+    /** The losses of the latest class. */
     static AgentLosses losses = LOSSES;
 
     private static Recorder recorder = recorder();
@@ -53,7 +53,7 @@ final class Woven {
         return new Recorder(PROFILER, new Recorder.StepCounts(0, () -> {}, null), REQUESTS, work, losses, SAID::add);
     }
 
-    /** A recorder that records no requests. */
+    /** Returns a recorder that records no requests. */
     static Recorder recorder(
             BrickProfiler profiler, Recorder.StepCounts steps, AgentLosses losses, Consumer<String> say) {
         WovenWork none = new WovenWork(List.of(), rule -> 0, profiler, losses);
@@ -214,7 +214,7 @@ final class Woven {
         }
     }
 
-    /** A weaver of rules in YAML. */
+    /** Returns a weaver of rules in YAML. */
     static Weaver weaver(String rules) {
         return new Weaver(RuleFile.parse("rules", rules), Woven::keyOf);
     }
@@ -225,12 +225,12 @@ final class Woven {
                 : PROFILER.brickKey(rule.brick(), rule.category().orElse(BrickCategory.OTHER));
     }
 
-    /** The result of weaving a class by rules. */
+    /** Weaves a class by rules, and returns the result. */
     static Weaver.Result result(Class<?> type, String rules) throws IOException {
         return weaver(rules).weave(file(type), type.getClassLoader());
     }
 
-    /** A class woven for its work; unlike with {@link #load}, rules may have problems. Discards earlier recordings. */
+    /** Loads a class woven for its work. Unlike {@link #load}, accepts problems of rules. Discards old recordings. */
     static Class<?> loadWithWork(Class<?> type, String text) throws Exception {
         RuleFile.Rules rules = RuleFile.parse("rules", text);
         Weaver.Result result = new Weaver(rules, Woven::keyOf).weave(file(type), type.getClassLoader());
@@ -243,7 +243,7 @@ final class Woven {
         return define(type, result);
     }
 
-    /** The woven class; all its rules must apply. Discards earlier recordings. */
+    /** Loads a woven class; all its rules must apply. Discards earlier recordings. */
     static Class<?> load(Class<?> type, String rules) throws Exception {
         Weaver.Result result = result(type, rules);
         if (!result.problems().isEmpty()) {
@@ -272,7 +272,7 @@ final class Woven {
         return new Loader(type.getClassLoader(), own).loadClass(type.getName());
     }
 
-    /** Counts and elements of the recorded bricks by name: {@code RmsNorm 3 x 7}. */
+    /** Returns counts and elements of the recorded bricks by name, such as {@code {RmsNorm=3/21}}. */
     static String recorded() {
         return PROFILER.allBrickStats().stream()
                 .collect(Collectors.toMap(
@@ -280,7 +280,7 @@ final class Woven {
                 .toString();
     }
 
-    /** The names of the rules' problems. */
+    /** Returns the problems of the rules, each after the line of its rule. */
     static List<String> messages(Weaver.Result result) {
         return result.problems().stream()
                 .map(problem -> problem.rule().line() + ": " + problem.message())

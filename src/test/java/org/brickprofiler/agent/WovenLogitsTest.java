@@ -9,7 +9,7 @@ import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The work of logits by a model, which states that of one token. */
+/** The work of logits: a model states the work for one token. */
 class WovenLogitsTest {
 
     private static final String IN = "in: " + Logits.class.getName() + ".";

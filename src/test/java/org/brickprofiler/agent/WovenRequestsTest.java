@@ -219,7 +219,7 @@ class WovenRequestsTest {
         assertThat(stats().counts().arrived()).isEqualTo(1);
     }
 
-    /** A recorder of its own, since others' losses would be in the way. */
+    /** Uses a recorder of its own, so that losses of other tests do not count. */
     @Spec("22.25")
     @Test
     void lossesAreCountedAndNamed() {

@@ -144,10 +144,10 @@ class WovenStepsTest {
                 .isEqualTo(List.of(3L, 0L, 0L));
     }
 
-    /** The losses of the warm-up are none of the profile. */
+    /** Losses of the warm-up do not belong to the profile; a class that was not woven remains one. */
     @Spec({"22.6", "22.28"})
     @Test
-    void whatIsDiscardedLeavesNoLosses() {
+    void discardingDropsTheLossesOfSamplesAndSteps() {
         BrickProfiler profiler = BrickProfiler.enabled();
         AgentLosses losses = new AgentLosses(message -> {});
         Recorder.StepCounts steps = new Recorder.StepCounts(0, () -> {}, null);

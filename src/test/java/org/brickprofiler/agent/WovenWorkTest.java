@@ -208,7 +208,7 @@ class WovenWorkTest {
                 "type | | the work of DownProjection is known | line 9, 'call.this.type()': the value 'null' is no known",
                 "rows | -8 | the work of DownProjection is known | a matrix of -8 x 8 and 1 vectors, line 9",
             })
-    void aBrickHasNoWorkIfThatOfASampleIsUnknown(String field, @Nullable String value, String other, String message)
+    void aBrickHasNoWorkIfTheWorkOfASampleIsUnknown(String field, @Nullable String value, String other, String message)
             throws Exception {
         Object tiny = tiny(STEP + "bricks:\n" + QUERY + DOWN);
         step(tiny, 1, 0, true);

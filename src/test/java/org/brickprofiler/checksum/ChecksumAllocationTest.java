@@ -72,7 +72,7 @@ final class ChecksumAllocationTest {
         return bytes;
     }
 
-    /** The fewest bytes of a stretch of calls that stays within one chunk. */
+    /** Returns the fewest bytes that one of several stretches of calls within one chunk allocates. */
     private static long bytesOf(ChecksumLog log, IntConsumer path) {
         return AllocatedBytes.fewest(STRETCHES, () -> {
             log.reset();

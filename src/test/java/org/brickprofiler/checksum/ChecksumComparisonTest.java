@@ -253,7 +253,7 @@ final class ChecksumComparisonTest {
 
     @Spec("10.5")
     @Test
-    void aValueThatIsFiniteOnOneSideOnlyIsNoMatterOfTolerance() {
+    void aValueThatIsFiniteOnOneSideOnlyDivergesAtAnyTolerance() {
         Tolerance wide = Tolerance.of(1e30, 1e30);
         ChecksumLog one = Logs.sampled(1, 2);
 
@@ -286,7 +286,7 @@ final class ChecksumComparisonTest {
         assertThat(divergence.toString()).endsWith("(expected 0 NaN and 0 infinite, got 1 NaN and 0 infinite)");
     }
 
-    /** Only the number of infinities is kept of floats that are no samples. */
+    /** Of floats that are not samples, an entry has only the number of infinities. */
     @Spec("10.5")
     @Test
     void anInfinityBetweenTheSamplesIsComparedByNumberAndTheReportSaysSo() {

@@ -84,7 +84,11 @@ final class ChecksumLogTest {
 
         FloatBuffer floats = FloatBuffer.wrap(output);
         floats.position(2).limit(7);
-        log.record("floats", 0, 0, floats.asReadOnlyBuffer());
+        FloatBuffer readOnly = floats.asReadOnlyBuffer();
+        log.record("floats", 0, 0, readOnly);
+        assertThat(last().hash()).as("read-only").isEqualTo(expected);
+        assertThat(readOnly.position()).isEqualTo(2);
+        assertThat(readOnly.limit()).isEqualTo(7);
         log.record("floats", 0, 0, floats);
         assertThat(last().hash()).isEqualTo(expected);
         assertThat(floats.position()).isEqualTo(2);
@@ -101,6 +105,8 @@ final class ChecksumLogTest {
             assertThat(bytes.limit()).isEqualTo(11 + 28);
             assertThat(bytes.order()).isEqualTo(order);
         }
+        // All have the same hash: the number of entries shows that each call has recorded one.
+        assertThat(log.list()).hasSize(5).extracting(ChecksumEntry::hash).containsOnly(expected);
     }
 
     @Spec("10.1")
@@ -173,7 +179,7 @@ final class ChecksumLogTest {
     }
 
     @Test
-    void nothingIsRecordedIfTheTimeCannotBeHad() {
+    void nothingIsRecordedIfTheTimeCannotBeRead() {
         ChecksumLog failing = new ChecksumLog(OPTIONS, new OwnSamples() {
             @Override
             public int key(String name) {
@@ -298,7 +304,7 @@ final class ChecksumLogTest {
     }
 
     @Test
-    void refusesEntriesThatCannotBe() {
+    void refusesImpossibleEntries() {
         OptionalLong noTime = OptionalLong.empty();
         List<Float> none = List.of();
         assertRefused(

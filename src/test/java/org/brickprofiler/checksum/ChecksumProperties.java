@@ -109,7 +109,7 @@ final class ChecksumProperties {
                 .withoutEdgeCases();
     }
 
-    /** Each place is its own thread's. */
+    /** Interleaves the entries anew, as if one thread had recorded each place. */
     private static List<ChecksumEntry> otherInterleaving(List<ChecksumEntry> entries, long seed) {
         Random random = new Random(seed);
         List<List<ChecksumEntry>> threads = new ArrayList<>(entries.stream()
@@ -172,7 +172,10 @@ final class ChecksumProperties {
                 .isEqualTo(changed.subList(Math.max(0, index - ChecksumComparison.NEIGHBOURS), index));
     }
 
-    /** The last of its place, since the ones after it would take its repeat number. */
+    /**
+     * Removes the last entry of a place, since later entries of the place would take the repeat number of an earlier
+     * one.
+     */
     @Property(tries = 200)
     void exactlyTheMissingEntryIsFoundOnEitherSide(
             @ForAll("entries") List<ChecksumEntry> entries, @ForAll @IntRange(max = 59) int which) {
@@ -199,7 +202,10 @@ final class ChecksumProperties {
         assertThat(exceeding.first().orElseThrow().repeat()).isEqualTo(repeat(entries, index));
     }
 
-    /** For any two logs, the reported first divergence is the earliest one, and all entries before it agree. */
+    /**
+     * For any two logs, each entry is compared or reported as only in its log, and the logs match only if all entries
+     * are equal.
+     */
     @Property(tries = 200)
     void everyEntryIsAccountedFor(
             @ForAll("entries") List<ChecksumEntry> here, @ForAll("entries") List<ChecksumEntry> reference) {

@@ -13,7 +13,7 @@ public final class Logs {
 
     private Logs() {}
 
-    /** A log of entries, without samples. */
+    /** Returns a log of entries without samples. */
     static ChecksumLog of(ChecksumEntry... entries) {
         return of(List.of(entries));
     }
@@ -29,14 +29,17 @@ public final class Logs {
                 .build();
     }
 
-    /** A log with one entry of values that are all kept as samples. */
+    /** Returns a log with one entry of some values, of which up to 16 are samples. */
     static ChecksumLog sampled(float... values) {
         ChecksumLog log = new ChecksumLog(ChecksumOptions.DEFAULT.withSamples(16));
         log.record("RmsNorm", 0, 0, values);
         return log;
     }
 
-    /** The same entries with the times that their names give, ns; a negative one stands for none. */
+    /**
+     * Returns a log of the same entries with the times, in ns, that a function returns for their names; a negative time
+     * stands for an unknown one.
+     */
     public static ChecksumLog timed(ChecksumLog log, ToLongFunction<String> elapsedNs) {
         List<ChecksumEntry> entries = log.list().stream()
                 .map(entry -> timed(entry, elapsedNs.applyAsLong(entry.name())))
@@ -53,14 +56,14 @@ public final class Logs {
                 .build();
     }
 
-    /** Floats that differ from each other: seed, seed + 1, ... */
+    /** Returns floats that differ from each other: seed, seed + 1, ... */
     static float[] floats(int count, float seed) {
         float[] floats = new float[count];
         IntStream.range(0, count).forEach(i -> floats[i] = seed + i);
         return floats;
     }
 
-    /** The hash of the first floats, worked out byte by byte. */
+    /** Returns the hash of the first floats, computed byte by byte. */
     static long hash(float[] floats, int count) {
         ByteBuffer bytes = ByteBuffer.allocate(count * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
         IntStream.range(0, count).forEach(i -> bytes.putInt(Float.floatToRawIntBits(floats[i])));

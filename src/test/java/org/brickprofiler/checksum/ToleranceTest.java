@@ -38,7 +38,7 @@ final class ToleranceTest {
         assertThat(Tolerance.of(0.5, 0.25).accepts(value, expected)).isEqualTo(accepted);
     }
 
-    /** The share is one of the reference's value, not of the larger one. */
+    /** The relative tolerance refers to the reference's value, not to the larger one. */
     @Test
     void isNotSymmetric() {
         Tolerance half = Tolerance.of(0, 0.5);
@@ -48,7 +48,7 @@ final class ToleranceTest {
     }
 
     @Test
-    void twoZerosCompareValuesAndExactComparesBits() {
+    void aToleranceOfZeroComparesValuesAndExactComparesBits() {
         Tolerance zero = Tolerance.of(0, 0);
 
         assertThat(zero.isExact()).isFalse();

@@ -124,7 +124,7 @@ final class AdviceTest {
 
     @Spec("15.6")
     @Test
-    void theTimeBetweenBricksIsThatOfStepsOfOneThread() {
+    void theTimeBetweenBricksIsGivenIfOneThreadRanBricksThatDoNotNest() {
         Steps gaps = steps(10, 7_500_000, 0, 0);
 
         assertThat(advice(profile(20_000_000).steps(gaps).build(), false))
@@ -210,7 +210,7 @@ final class AdviceTest {
 
     @Spec("15.6")
     @Test
-    void ofATraceItIsTheIdleTime() throws IOException {
+    void theAdviceOnATraceIsItsIdleTime() throws IOException {
         TraceProfile trace =
                 TraceReader.profile(Cli.TRACES.resolve("kineto-simple-add.json.gz"), ReadOptions.defaults());
         TraceProfile sums =

@@ -110,12 +110,6 @@ class BrickIT {
         assertThat(diverge.out().lines().findFirst().orElseThrow()).contains("RmsNorm", "layer 1");
     }
 
-    @Spec({"15.1", "15.2"})
-    @Test
-    void tellsBadInputInOneLine() throws Exception {
-        brick("report", "missing.json").assertRefused("cannot read missing.json: it does not exist");
-    }
-
     @Test
     void writesUtf8InEveryLocale() throws Exception {
         Path report = Cli.REPORTS.resolve("full.json").toAbsolutePath();
@@ -201,7 +195,7 @@ class BrickIT {
                     .noneMatch(name -> name.endsWith("module-info.class"))
                     .noneMatch(name -> name.startsWith("io/opentelemetry/"))
                     .doesNotHaveDuplicates();
-            // Of several files of one name the first is kept: that of our licence, and that of SLF4J, whose own it is.
+            // Of several files with one name the jar has the first: our LICENSE, and the LICENSE.txt of SLF4J.
             assertThat(text(jar, "META-INF/LICENSE")).isEqualTo(Files.readString(Path.of("LICENSE")));
             assertThat(text(jar, "META-INF/LICENSE.txt")).contains("QOS.ch");
         }

@@ -81,7 +81,7 @@ class BundledDriverIT {
     }
 
     @Test
-    void thoseThatStartTogetherAllFindTheDevice() throws Exception {
+    void processesThatStartTogetherAllFindTheDevice() throws Exception {
         List<RunningProcess> started = new ArrayList<>();
         try {
             for (int i = 0; i < PROCESSES; i++) {
@@ -124,13 +124,13 @@ class BundledDriverIT {
                 .run();
 
         assertThat(demo.out()).contains("Device: Simulated GPU 0 #0");
-        // Its kernels do nothing here: the demonstration compares, and says so.
+        // The simulated kernels compute nothing, which the comparison of the demonstration finds.
         assertThat(demo.err()).hasLineCount(1).contains(": pass 0: logit ", " on the device and ");
         assertThat(demo.exitCode()).isEqualTo(1);
     }
 
     @Test
-    void withoutADriverThatIsTheReason() throws Exception {
+    void aDriverThatCannotBeLoadedIsTheReason() throws Exception {
         Path noLibrary = Files.createDirectory(folder.resolve("driver"));
         Files.createFile(noLibrary.resolve("libcuda.so.1"));
         ProcessResult devices = brick("devices")

@@ -38,7 +38,7 @@ record Cli(int exitCode, String out, String err) {
                 exitCode, out.toString().replace("\r\n", "\n"), err.toString().replace("\r\n", "\n"));
     }
 
-    /** Refused in one line. */
+    /** Asserts that the command was refused in one line that contains all reasons. */
     void assertRefused(String... reasons) {
         assertThat(err).startsWith("brick: ").endsWith("\n").hasLineCount(1).contains(reasons);
         assertThat(exitCode).isEqualTo(2);

@@ -49,7 +49,7 @@ class DevicesCommandTest {
         SimulatedCuda.failAlways("cuDeviceGetPCIBusId", 801);
 
         assertThat(Cli.run("devices").out())
-                .contains("\n  cuda:0  Simulated GPU 0, UUID unknown (cuDeviceGetUuid answered ")
-                .contains(", PCI address unknown (cuDeviceGetPCIBusId answered ");
+                .contains("\n  cuda:0  Simulated GPU 0, UUID unknown (cuDeviceGetUuid returned ")
+                .contains(", PCI address unknown (cuDeviceGetPCIBusId returned ");
     }
 }

@@ -25,7 +25,7 @@ class DivergeCommandTest {
         reference = log("reference.jsonl", 1.0f, 2.0f);
     }
 
-    /** Layer 0 is the same in all logs; in layer 1 the output of the norm, and with it the product, may be another. */
+    /** Layer 0 is the same in all logs; in layer 1 the outputs of the norm and of the product may differ. */
     private Path log(String name, float norm, float product) throws IOException {
         ChecksumLog log = new ChecksumLog(ChecksumOptions.DEFAULT.withSamples(4));
         for (int layer = 0; layer < 2; layer++) {

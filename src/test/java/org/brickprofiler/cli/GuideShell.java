@@ -59,17 +59,17 @@ final class GuideShell {
     private static final Pattern CHAPTER = Pattern.compile("(?m)^(?=## )");
     private static final Pattern COMMANDS = Pattern.compile("(?ms)^```sh\\n(.*?)^```$");
 
-    /** The demonstration decodes as many tokens, where the page has it decode 300. */
+    /** The demonstration decodes 60 tokens where the page has it decode 300. */
     private static final String TOKENS = "--tokens 60 ";
 
-    /** Fewer runs than the page advises: the others take the same way. Five of a side are needed for a verdict. */
+    /** Fewer runs than the page advises: further runs execute the same code. A verdict needs five runs of each side. */
     private static final String FIVE_RUNS = "(?m)^(brick run )-n 5 ";
 
     private static final String OTHER_RUNS = "(?m)^(brick run )-n [36] ";
 
     /**
      * The command {@code brick}. A program to measure runs in a virtual machine of its own, as does the roof, whose
-     * working sets end at half of the heap. All other commands are those of one virtual machine, {@link Resident}.
+     * working sets end at half of the heap. All other commands run in one virtual machine, {@link Resident}.
      */
     private static final String BRICK = """
             #!/bin/sh

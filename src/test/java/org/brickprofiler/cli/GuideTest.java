@@ -20,8 +20,8 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Runs the commands of docs/GUIDE.md on a first profile and on files of other profilers. {@link GuideComparisonTest}
- * runs the other ones, and AgentPageIT those of the agent.
+ * Runs the commands of docs/GUIDE.md, except those of {@link GuideComparisonTest} and those of the agent, which
+ * AgentPageIT runs.
  */
 @EnabledOnOs(
         value = {OS.LINUX, OS.MAC},

@@ -20,7 +20,7 @@ class InputBarTest {
     }
 
     @Test
-    void showsHowFarALongInputIsAndGoes() {
+    void showsTheProgressOfALongInputAndDisappears() {
         assertThat(drawn(Terminal.InputBar.LONG_BYTES, true))
                 .contains("\rReading trace.json  50% [")
                 .contains("MB (")

@@ -26,7 +26,7 @@ class MachineWatchTest {
         proc = Files.createDirectories(root.resolve("proc"));
     }
 
-    /** The limit of memory, if there is none, is 2^64 - 1. */
+    /** Writes the times of the machine and of the process. 2^64 - 1 stands for no limit of memory. */
     private void write(String machine, String own) throws IOException {
         Files.createDirectories(proc.resolve("self"));
         Files.writeString(proc.resolve("stat"), "cpu  " + machine + "\ncpu0 1 2 3\n");

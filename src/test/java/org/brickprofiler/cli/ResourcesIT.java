@@ -15,7 +15,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A command that the machine does not give enough memory, or no room for its temporary file. */
+/** A command with too little memory, or without room for its temporary file. */
 @Spec("15.2")
 @Timeout(110)
 class ResourcesIT {

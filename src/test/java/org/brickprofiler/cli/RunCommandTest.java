@@ -79,7 +79,7 @@ class RunCommandTest {
         }
     }
 
-    /** Writes the next profile, and that it ran; without the profiler nothing. */
+    /** Returns a command that hands out the next profile and logs its side; with the profiler off it does nothing. */
     private String command(String side) {
         return "[ \"$BRICK_PROFILER\" = off ] && exit 0; " + profiled(side);
     }
@@ -451,7 +451,7 @@ class RunCommandTest {
         Files.delete(folder.resolve("asked"));
         Cli.run("run", "-n", "1", "--warmup", "0", "--out", folder.resolve("other"), "--overhead", asked + "true");
         assertThat(Files.readAllLines(folder.resolve("asked")))
-                .as("what it costs as it is")
+                .as("--overhead leaves percentiles as they are")
                 .containsOnly("");
     }
 

@@ -95,7 +95,7 @@ class SlowReportTest {
     }
 
     @Test
-    void whatNeedsTheWholeRunRefusesIt() {
+    void commandsThatNeedTheWholeRunRefuseTheTimeline() {
         for (List<Object> command : List.<List<Object>>of(
                 List.of("report", file, "--csv"),
                 List.of("report", file, "--net"),

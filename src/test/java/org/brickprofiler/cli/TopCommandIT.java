@@ -27,7 +27,7 @@ class TopCommandIT {
     @TempDir
     private Path folder;
 
-    /** An engine with one profiler that is on and one that is off, or with none. */
+    /** An engine that registers one profiler that is on and one that is off, or none. */
     static final class Engine {
         private Engine() {}
 
@@ -99,7 +99,7 @@ class TopCommandIT {
         }
     }
 
-    /** The signal by which a virtual machine is reached would end it. */
+    /** The signal that asks a virtual machine to let another process attach would end any other program. */
     @Spec("25.17")
     @Test
     void doesNoHarmToOtherPrograms() throws IOException {

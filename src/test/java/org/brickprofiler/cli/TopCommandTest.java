@@ -68,7 +68,7 @@ class TopCommandTest {
         "localhost:1, localhost:1 does not answer: ",
         "4194305, there is no process 4194305"
     })
-    void refusesWhatItCannotReach(String target, String message) {
+    void refusesTargetsThatItCannotReach(String target, String message) {
         Cli top = Cli.run("top", target, "--count", "1");
         assertThat(top.exitCode()).isEqualTo(2);
         assertThat(top.err()).startsWith("brick: ").contains(message);

@@ -24,7 +24,7 @@ class TopWindowTest {
 
     private final TopWindow window = new TopWindow();
 
-    /** A reading some seconds after the begin: twenty steps and two requests a second. */
+    /** Returns the reading at a time after the begin: twenty decode steps and two requests a second. */
     private static TopReading at(double seconds) {
         return at(seconds, 6);
     }
@@ -74,7 +74,7 @@ class TopWindowTest {
 
     @Spec("25.16")
     @Test
-    void saysWhatThereIsNot() {
+    void saysThatTheProfilerWasOffAndThatNothingWasRecorded() {
         TopReading.Requests none =
                 new TopReading.Requests(0, 0, 0, 0, LatencyDistribution.EMPTY, LatencyDistribution.EMPTY);
         window.add(TopReading.of(BEGIN_MS, BEGIN_MS, 5, List.of(), Map.of(), none));

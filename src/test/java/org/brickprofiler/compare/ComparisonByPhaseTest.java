@@ -51,7 +51,7 @@ class ComparisonByPhaseTest {
      * @param prompts how many prefill steps
      * @param promptTokens of each of them
      * @param kvLength of a decode step
-     * @param mixedFactor the length of the samples of one mixed step, of a token's; 0 for none
+     * @param mixedFactor how many times as long as in decode a sample in the mixed step takes; 0 for no mixed step
      * @param slower how many times as long samples take, by the name of their line
      * @param hasPhases whether the bricks have phases
      */
@@ -318,7 +318,7 @@ class ComparisonByPhaseTest {
     }
 
     /**
-     * Each phase of a brick is no further evidence of a common part, and a baseline is a brick in all of its phases.
+     * The phases of a brick are no further evidence of a common part, and a brick of the baseline counts in all phases.
      */
     @Spec({"16.4", "16.19", "16.23"})
     @Test
@@ -335,7 +335,7 @@ class ComparisonByPhaseTest {
                 .contains("The baseline is not constant: beside its other bricks, brick 2, decode changed.");
     }
 
-    /** With three times as many lines as without phases, and another spread in each phase. */
+    /** There are twice as many lines of bricks as without phases, and each phase has its own spread. */
     @Spec({"16.2", "16.23"})
     @Test
     void phasesRaiseNoMoreAlarms() {

@@ -13,20 +13,21 @@ import org.brickprofiler.compare.SimulatedRuns.Change;
 import org.brickprofiler.compare.SimulatedRuns.Sides;
 
 /**
- * How often comparisons of simulated processes raise a false alarm, and how often they find a change; tables for
- * docs/BENCHMARKS.md. Arguments: how many comparisons a cell (200), and the seeds (1 2 3), of which each makes its
- * tables.
+ * Counts how often comparisons of simulated processes raise a false alarm, and how often they find a change, for tables
+ * of docs/BENCHMARKS.md. Arguments: the number of comparisons in a cell (200), and the seeds (1 2 3), each of which
+ * makes its own tables.
  */
 public final class ComparisonStudy {
 
     private static final double USUAL_FLOOR = RunComparison.Options.USUAL_FLOOR_PERCENT;
 
-    /** For changes of 2 %, which lie at the usual floor. */
+    /** The floor for changes of 2 %, which are as large as the usual floor. */
     private static final double LOW_FLOOR = 1;
 
-    /** Of the 36 bricks, those that a large change reaches, and those of which it is known that it does not. */
+    /** The number of bricks, of 36, that a large change reaches. */
     static final int MANY = 16;
 
+    /** The bricks that a large change is known not to reach. */
     static final List<String> UNTOUCHED =
             List.of("brick 28", "brick 29", "brick 30", "brick 31", "brick 32", "brick 33", "brick 34", "brick 35");
 
@@ -65,10 +66,10 @@ public final class ComparisonStudy {
     }
 
     /**
-     * Makes the rows of its tables.
+     * Prints the rows of the tables of one seed.
      *
-     * @param comparisons a cell
-     * @param seed of all
+     * @param comparisons the number of comparisons in a cell
+     * @param seed the seed of all cells
      */
     private record Study(int comparisons, long seed) {
 
@@ -110,7 +111,7 @@ public final class ComparisonStudy {
         }
 
         void smallest(Behaviour behaviour, double floorPercent) {
-            double size = ComparisonStudy.smallest(behaviour, comparisons, 10, floorPercent);
+            double size = ComparisonStudy.smallest(behaviour, comparisons, seed, 10, floorPercent);
             row(
                     behaviour.name() + ", floor " + floorPercent + " %",
                     size,
@@ -168,9 +169,9 @@ public final class ComparisonStudy {
     }
 
     /** The mean "shown from" of the changed brick's line in comparisons without a change, %. */
-    static double smallest(Behaviour behaviour, int comparisons, int runs, double floorPercent) {
+    static double smallest(Behaviour behaviour, int comparisons, long seed, int runs, double floorPercent) {
         return IntStream.range(0, comparisons)
-                .mapToDouble(seed -> new SimulatedRuns(behaviour, seed)
+                .mapToDouble(i -> new SimulatedRuns(behaviour, seed * 1_000_003 + i)
                         .sides(runs, 0).compare(floorPercent).lines().stream()
                                 .filter(line -> line.kind() == Kind.BRICK && isOf(line, 0))
                                 .findFirst()

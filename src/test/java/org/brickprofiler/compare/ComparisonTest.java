@@ -50,14 +50,14 @@ class ComparisonTest {
 
     private static final Environment HERE = new Environment("17", "VM 17", "Linux 6", "amd64", "CPU", 8, 20);
 
-    /** A change of each run's brick, by name. */
+    /** A brick of a run, whose samples all take the mean time. */
     private record Brick(String name, BrickCategory category, long count, double meanNs, long elements) {
 
         BrickStats stats() {
             return stats(Math.round(count * meanNs), Optional.empty());
         }
 
-        /** With percentiles; some samples are longer by a factor. */
+        /** Returns statistics with percentiles, in which {@code longer} samples are longer by a factor. */
         BrickStats stats(long longer, double factor) {
             long[] counts = new long[LatencyBuckets.COUNT];
             counts[LatencyBuckets.indexOf(Math.round(meanNs))] += count - longer;
@@ -76,7 +76,9 @@ class ComparisonTest {
         }
     }
 
-    /** The recording of a run: a step is one LmHead. Varies a little from run to run, each brick in its own way. */
+    /**
+     * The work of a run, in which a step has one LmHead. Each brick varies a little from run to run, in its own way.
+     */
     private static final class Work {
         private final List<Brick> bricks = new ArrayList<>();
         private double wallFactor = 1.02;
@@ -107,7 +109,10 @@ class ComparisonTest {
             return announced(4, 1, 128, kvLength, factor);
         }
 
-        /** Announces 100 steps, of so many sequences each; so many of them are prompts of a length. */
+        /**
+         * Announces 100 steps of {@code sequences} sequences each. Of these, {@code prompts} are prefill, of
+         * {@code prompt} tokens.
+         */
         Work announced(long prompts, long sequences, long prompt, long kvLength, double factor) {
             double own = 1 + 0.004 * Math.sin(run * 1.9);
             return announced(
@@ -116,7 +121,7 @@ class ComparisonTest {
                     phase(StepInfo.Phase.DECODE, 100 - prompts, 2_000_000 * own * factor, sequences, 0, kvLength));
         }
 
-        /** Announces 4 prompts whose parts are in 8 mixed steps before, and 88 tokens. */
+        /** Announces 4 prompts, after 8 mixed steps with parts of these prompts, and 88 tokens. */
         Work chunked(long mixedTokens, long mixedKvLength) {
             double own = 1 + 0.004 * Math.sin(run * 1.9);
             return announced(
@@ -138,7 +143,7 @@ class ComparisonTest {
             return this;
         }
 
-        /** Serves 50 requests, with as many tokens each, of which one in ten waits four times as long. */
+        /** Serves 50 requests of {@code tokens} output tokens each; one request in ten waits four times as long. */
         Work served(double firstTokenNs, double outputTokenNs, long tokens) {
             double own = 1 + 0.004 * Math.sin(run * 1.9);
             requests = new RequestStats(
@@ -948,7 +953,6 @@ class ComparisonTest {
                 .toList();
     }
 
-    @Spec("16.6")
     private static Run with(Run run, RunFacts facts) {
         return Run.of(run.name(), run.snapshot().withFacts(facts));
     }
@@ -1130,7 +1134,7 @@ class ComparisonTest {
     @Test
     void aChangeOfTheSmallestSizeIsFoundInFourOfFive() {
         Behaviour behaviour = Behaviour.QUIET;
-        double smallest = ComparisonStudy.smallest(behaviour, 20, 10, 0);
+        double smallest = ComparisonStudy.smallest(behaviour, 20, 0, 10, 0);
         assertThat(ComparisonStudy.cell(behaviour, 40, 11, 10, smallest, 0).found())
                 .isBetween(65.0, 92.5);
     }

@@ -19,8 +19,8 @@ import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.stats.LatencyDistribution;
 
 /**
- * Runs as processes make them: every brick has its own spread between processes, and there is a part that all bricks of
- * a process share. The sides take turns in random order. One thread.
+ * Simulates runs of processes: each brick has its own spread between processes, and all bricks of a process share a
+ * common part. The sides take turns in random order. One thread.
  */
 final class SimulatedRuns {
 
@@ -31,7 +31,7 @@ final class SimulatedRuns {
 
     private static final int SAMPLES = 400;
 
-    /** Between the samples of a brick in one process. */
+    /** The spread between the samples of a brick in one process. */
     private static final double SAMPLE_SPREAD = 0.04;
 
     /** The brick that is slower on the second side. */
@@ -60,13 +60,13 @@ final class SimulatedRuns {
         DRIFT,
         /** In one run of all, half of the bricks take twice as long. */
         ONE_APART,
-        /** In two runs of all, a third of the bricks takes 1.5 times as long, others in each. */
+        /** In two runs of all, a third of the bricks takes 1.5 times as long; each run draws its own bricks. */
         TWO_APART,
         /** The spread of a brick between processes has Student's distribution with 3 degrees. */
         HEAVY,
         /** Samples are simulated, and none is disturbed. */
         SAMPLED,
-        /** Samples of which some take 60 % longer: 3 % of them, by a rate that each process draws for itself. */
+        /** Samples of which 3 % on average take 60 % longer; each process draws its own rate, up to 6 %. */
         BUSY,
         /** Samples of which 0.1 % take twenty times as long. */
         GUSTY,
@@ -79,7 +79,7 @@ final class SimulatedRuns {
      *
      * @param name for a table
      * @param spread of each brick between processes
-     * @param noises their other activity
+     * @param noises what they do besides
      */
     record Behaviour(String name, double spread, Set<Noise> noises) {
 
@@ -170,12 +170,12 @@ final class SimulatedRuns {
         exponential = ZigguratSampler.Exponential.of(random);
     }
 
-    /** So many runs a side; on the second side one brick takes longer. */
+    /** Simulates {@code runs} runs a side; on the second side one brick takes longer. */
     Sides sides(int runs, double slowerPercent) {
         return sides(runs, Change.slower(slowerPercent));
     }
 
-    /** So many runs a side, the second with a change. */
+    /** Simulates {@code runs} runs a side; the second side has a change. */
     Sides sides(int runs, Change change) {
         int[] places = ArraySampler.shuffle(random, IntStream.range(0, 2 * runs).toArray());
         Set<Integer> apart = apart(2 * runs);
@@ -188,7 +188,7 @@ final class SimulatedRuns {
         return new Sides(before, after);
     }
 
-    /** The runs that are apart, of both sides together. */
+    /** Draws the runs that are apart, from both sides together. */
     private Set<Integer> apart(int runs) {
         int apart = behaviour.has(Noise.ONE_APART) ? 1 : behaviour.has(Noise.TWO_APART) ? 2 : 0;
         Set<Integer> found = new HashSet<>();
@@ -198,7 +198,7 @@ final class SimulatedRuns {
         return found;
     }
 
-    /** How many times as long a brick of a run that is apart takes. */
+    /** Draws how many times as long a brick of a run that is apart takes. */
     private double apart() {
         return behaviour.has(Noise.ONE_APART) ? random.nextBoolean() ? 2 : 1 : random.nextInt(3) == 0 ? 1.5 : 1;
     }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 @Spec("16.3")
 class SmallestChangeTest {
 
-    /** The quantile of the normal distribution that four in five do not exceed. */
+    /** The 80th percentile of the standard normal distribution. */
     private static final double FOUR_IN_FIVE = 0.8416;
 
     @Test
@@ -25,7 +25,7 @@ class SmallestChangeTest {
         assertThat(SmallestChange.of(2, 3.5, 0, 10, 0.8)).isCloseTo(2, within(1e-9));
     }
 
-    /** Of comparisons whose standard error is of few degrees of freedom, four in five find it. */
+    /** Four in five comparisons find it, also if their standard error has few degrees of freedom. */
     @Test
     void isFoundInFourOfFive() {
         UniformRandomProvider random = RandomSource.XO_RO_SHI_RO_128_PP.create(3);

@@ -82,7 +82,7 @@ class DecodeRunTest {
         return run(warmup, new DecodeRun.Limit(tokens, DecodeRun.Limit.NO_TIME), NanoClock.SYSTEM, 0);
     }
 
-    /** A run whose tokens take as long as it is said, the warm-up's among them. */
+    /** Makes a run in which each token, also of the warm-up, takes {@code tokenNs}. */
     private DecodeRun timed(int warmup, DecodeRun.Limit limit, long tokenNs) {
         return run(warmup, limit, clock, tokenNs);
     }

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 /** Compares the cost model with the memory and accesses of the demonstration's decoder. */
 final class DecoderWorkTest {
 
-    /** The demonstration's default, of few layers: the share of a layer is the same. */
+    /** The demonstration's default model with fewer layers, whose shares of the work are the same. */
     private static final ModelConfig CONFIG = new ModelConfig(2, 512, 8, 4, 1_408, 16_000, 64);
 
     private static final int PASSES = 3;
@@ -44,7 +44,7 @@ final class DecoderWorkTest {
         }
     }
 
-    /** Every array that a pass reads: of the embedding, the one row. */
+    /** Returns the bytes of the arrays that a pass reads; of the embedding it reads one row. */
     private double weightBytes() {
         long floats = (long) CONFIG.dim()
                 + weights.finalNorm().length

@@ -9,7 +9,7 @@ import org.brickprofiler.testing.ProcessResult;
 /** The demonstration as a process of its own, with pipes for its output. */
 final class DemoProcess {
 
-    /** A model of no size, with the results as JSON. */
+    /** A tiny model, with the results as JSON. */
     static final List<String> TINY = List.of(
             "--layers",
             "3",
@@ -34,13 +34,13 @@ final class DemoProcess {
 
     private DemoProcess() {}
 
-    /** Runs it to its end. */
+    /** Runs the demonstration to its end. */
     static ProcessResult run(Path workingFolder, List<String> arguments) throws IOException {
         return run(workingFolder, List.of(), List.of(), arguments);
     }
 
     /**
-     * Runs it through another command.
+     * Runs the demonstration through another command.
      *
      * @param launcher the command that gets the command line of the demonstration as its last arguments
      * @param jvmOptions options of the virtual machine

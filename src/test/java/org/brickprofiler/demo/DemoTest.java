@@ -88,15 +88,6 @@ class DemoTest {
     }
 
     @Test
-    void checksTheOutputBeforeAnythingIsDecoded() {
-        int exitCode = run(TINY + " --json " + folder.resolve("missing").resolve("a.json"));
-
-        assertThat(exitCode).isEqualTo(2);
-        assertThat(err.toString()).hasLineCount(1).contains("does not exist");
-        assertThat(out.toString()).isEmpty();
-    }
-
-    @Test
     void decodesAndReports() {
         int exitCode = run(TINY + " --sync-mode per_layer --warmup 2 --threads 1");
 
@@ -110,7 +101,7 @@ class DemoTest {
                 .contains("macro")
                 .contains("JSON: " + folder.resolve("out.json"));
         assertThat(folder.resolve("out.json")).isNotEmptyFile();
-        assertThat(folder).isDirectoryContaining("glob:**out.json");
+        assertThat(folder.toFile().list()).containsExactly("out.json");
     }
 
     @Test

@@ -148,7 +148,7 @@ class DeviceDemoTest extends SimulatedRun {
         assertThat(folder).isEmptyDirectory();
     }
 
-    /** After every test, whether the device computed, refused or was none. */
+    /** Runs after every test, whether the device computed, refused or was missing. */
     @AfterEach
     void everythingWasGivenBack() {
         assertThat(SimulatedCuda.liveContexts()).isZero();

@@ -70,7 +70,7 @@ class DeviceKernelsTest {
 
     @ParameterizedTest
     @MethodSource("lengthsAndBlocks")
-    void rmsNormIsTheReferences(int length, int block, Order order) {
+    void rmsNormAgreesWithTheReference(int length, int block, Order order) {
         float[] input = values(length);
         float[] weights = values(length);
         float[] expected = new float[length];
@@ -92,7 +92,7 @@ class DeviceKernelsTest {
 
     @ParameterizedTest
     @MethodSource("matrices")
-    void productIsTheReferences(int rows, int cols, Order order) {
+    void productAgreesWithTheReference(int rows, int cols, Order order) {
         float[] matrix = values(rows * cols);
         float[] input = values(cols);
         float[] expected = new float[rows];
@@ -108,7 +108,7 @@ class DeviceKernelsTest {
 
     @ParameterizedTest
     @MethodSource("attentions")
-    void ropeIsTheReferences(ModelConfig config, int positions, Order order) {
+    void ropeAgreesWithTheReference(ModelConfig config, int positions, Order order) {
         RotaryEmbedding rotary = new RotaryEmbedding(config);
         int heads = config.heads() + config.kvHeads();
         float[] expected = values(config.qkvDim());
@@ -134,7 +134,7 @@ class DeviceKernelsTest {
     /** Update, scores, softmax and output one after the other, each checked against its reference. */
     @ParameterizedTest
     @MethodSource("attentions")
-    void attentionIsTheReferences(ModelConfig config, int positions, Order order) {
+    void attentionAgreesWithTheReference(ModelConfig config, int positions, Order order) {
         try (WorkerPool pool = new WorkerPool(1)) {
             Attention attention = new Attention(config, pool);
             Attention.KvCache cache = new Attention.KvCache(config);
@@ -204,7 +204,7 @@ class DeviceKernelsTest {
 
     @ParameterizedTest
     @MethodSource("lengthsAndBlocks")
-    void swiGluIsTheReferences(int length, int block, Order order) {
+    void swiGluAgreesWithTheReference(int length, int block, Order order) {
         float[] gate = values(length);
         float[] up = values(length);
         gate[0] = -200;
@@ -220,7 +220,7 @@ class DeviceKernelsTest {
 
     @ParameterizedTest
     @MethodSource("lengthsAndBlocks")
-    void residualAddIsTheReferences(int length, int block, Order order) {
+    void residualAddAgreesWithTheReference(int length, int block, Order order) {
         float[] expected = values(length);
         float[] sum = expected.clone();
         float[] addend = values(length);
@@ -244,7 +244,7 @@ class DeviceKernelsTest {
     }
 
     @Test
-    void spinLastsAsLongAsItIsToldAndTellsWhen() {
+    void spinLastsForTheGivenTimeAndStampsItsBeginAndEnd() {
         float[] stamps = new float[4];
         long[] now = {1L << 33};
         LongSupplier timer = () -> now[0] += 300;

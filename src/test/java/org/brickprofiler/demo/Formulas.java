@@ -10,7 +10,7 @@ final class Formulas {
 
     private Formulas() {}
 
-    /** How often each brick runs in one pass; bricks that are missing do not run. */
+    /** Returns how often each brick runs in one pass; bricks that are missing do not run. */
     static Map<BrickId, Integer> countsPerPass(int layers) {
         return Map.ofEntries(
                 entry(BrickId.EMBEDDING, 1),
@@ -31,7 +31,7 @@ final class Formulas {
                 entry(BrickId.SAMPLING, 1));
     }
 
-    /** Floating-point operations of all matrix products of one pass: two for each weight. */
+    /** Returns the floating-point operations of all matrix products of one pass: two for each weight. */
     static long matrixFlopsPerPass(ModelConfig config) {
         long dim = config.dim();
         long headDim = dim / config.heads();

@@ -71,9 +71,7 @@ class GraphRunnerTest {
         assertThat(graph.droppedNodes()).isZero();
     }
 
-    /**
-     * Each brick waits for the one before it, so nothing of the pass is beside the path but the time between bricks.
-     */
+    /** Each brick waits for the one before it, so the critical path lacks only the time between bricks. */
     @Test
     void theCriticalPathHasEachBrickOfThePass() {
         PassRunner.Graphed runner = decode(3, 2);

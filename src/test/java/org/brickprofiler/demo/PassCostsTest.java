@@ -16,7 +16,7 @@ class PassCostsTest {
     private final List<String> order = new ArrayList<>();
     private long nowNs;
 
-    /** Takes a given time, and a thousand times as long before its time counts. */
+    /** Makes a way whose runs take the given times in turn; its preparation and its longer first run do not count. */
     private Way way(String name, long... timesNs) {
         return new Way() {
             private int runs;

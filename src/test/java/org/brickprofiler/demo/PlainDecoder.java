@@ -87,7 +87,7 @@ public final class PlainDecoder implements AutoCloseable {
     /**
      * Decodes a small model's tokens and prints them.
      *
-     * @param args how many, and with how many threads
+     * @param args the number of tokens, and the number of threads
      */
     public static void main(String[] args) {
         List<Integer> tokens = new ArrayList<>();
@@ -106,7 +106,7 @@ public final class PlainDecoder implements AutoCloseable {
         return Weights.random(new ModelConfig(3, 64, 8, 4, 96, 300, 64), 42);
     }
 
-    /** Its sampler; a new one each time. */
+    /** Returns a new sampler of the comparison. */
     static Sampler sampler() {
         return new Sampler(0.8, 0.95, 42);
     }

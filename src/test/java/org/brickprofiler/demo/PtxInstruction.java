@@ -6,7 +6,7 @@ import java.util.function.ToLongFunction;
  * One instruction of a kernel.
  *
  * @param text as it is written
- * @param isOn whether the thread does it; otherwise it goes on with the next one
+ * @param isOn whether the thread executes the instruction or continues with the next one
  * @param effect its effect, if it concerns one thread only; it may change the thread's next instruction
  * @param waitsAs the thread's state afterwards: running, ended or waiting for others
  * @param shuffle the exchanged values, for an instruction at which a warp meets
@@ -26,15 +26,16 @@ public record PtxInstruction(String text, Condition isOn, Effect effect, PtxThre
     }
 
     /**
-     * The exchange of a warp: each lane gets the value of the lane that is {@code distance} further, or its own.
+     * The exchange of a warp: each lane gets the value of the lane that is {@code distance} further, or keeps its own
+     * value if there is no such lane.
      *
      * @param target the register that receives
      * @param value the value that a lane provides
-     * @param distance how far the lane is that it gets from
+     * @param distance the distance to the lane whose value a lane gets
      */
     public record Shuffle(int target, ToLongFunction<PtxThread> value, ToLongFunction<PtxThread> distance) {
 
-        /** Of an instruction that exchanges nothing. */
+        /** The shuffle of an instruction that exchanges nothing. */
         static final Shuffle NONE = new Shuffle(-1, thread -> 0, thread -> 0);
     }
 }

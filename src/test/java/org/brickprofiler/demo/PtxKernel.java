@@ -7,8 +7,8 @@ import java.util.function.LongSupplier;
 import org.brickprofiler.demo.PtxThread.State;
 
 /**
- * A kernel as a {@link PtxInterpreter} runs it: block after block, thread after thread, each as far as it comes without
- * the others. A barrier or a shuffle that some thread does not come to is an error, as it is undefined on a device.
+ * A kernel as a {@link PtxInterpreter} runs it: block after block, thread after thread, each until it has to wait for
+ * others. A barrier or a shuffle that some thread does not reach is an error, since it is undefined on a device.
  *
  * @param name its name
  * @param parameterTypes the type of each parameter, such as {@code u32}
@@ -21,7 +21,7 @@ public record PtxKernel(
 
     private static final int WARP = 32;
 
-    /** How threads and blocks take turns: a kernel that is right gives the same result for both. */
+    /** The order in which threads and blocks run: a correct kernel gives the same result in both. */
     public enum Order {
         FORWARD,
         BACKWARD;
@@ -49,7 +49,7 @@ public record PtxKernel(
      *
      * @param shape how many threads
      * @param arguments the bits of each argument
-     * @param memory the meaning of addresses
+     * @param memory the global memory
      * @param order how threads take turns
      * @param globalTimer the device's clock, ns
      */
@@ -119,7 +119,7 @@ public record PtxKernel(
         warp.forEach(thread -> thread.state = State.RUNS);
     }
 
-    /** Lets a block go on that waits at a barrier. Returns whether it does. */
+    /** Releases the threads of a block from a barrier. Returns whether any thread waited at one. */
     private boolean passBarrier(List<PtxThread> threads) {
         if (!any(threads, State.AT_BARRIER)) {
             return false;
@@ -138,7 +138,7 @@ public record PtxKernel(
         return false;
     }
 
-    /** The point at which all threads wait. */
+    /** Returns the index of the instruction after the one at which all threads wait; throws if they do not. */
     private int together(List<PtxThread> threads, State state) {
         int at = threads.get(0).next;
         for (PtxThread thread : threads) {

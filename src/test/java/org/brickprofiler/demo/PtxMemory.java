@@ -1,9 +1,9 @@
 package org.brickprofiler.demo;
 
-/** The meaning of a kernel's global addresses. */
+/** The global memory of a kernel. */
 public interface PtxMemory {
 
-    /** The 4 bytes at an address. */
+    /** Reads the 4 bytes at an address. */
     int load32(long address);
 
     /** Writes 4 bytes at an address. */

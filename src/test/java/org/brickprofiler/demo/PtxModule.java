@@ -13,7 +13,7 @@ public record PtxModule(Map<String, PtxKernel> kernels) {
         kernels = Map.copyOf(kernels);
     }
 
-    /** A kernel of a name that there is. */
+    /** Returns the kernel with a name; throws if there is none. */
     public PtxKernel kernel(String name) {
         PtxKernel kernel = kernels.get(name);
         if (kernel == null) {

@@ -52,7 +52,7 @@ final class PtxOperands {
         return sharedWords;
     }
 
-    /** The number of a register, which must be of a type: of the same width and, if one is f32, both. */
+    /** Returns the number of a register of the given type, where b32 and b64 stand for any type of their width. */
     int registerOf(String name, String type) {
         requireType(name, type);
         Integer register = registers.get(name);

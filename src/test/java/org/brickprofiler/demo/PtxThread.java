@@ -26,7 +26,7 @@ public final class PtxThread {
         }
     }
 
-    /** The position of a thread. */
+    /** Whether a thread runs, waits for others or has ended. */
     public enum State {
         RUNS,
         AT_BARRIER,
@@ -37,7 +37,7 @@ public final class PtxThread {
     final Block block;
     final int number;
 
-    /** The bits of each register; those of 32 bits are below. */
+    /** The bits of each register; a register of 32 bits uses the lower half. */
     final long[] registers;
 
     int next;

@@ -32,7 +32,7 @@ import org.brickprofiler.spi.NanoClock;
  */
 final class RooflineStudy {
 
-    /** A model, and how many tokens a run decodes, chosen for half a second or less. */
+    /** A model, and how many tokens a run decodes, chosen so that a run takes half a second or less. */
     private record Model(String name, ModelConfig config, int tokens) {}
 
     /**

@@ -84,7 +84,7 @@ class SamplerTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {-0.1, Double.NaN, Double.POSITIVE_INFINITY})
-    void refusesATemperatureThatIsNone(double temperature) {
+    void refusesAnInvalidTemperature(double temperature) {
         assertThatThrownBy(() -> new Sampler(temperature, 1, 1))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("temperature " + temperature + " is not 0 or more");
@@ -92,7 +92,7 @@ class SamplerTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {0, -1, 1.01, Double.NaN})
-    void refusesATopPThatIsNone(double topP) {
+    void refusesAnInvalidTopP(double topP) {
         assertThatThrownBy(() -> new Sampler(1, topP, 1))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("top-p " + topP + " is not above 0 and up to 1");

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The server's own log of requests and steps gives the same numbers as the report of the profiler. */
 class ServeRunTest {
 
-    /** Each reading of the clock takes so long, and nothing else does. */
+    /** Each reading of the clock takes this long; nothing else takes time. */
     private static final long READING_NS = 1_000;
 
     /** Between the server's reading of the clock and the profiler's there are a few readings for bricks and steps. */

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Lets the simulated driver execute kernels: {@link PtxInterpreter} runs them on the driver's memory, with their
- * arguments. An address that is wrong is not noticed here but crashes, as on a device.
+ * arguments. A wrong address is not detected: it crashes the process, as it may on a device.
  */
 public final class SimulatedKernels implements AutoCloseable {
 
@@ -19,7 +19,7 @@ public final class SimulatedKernels implements AutoCloseable {
 
     private @Nullable RuntimeException failure;
 
-    /** Begins; to be closed before another test uses the driver. */
+    /** Installs the kernels in the driver, until they are closed. */
     public SimulatedKernels() {
         SimulatedCuda.setKernels(body);
     }
@@ -60,7 +60,7 @@ public final class SimulatedKernels implements AutoCloseable {
         }
     };
 
-    /** Ends; throws an exception that occurred in a kernel. */
+    /** Removes the kernels from the driver, and throws the last exception that occurred in one. */
     @Override
     public void close() {
         SimulatedCuda.setKernels(null);

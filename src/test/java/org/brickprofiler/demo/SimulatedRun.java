@@ -32,11 +32,11 @@ public abstract class SimulatedRun {
     @BeforeEach
     final void startDriver() {
         SimulatedCuda.start();
-        // The library does so once in a process, and the reset has undone it.
+        // The library initialises the driver once in a process, which the new start has undone.
         assertThat(JCudaDriver.cuInit(0)).isEqualTo(CUresult.CUDA_SUCCESS);
     }
 
-    /** The exit code of a run that writes its JSON into the folder. */
+    /** Runs a program that writes its JSON into the folder, and returns its exit code. */
     protected final int run(CommandLine program, List<String> always, String... more) {
         List<String> arguments = new ArrayList<>(always);
         arguments.addAll(List.of("--json", folder.resolve("out.json").toString()));

@@ -54,7 +54,7 @@ class WatchingTest {
 
     @ParameterizedTest
     @EnumSource
-    void everyWayButNoneTimesEachBrick(Watching way) {
+    void everyWayExceptAbsentTimesEachBrick(Watching way) {
         profiler.enable();
         profiler.setSyncMode(way.mode());
 

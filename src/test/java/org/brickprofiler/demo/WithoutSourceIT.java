@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The agent's rules count in the plain decoder the same as the hand-written calls in the demonstration's. */
+/** In the plain decoder, the agent's rules count the same as the hand-written calls of the demonstration's decoder. */
 class WithoutSourceIT {
 
     private static final int TOKENS = 40;

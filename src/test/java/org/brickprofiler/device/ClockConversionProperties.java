@@ -10,7 +10,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.LongRange;
 import org.brickprofiler.testing.Spec;
 
-/** The conversion against the same formula in numbers of any length. */
+/** Compares the conversion with the same formula in {@link BigInteger} arithmetic. */
 class ClockConversionProperties {
 
     private static final BigInteger LARGEST = BigInteger.valueOf(Long.MAX_VALUE);

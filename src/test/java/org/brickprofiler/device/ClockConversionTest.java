@@ -9,12 +9,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 final class ClockConversionTest {
 
-    /** A counter of 24 MHz, as Apple's: 125 ns in 3 ticks. */
+    /** A counter of 24 MHz, like Apple's: 3 ticks are 125 ns. */
     private static final ClockConversion MHZ_24 = ClockConversion.between(
             new ClockConversion.Pair(1_000, 300), new ClockConversion.Pair(1_000_001_000, 24_000_300));
 
     @Test
-    void aTickIsANanosecondWhereNothingElseIsSaid() {
+    void theIdentityConvertsATickToANanosecond() {
         assertThat(ClockConversion.IDENTITY.toHostNs(0)).isZero();
         assertThat(ClockConversion.IDENTITY.toHostNs(Long.MAX_VALUE)).isEqualTo(Long.MAX_VALUE);
     }

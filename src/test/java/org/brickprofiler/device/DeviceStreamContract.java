@@ -18,34 +18,35 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every {@link DeviceStream} keeps to. An implementation's test extends this and says how to work on its device.
+ * The contract of every {@link DeviceStream}. The test of an implementation extends this class and provides a
+ * {@link Device}.
  */
 public abstract class DeviceStreamContract {
 
-    /** A device with exact times and one stream, which is the one under test. */
+    /** A device with one stream, which is under test. */
     public interface Device {
 
         /** Opens the stream. Called once, on the test's thread. */
         DeviceStream open();
 
-        /** Enqueues work that takes a time. */
+        /** Enqueues work that takes {@code ns}. */
         void work(long ns);
 
-        /** Lets a time pass, on the host and on the device, without waiting for the stream. */
+        /** Lets the device finish enqueued work of {@code ns}, without {@link DeviceStream#waitFor}. */
         void pass(long ns);
 
-        /** Whether work is done after it was enqueued; otherwise it is done as it is. */
+        /** Returns whether the device works asynchronously. Otherwise work is done by the time it is enqueued. */
         boolean worksLater();
 
         /**
-         * Whether nothing but the work takes time; otherwise calls do, too, and work may be over before it is asked
-         * for.
+         * Returns whether only the work takes time. Otherwise calls take time too, and work may be over before the test
+         * asks for it.
          */
         default boolean isExact() {
             return true;
         }
 
-        /** How many things of the driver's exist for marks. */
+        /** Returns how many of the driver's objects exist for marks. */
         int liveMarks();
     }
 
@@ -56,7 +57,7 @@ public abstract class DeviceStreamContract {
     private DeviceStream stream;
     private long openedNs;
 
-    /** A fresh device for each test. */
+    /** Returns a fresh device for each test. */
     protected abstract Device device();
 
     @BeforeEach
@@ -97,12 +98,12 @@ public abstract class DeviceStreamContract {
         assertTook(stream.elapsedNs(first, third), 8_000);
         assertTook(-stream.elapsedNs(third, first), 8_000);
         assertThat(stream.elapsedNs(second, second)).isZero();
-        // Rounded, each.
+        // Each of the three times is rounded.
         assertThat(stream.elapsedNs(first, second) + stream.elapsedNs(second, third) - stream.elapsedNs(first, third))
                 .isBetween(-1L, 1L);
     }
 
-    /** Where calls take time, an idle device waits for them. */
+    /** Asserts a time exactly, or within bounds if calls take time, since an idle device waits for them. */
     private void assertTook(long actualNs, long workNs) {
         if (device.isExact()) {
             assertThat(actualNs).isEqualTo(workNs);
@@ -148,8 +149,10 @@ public abstract class DeviceStreamContract {
             assertTook(ns[i], 1_000L * i);
         }
         assertThat(ns[4]).isEqualTo(-7);
+        long[] asBefore = ns.clone();
         stream.elapsedNs(marks, 0, ns);
         stream.elapsedNs(marks, 1, ns);
+        assertThat(ns).as("no mark has one before it").isEqualTo(asBefore);
     }
 
     @Test

@@ -107,7 +107,7 @@ final class DeviceTimerTest {
     }
 
     @Test
-    @SuppressWarnings("NullAway") // what is refused
+    @SuppressWarnings("NullAway") // null is refused
     void aBackendWithoutAStreamHasNoTimer() {
         SimulatedStream metal = new SimulatedStream(new SpanSink.Place("METAL", 0, "simulated", "queue", 0), clock, 8);
         assertThatIllegalArgumentException()
@@ -150,7 +150,7 @@ final class DeviceTimerTest {
     }
 
     @Test
-    void aTracedProbeTellsTheTrace() {
+    void aTracedProbeIsRecordedInTheTrace() {
         List<String> pushed = new ArrayList<>();
         Optional<ProbeTimer> probe = ProbeTimer.startIf(
                 true, timer, (name, category, elapsedNs, tid) -> pushed.add(name + category + elapsedNs + "/" + tid));

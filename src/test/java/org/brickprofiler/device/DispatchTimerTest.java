@@ -50,7 +50,7 @@ final class DispatchTimerTest {
 
     @Spec("11.8")
     @Test
-    void whatIsNotDoneYetIsHandedOverLaterAndWaitedForByNobody() {
+    void unfinishedDispatchesAreHandedOverLaterWithoutAWait() {
         dispatches.time("first", () -> stream.work(10));
         dispatches.time("second", () -> stream.work(20));
         assertThat(drain()).isZero();
@@ -75,7 +75,7 @@ final class DispatchTimerTest {
     }
 
     @Test
-    void aTicketFitsOnce() {
+    void aTicketEndsOneDispatchOnce() {
         long ticket = dispatches.begin("one");
         stream.work(10);
         dispatches.end(ticket);
@@ -97,7 +97,7 @@ final class DispatchTimerTest {
 
     @Spec("11.8")
     @Test
-    void whatFindsNoRoomIsCountedAndRunsAllTheSame() {
+    void dispatchesWithoutRoomRunAndAreCountedAsLost() {
         int[] runs = {0};
         for (int i = 0; i < 11; i++) {
             dispatches.time("k", () -> runs[0]++);
@@ -112,7 +112,7 @@ final class DispatchTimerTest {
 
     @Spec("11.8")
     @Test
-    void whatHasNoTimeIsCounted() {
+    void dispatchesWithoutATimeAreCountedAsLost() {
         stream.capture(true);
         dispatches.time("captured", () -> {});
         assertThat(drain()).isZero();
@@ -154,7 +154,7 @@ final class DispatchTimerTest {
     }
 
     @Test
-    void threadsTakeTurns() throws Exception {
+    void eachDispatchOfConcurrentThreadsIsTimedOrCountedAsLost() throws Exception {
         HostStream host = new HostStream();
         DispatchTimer shared = new DispatchTimer(host, 64);
         KernelTimings timings = new KernelTimings();
@@ -180,7 +180,7 @@ final class DispatchTimerTest {
 
     @Spec("12.32")
     @Test
-    void marksOfATimerThatNobodyHasAreGivenBack() {
+    void marksOfUnreachableTimersAreReleased() {
         abandonWithMarks();
         assertThat(stream.marksHeld()).isEqualTo(5);
         Collected.until(() -> stream.marksHeld() == 0);
@@ -196,7 +196,7 @@ final class DispatchTimerTest {
     }
 
     @Test
-    @SuppressWarnings("NullAway") // what is refused
+    @SuppressWarnings("NullAway") // null is refused
     void badArgumentsAreRefused() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> dispatches.begin(""))

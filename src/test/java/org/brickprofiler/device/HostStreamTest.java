@@ -2,7 +2,7 @@ package org.brickprofiler.device;
 
 import org.brickprofiler.internal.record.FakeClock;
 
-/** The host's own stream: the contract of streams, where work is done as it is enqueued. */
+/** The host's own stream keeps the contract of streams. Its work is done by the time it is enqueued. */
 class HostStreamTest extends DeviceStreamContract {
 
     @Override
@@ -21,7 +21,7 @@ class HostStreamTest extends DeviceStreamContract {
 
             @Override
             public void pass(long ns) {
-                // It has passed with the work.
+                // The time has passed with the work.
             }
 
             @Override

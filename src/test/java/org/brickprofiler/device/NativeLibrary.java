@@ -18,16 +18,16 @@ import org.brickprofiler.testing.Fixture;
 import org.brickprofiler.testing.ProcessResult;
 
 /**
- * A native library that tests build for themselves, once, and load. Several virtual machines may build one at the same
- * time: each writes a file of its own and renames it.
+ * A native library that tests build for themselves, once, and load. Virtual machines that need one at the same time
+ * take turns, and each writes a temporary file and renames it.
  *
- * <p>Where a machine cannot build it the test is skipped, or fails; see {@link Fixture}.
+ * <p>If the machine cannot build it, the test is skipped or fails; see {@link Fixture}.
  *
  * @param fixture what the library is a part of
  * @param fileName the name of the library's file
- * @param folders where everything is that it is built from
- * @param programs what has to be installed to build it, the compiler last
- * @param command what builds it, with {@link #FILE} and {@link #SOURCES} in it
+ * @param folders the folders with everything that it is built from
+ * @param programs the programs that must be installed to build it, the compiler last
+ * @param command the command that builds it, in which {@link #FILE} and {@link #SOURCES} are replaced
  */
 public record NativeLibrary(
         Fixture fixture, String fileName, List<Path> folders, List<String> programs, List<String> command) {
@@ -40,7 +40,7 @@ public record NativeLibrary(
 
     private static final Path TARGET = Path.of("target", "native-test");
 
-    /** Beside the folder: without a compiler, that one stays empty. */
+    /** Lies beside {@link #TARGET}, in which there are no files without a compiler. */
     private static final Path LOCK = Path.of("target", "native-test.lock");
 
     private static final Map<NativeLibrary, Path> BUILT = new ConcurrentHashMap<>();
@@ -52,31 +52,31 @@ public record NativeLibrary(
     }
 
     /**
-     * A library that is built by a compiler.
+     * Makes a library that a compiler builds.
      *
      * @param fixture what the library is a part of
      * @param fileName the name of the library's file
      * @param compiler the compiler's command
-     * @param folders where the sources are and the headers that they include; what ends in {@code .c} or {@code .m} is
-     *     compiled
-     * @param options what the compiler is told besides, libraries to link among it: it comes after the sources
+     * @param folders the folders with the sources and the headers that they include; files that end in {@code .c} or
+     *     {@code .m} are compiled
+     * @param options the compiler's other options, which come after the sources, for instance libraries to link
      */
     public NativeLibrary(Fixture fixture, String fileName, String compiler, List<Path> folders, List<String> options) {
         this(fixture, fileName, folders, List.of(compiler), concat(List.of(compiler, "-o", FILE, SOURCES), options));
     }
 
     /**
-     * A library that is built by a makefile, which is told by {@code OUT} what to build.
+     * Returns a library that a makefile builds; the variable {@code OUT} is the file to build.
      *
      * @param fixture what the library is a part of
      * @param fileName the name of the library's file
      * @param compiler the compiler that the makefile uses
-     * @param folders where the makefile is, and after it where the rest is that the library is built from
-     * @param variables what the makefile is told besides
+     * @param folders the makefile's folder, and then the other folders that the library is built from
+     * @param variables the makefile's other variables
      */
     public static NativeLibrary ofMake(
             Fixture fixture, String fileName, String compiler, List<Path> folders, List<String> variables) {
-        // Unconditionally: the file is there already, empty, and that it is older than its sources was found out here.
+        // Unconditionally: make would find the empty temporary file up to date. upToDate() has decided to build.
         List<String> make = List.of("make", "-B", "-C", folders.get(0).toString(), "OUT=" + FILE);
         return new NativeLibrary(fixture, fileName, folders, List.of("make", compiler), concat(make, variables));
     }
@@ -85,14 +85,14 @@ public record NativeLibrary(
         return Stream.concat(one.stream(), two.stream()).toList();
     }
 
-    /** Builds the library where it is not there or older than its sources, and loads it into this virtual machine. */
+    /** Builds the library if it is missing or older than its sources, and loads it into this virtual machine. */
     public Path load() {
         Path file = build();
         System.load(file.toString());
         return file;
     }
 
-    /** Builds the library where it is not there or older than its sources. */
+    /** Builds the library if it is missing or older than its sources. */
     public Path build() {
         return BUILT.computeIfAbsent(this, library -> {
             try {
@@ -104,13 +104,15 @@ public record NativeLibrary(
     }
 
     private Path upToDate() throws IOException {
-        // A folder for each recipe, the same in every virtual machine: what another one left there is not this library.
+        // Each recipe has its own folder, the same in every virtual machine, so that no other recipe's file is taken
+        // for this library.
         int recipe = Objects.hash(fileName, folders, programs, command);
         Path folder = TARGET.resolve(Integer.toHexString(recipe)).toAbsolutePath();
         Path file = folder.resolve(fileName);
         List<Path> inputs = inputs();
         Files.createDirectories(TARGET.toAbsolutePath().getParent());
-        // The virtual machines that run tests side by side take turns: a library that one has loaded is not replaced.
+        // Virtual machines that run tests side by side take turns, so that none replaces a library that another has
+        // loaded.
         try (FileChannel turn = FileChannel.open(LOCK, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
             turn.lock();
             if (!Files.exists(file) || isOlder(file, inputs)) {
@@ -127,7 +129,7 @@ public record NativeLibrary(
         return file;
     }
 
-    /** The sources, and the headers beside them. */
+    /** Returns all files of the folders, in order: sources, headers and makefiles. */
     private List<Path> inputs() throws IOException {
         List<Path> inputs = new ArrayList<>();
         for (Path folder : folders) {

@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opentest4j.TestAbortedException;
 
-/** Libraries are built once, again when their sources change, and never silently not at all. */
+/**
+ * Libraries are built once in a virtual machine. A library that cannot be built skips or fails the test with the
+ * reason.
+ */
 class NativeLibraryTest {
 
     private static final String REQUIRED = "brick.native.required";
@@ -85,7 +88,7 @@ class NativeLibraryTest {
 
     @Test
     void withACompilerThatCompilesNothingTheTestIsSkippedUnlessLibrariesAreRequired() {
-        // As one whose headers are not installed.
+        // Like a compiler whose headers are not installed.
         assertUnavailable(library("false", "-O1"), "false does not work: exit code 1");
     }
 

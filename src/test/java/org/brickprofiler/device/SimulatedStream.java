@@ -10,9 +10,9 @@ import org.brickprofiler.internal.record.SpanSink;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A simulated device, for tests: work that is enqueued begins when the host's clock says so and the work before is
- * done, and lasts exactly as long as the test gives. Waiting moves the host's clock, or lasts as long where that runs
- * by itself. Can refuse marks, forget times, and be lost. Any thread.
+ * The stream of a simulated device, for tests. Work begins when it is enqueued, by the host's clock, or when the work
+ * before it is done, and takes exactly as long as the test specifies. Waiting advances the host's clock, or takes as
+ * long if that clock runs by itself. The stream can refuse marks, set marks without times, and be lost. Any thread.
  */
 public final class SimulatedStream implements DeviceStream {
 
@@ -42,17 +42,17 @@ public final class SimulatedStream implements DeviceStream {
     private long clockOffNs;
     private long readingNs;
 
-    /** A stream with 64 marks at first and 4,096 at most. */
+    /** Makes a stream with 64 marks at first and 4,096 at most. */
     public SimulatedStream(String name, FakeClock clock) {
         this(name, clock, 4_096);
     }
 
-    /** A stream with a bound of its marks. */
+    /** Makes a stream with at most {@code maxMarks} marks. */
     public SimulatedStream(String name, FakeClock clock, int maxMarks) {
         this(new SpanSink.Place("CPU", 0, "simulated", name, 0), clock, maxMarks);
     }
 
-    /** A stream of a device that says who it is. */
+    /** Makes a stream of the given device and name. */
     public SimulatedStream(SpanSink.Place place, FakeClock clock, int maxMarks) {
         this.name = place.name();
         this.place = place;
@@ -66,41 +66,44 @@ public final class SimulatedStream implements DeviceStream {
         idleFromNs = Math.max(idleFromNs, clock.now()) + ns;
     }
 
-    /** While the stream is being captured it cannot be waited for or asked, and marks that are set mean nothing. */
+    /**
+     * Sets whether the stream is being captured. Meanwhile it can be neither waited for nor queried, and marks that are
+     * set have no time.
+     */
     public synchronized void capture(boolean on) {
         capturing = on;
     }
 
-    /** From now on nothing works. */
+    /** Loses the device: from now on no mark can be set, and none has a time. */
     public synchronized void lose() {
         lost = true;
     }
 
-    /** What a thread does that waits for the stream, before it does. */
+    /** Sets an action that each thread runs before it waits for the stream. */
     public void beforeWait(Runnable action) {
         beforeWait = action;
     }
 
-    /** Whether only threads that mark it or wait for it are to ask it. */
+    /** Sets whether only threads that mark or wait on this stream should query it. */
     public synchronized void answersElsewhere(boolean elsewhere) {
         answersElsewhere = elsewhere;
     }
 
     /**
-     * Work fails at the end of the queue: what lies before and what lies behind it have their times, but none between
-     * them.
+     * Lets work at the end of the queue fail. Marks before it have times among themselves, and so have marks behind it,
+     * but there is no time across it.
      */
     public synchronized void breakOff() {
         brokenAtNs = Math.max(idleFromNs, clock.now());
     }
 
-    /** Whether it is known that nothing was done between any two marks. */
+    /** Sets whether the stream reports that no work lies between any two marks. */
     public synchronized void withoutWork(boolean nothing) {
         withoutWork = nothing;
     }
 
     /**
-     * The device's clock can be read.
+     * Makes the device's clock readable.
      *
      * @param takesNs how long each reading takes, half of it before the clock is read
      * @param offNs how far the reading is ahead of the truth
@@ -111,27 +114,27 @@ public final class SimulatedStream implements DeviceStream {
         clockOffNs = offNs;
     }
 
-    /** How often it was reported that a pass has ended. */
+    /** Returns how often the end of a pass was reported. */
     public synchronized int passesEnded() {
         return passesEnded;
     }
 
-    /** How often it was asked whether a mark is reached. */
+    /** Returns how often it was queried whether a mark is reached. */
     public synchronized int asked() {
         return asked;
     }
 
-    /** How often the stream was waited for. */
+    /** Returns how often a thread waited for the stream. */
     public synchronized int waits() {
         return waits;
     }
 
-    /** How many marks were set. */
+    /** Returns how many marks were set. */
     public synchronized int marksSet() {
         return marksSet;
     }
 
-    /** How many marks somebody holds. */
+    /** Returns how many marks are set and not released. */
     public synchronized int marksHeld() {
         return taken.size();
     }
@@ -226,7 +229,7 @@ public final class SimulatedStream implements DeviceStream {
         return sinceNs;
     }
 
-    /** Moves the host's clock to where all work is done. */
+    /** Advances the host's clock until all work is done. */
     public void finish() {
         long untilNs;
         synchronized (this) {

@@ -29,7 +29,7 @@ final class StreamTotalsTest {
     }
 
     @Test
-    void bothTogetherAreOfTheSameDevice() {
+    void theSumKeepsTheIdentifiersOfBoth() {
         StreamTotals one = on(Optional.of("GPU-1"), Optional.empty());
         StreamTotals other = on(Optional.of("GPU-1"), Optional.of("0000:17:00.0"));
         assertThat(one.plus(other)).isEqualTo(other.plus(one));

@@ -25,13 +25,13 @@ import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Windows of a virtual machine of its own, switched on from outside. */
+/** Windows of a separate virtual machine, switched on by environment variables. */
 final class WindowExportIT {
 
     @TempDir
     private Path folder;
 
-    /** An engine that decodes until it is ended, or for so many steps. */
+    /** An engine that decodes for a number of steps, unless it is killed before. */
     static final class Engine {
         private Engine() {}
 
@@ -131,7 +131,7 @@ final class WindowExportIT {
         }
     }
 
-    /** Two copies of the library in one process, one after the other, and while both export, another process. */
+    /** Starts two copies of the library in one process, one after the other, and another process while both export. */
     static final class TwoCopies {
         private TwoCopies() {}
 
@@ -173,7 +173,10 @@ final class WindowExportIT {
         }
     }
 
-    /** A process loses its lock of a file if it closes the file anywhere, also if another copy had opened it. */
+    /**
+     * A process loses its lock of a file when any part of it closes the file, even if that is another copy of the
+     * library.
+     */
     @Test
     @Spec("23.10")
     void copiesOfTheLibraryInOneProcessKeepTheirWindowsApartToo() throws Exception {

@@ -57,7 +57,7 @@ final class WindowExportTest {
         return new WindowFiles(folder, format, "10 steps", true, maxBytes);
     }
 
-    /** One whose windows end when the test says so. */
+    /** Returns an export whose windows end only when the test writes them. */
     private WindowExport export(long maxBytes) {
         return new WindowExport(profiler, BY_STEPS, files(WindowExport::writeJson, maxBytes));
     }
@@ -119,7 +119,10 @@ final class WindowExportTest {
         }
     }
 
-    /** Nothing is written while a service is idle, but the time passes, also if the application resets then. */
+    /**
+     * Nothing is written while a service is idle, but the next window includes the time, even if the application resets
+     * meanwhile.
+     */
     @Test
     @Spec("23.6")
     void theTimeOfWindowsWithoutSamplesIsPartOfTheNext() throws Exception {
@@ -189,7 +192,7 @@ final class WindowExportTest {
 
     @Test
     @Spec("23.9")
-    void theOldestWindowsGoAndAreCounted() throws Exception {
+    void theOldestWindowsAreDeletedAndCounted() throws Exception {
         WindowExport export = export(1);
         for (int i = 0; i < 3; i++) {
             step(100);
@@ -229,7 +232,7 @@ final class WindowExportTest {
         assertThat(Files.readString(written().get(0))).contains("\"windows_failed\":2");
     }
 
-    /** Writes as long as the disk is not full. */
+    /** Returns an export that writes unless the disk is full. */
     private WindowExport exportToADisk(boolean[] full) {
         return new WindowExport(profiler, BY_STEPS, filesOnADisk(full));
     }
@@ -255,7 +258,7 @@ final class WindowExportTest {
 
     @Test
     @Spec("23.12")
-    void theLastWindowsThatCannotBeWrittenAreInARecordWhoseSpaceWasTakenBefore() throws Exception {
+    void theLastWindowsThatCannotBeWrittenAreInARecordWhoseSpaceWasReserved() throws Exception {
         boolean[] full = {false};
         WindowExport export = exportToADisk(full);
         step(100);
@@ -329,7 +332,7 @@ final class WindowExportTest {
         assertThat(written()).hasSize(1);
     }
 
-    /** A path at which the folder cannot be created: nothing can be recorded there, and the log has the sums. */
+    /** If the folder cannot be created, no file can record the loss, so the log has the sums. */
     @Test
     @Spec("23.12")
     void lossesThatNoFileCanRecordAreInTheLog() throws Exception {
@@ -398,7 +401,7 @@ final class WindowExportTest {
                 .containsExactly(0L, 0L, 1L);
     }
 
-    /** The time line of a part of a window would pass for that of the window. */
+    /** A timeline of a part of a window would be mistaken for that of the whole window. */
     @Test
     @Spec({"23.6", "25.11"})
     void noWindowHasATimelineOfRequests() throws Exception {
@@ -421,7 +424,7 @@ final class WindowExportTest {
 
     @Test
     @Spec("23.9")
-    void aFolderThatCannotBeDoesNotStopTheEngine() throws Exception {
+    void aFolderThatCannotBeCreatedDoesNotStopTheEngine() throws Exception {
         Path file = Files.writeString(folder.resolve("file"), "x");
         WindowExport export = WindowExport.start(profiler, 1, file);
         step(100);

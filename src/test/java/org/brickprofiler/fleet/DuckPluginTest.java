@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A repository that gives the jar of the test's own class path, or something else. */
+/** Downloads the driver from a local repository, which serves the jar of the test's class path or something else. */
 final class DuckPluginTest {
 
     private static final String PATH = "/maven2/org/duckdb/duckdb_jdbc/2.0.0.1/duckdb_jdbc-2.0.0.1.jar";

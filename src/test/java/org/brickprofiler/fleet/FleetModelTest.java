@@ -49,8 +49,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The figures of a report beside those that a plain program finds in the same files: small fleets of random runs,
- * ranks, windows and bricks, of which some are missing, copied, damaged, idle, or of a clock of their own.
+ * Compares the figures of a report with those that a plain program computes from the same files. The fleets are small,
+ * with random runs, ranks, windows and bricks. Some ranks, windows and bricks are missing, some windows are copied,
+ * damaged or empty, and some ranks have a clock that is apart.
  */
 final class FleetModelTest {
 
@@ -59,7 +60,7 @@ final class FleetModelTest {
     private static final int WINDOW_S = 60;
     private static final StepInfo.Phase[] PHASES = {StepInfo.Phase.PREFILL, StepInfo.Phase.DECODE};
 
-    /** A name, and the category to which it belongs; one name is in two. */
+    /** The names and categories of the bricks; one name is in two categories. */
     private static final List<BrickStats> BRICKS = List.of(
             BrickStats.builder("A", BrickCategory.FFN).build(),
             BrickStats.builder("B", BrickCategory.ATTENTION).build(),
@@ -514,6 +515,13 @@ final class FleetModelTest {
                 .orElseThrow();
     }
 
+    /** Returns the samples of each brick that has a time. */
+    private Map<List<Object>, List<Sample>> timedBricks() {
+        Map<List<Object>, List<Sample>> bricks = by(samples(), Sample::key);
+        bricks.values().removeIf(some -> sum(some, BrickStats::count) == 0);
+        return bricks;
+    }
+
     private static Map<List<Object>, Long> meansOfRanks(List<Sample> samples) {
         Map<List<Object>, Long> means = new HashMap<>();
         by(samples, sample -> sample.window().rankKey()).forEach((rank, some) -> {
@@ -525,8 +533,7 @@ final class FleetModelTest {
     }
 
     private void checkSpread(JsonNode json) {
-        Map<List<Object>, List<Sample>> bricks = by(samples(), Sample::key);
-        bricks.values().removeIf(some -> sum(some, BrickStats::count) == 0);
+        Map<List<Object>, List<Sample>> bricks = timedBricks();
         List<JsonNode> rows = rows(json, "spread");
         assertThat(rows).hasSize(bricks.size());
         for (JsonNode row : rows) {
@@ -587,7 +594,7 @@ final class FleetModelTest {
         }
     }
 
-    /** The place of each window in its run, from 1. */
+    /** Returns the place of a window in its run, from 1. */
     private int place(Window window) {
         return 1
                 + new TreeSet<>(windowsOf(window.run()))
@@ -661,13 +668,21 @@ final class FleetModelTest {
 
     private void checkRankBricks(JsonNode json) {
         List<JsonNode> bricks = rows(json.get("rank_bricks"), "bricks");
-        Map<List<Object>, List<Sample>> samples = by(samples(), Sample::key);
+        List<JsonNode> ranks = rows(json.get("rank_bricks"), "ranks");
+        Map<List<Object>, List<Sample>> samples = timedBricks();
+        Set<List<Object>> timedRanks = samples.values().stream()
+                .flatMap(some -> meansOfRanks(some).keySet().stream())
+                .collect(Collectors.toSet());
+        assertThat(bricks).extracting(FleetModelTest::keyOf).containsExactlyInAnyOrderElementsOf(samples.keySet());
+        assertThat(ranks)
+                .extracting(row -> rankOf(row, "run_id", "rank"))
+                .containsExactlyInAnyOrderElementsOf(timedRanks);
         for (int i = 0; i < bricks.size(); i++) {
             Map<List<Object>, Long> means = meansOfRanks(Objects.requireNonNull(samples.get(keyOf(bricks.get(i)))));
             assertThat(bricks.get(i).get("median_ns").asLong())
                     .isEqualTo(floor(median(
                             means.values().stream().map(Long::doubleValue).toList())));
-            for (JsonNode rank : rows(json.get("rank_bricks"), "ranks")) {
+            for (JsonNode rank : ranks) {
                 JsonNode mean = rank.get("mean_ns").get(i);
                 assertThat(mean.isNull() ? null : (Long) mean.asLong())
                         .isEqualTo(means.get(rankOf(rank, "run_id", "rank")));
@@ -676,8 +691,17 @@ final class FleetModelTest {
     }
 
     private void checkWindows(JsonNode json) {
-        Map<List<Object>, List<Sample>> samples = by(samples(), Sample::key);
-        for (JsonNode row : rows(json, "windows")) {
+        Map<List<Object>, List<Sample>> samples = timedBricks();
+        int lastPlace = samples.values().stream()
+                .flatMap(List::stream)
+                .filter(sample -> sample.brick().count() > 0)
+                .mapToInt(sample -> place(sample.window()))
+                .max()
+                .orElseThrow();
+        List<JsonNode> rows = rows(json, "windows");
+        assertThat(rows).extracting(FleetModelTest::keyOf).containsExactlyInAnyOrderElementsOf(samples.keySet());
+        for (JsonNode row : rows) {
+            assertThat(row.get("median_ns")).hasSize(lastPlace);
             Map<Long, List<Sample>> parts =
                     by(Objects.requireNonNull(samples.get(keyOf(row))), sample -> (long) place(sample.window()) - 1);
             for (int part = 0; part < row.get("median_ns").size(); part++) {

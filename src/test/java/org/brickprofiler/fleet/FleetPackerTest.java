@@ -73,7 +73,7 @@ final class FleetPackerTest {
         return ask(sql, false);
     }
 
-    /** Of a class that is compiled already, NullAway does not see annotations within type arguments. */
+    /** NullAway does not see annotations within type arguments of a class that is compiled already. */
     @SuppressWarnings("NullAway")
     private List<List<@Nullable Object>> ask(String sql, boolean salvage) throws IOException {
         try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, OPTIONS)) {
@@ -224,7 +224,7 @@ final class FleetPackerTest {
         assertThat(ask(sql)).isEmpty();
     }
 
-    /** A rank that lost half of its samples has half of the time. */
+    /** Writes a window of a rank that lacks the times of some measurements. */
     private void rankThatLacksMeasurements(int rank, long unresolved, long dropped, long pending) throws IOException {
         Path file = windows.write(WindowFiles.of("r1", rank, 2, 0).build(), 100);
         ProfileSnapshot window = JsonReport.read(file);
@@ -323,7 +323,7 @@ final class FleetPackerTest {
         }
     }
 
-    /** The windows have a sample of each brick outside of any step, too. */
+    /** The window has a sample of RmsNorm outside of any step, too. */
     @Spec("24.22")
     @Test
     void bricksByPhaseHaveATableOfTheirOwn() throws IOException {
@@ -346,7 +346,7 @@ final class FleetPackerTest {
                 .containsExactly(List.of(4L));
     }
 
-    /** Of the second stream neither is known, as in files of earlier versions. */
+    /** The second stream has neither a UUID nor a PCI address, as in files of earlier versions. */
     @Spec("12.33")
     @Test
     void streamsHaveTheIdentityOfTheirDevice() throws IOException {
@@ -451,7 +451,7 @@ final class FleetPackerTest {
     }
 
     /**
-     * Of a window that two ranks have, one of them with a clock of its own, the other windows tell which one that is.
+     * If only two ranks have a window, and their clocks differ, the other windows tell which of the clocks is apart.
      */
     @Spec("24.3")
     @ParameterizedTest
@@ -474,7 +474,7 @@ final class FleetPackerTest {
                 .containsOnly(2);
     }
 
-    /** Of two ranks whose clocks contradict each other neither counts, which is no reason to lose another run. */
+    /** If the clocks of two ranks contradict each other, neither rank counts, but the other run stays. */
     @Spec("24.3")
     @Test
     void aRunWithoutAnyWindowLeavesTheOthers() throws IOException {
@@ -490,7 +490,7 @@ final class FleetPackerTest {
         assertThat(ask("SELECT DISTINCT run_id FROM rank_window")).containsExactly(List.of("r1"));
     }
 
-    /** Of two ranks one was idle for a night: its window begins in the evening, and both end in the morning. */
+    /** One of two ranks was idle for a night: its window begins in the evening, and both end at the same time. */
     @Spec("24.3")
     @Test
     void aRankThatWasIdleHasNoOtherClock() throws IOException {
@@ -526,7 +526,8 @@ final class FleetPackerTest {
     }
 
     /**
-     * Of a run of 36 minutes, whose windows are numbered by steps or by the host's own clock; some ranks begin late.
+     * The run takes 36 minutes. Its windows are numbered by steps or by the host's own clock, and one rank may begin
+     * late.
      */
     @Spec("24.3")
     @ParameterizedTest
@@ -704,7 +705,7 @@ final class FleetPackerTest {
         assertThat(pack().manifest().problems()).isEmpty();
     }
 
-    /** Writes a window of some minutes. */
+    /** Writes a window that is {@code minutes} minutes long. */
     private void minute(RunIdentity.Builder identity, int minutes, int fromMinute) throws IOException {
         windows.write(
                 identity.build(), 100, WindowFiles.START.plusSeconds(60L * fromMinute), Duration.ofMinutes(minutes));
@@ -880,7 +881,7 @@ final class FleetPackerTest {
 
     @Spec("24.3")
     @Test
-    void ofTwoModelsOneIsChosen() throws IOException {
+    void ofTwoModelsWithEquallyManyFilesOneMustBeSelected() throws IOException {
         windows.write(WindowFiles.of("a", 0, 1, 0).model("m1").build(), 100);
         windows.write(WindowFiles.of("b", 0, 1, 0).model("m2").build(), 100);
 
@@ -969,7 +970,7 @@ final class FleetPackerTest {
                 .withMessageContaining("it holds something other than a pack");
     }
 
-    /** Packs, and stops for good in the middle, having said so by a file. */
+    /** Packs, and after three quarters of the bytes writes a marker file and blocks until the process is killed. */
     static final class HalfWay {
         private HalfWay() {}
 

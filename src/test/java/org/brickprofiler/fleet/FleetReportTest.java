@@ -26,7 +26,7 @@ final class FleetReportTest {
     @TempDir
     Path folder;
 
-    /** The report of a simulated fleet, of which a file and a rank are missing. */
+    /** Returns the report of a simulated fleet, with a damaged file and a missing rank as its problems. */
     static FleetReport simulated(Shape shape, List<Injected> faults, Path folder) throws Exception {
         return simulated(new SimulatedFleet(shape, faults), folder.resolve(shape.run()));
     }
@@ -63,7 +63,7 @@ final class FleetReportTest {
     private static final String TWO_BUCKETS = "[{'bucket': %d, 'n': 1}, {'bucket': %d, 'n': 1}]"
             .formatted(LatencyBuckets.indexOf(4_000), LatencyBuckets.indexOf(5_960));
 
-    /** Of each rank and brick, one sample in a step of decoding, which took 4,000 ns on rank 0. */
+    /** One sample of each rank and brick in a decode step: 4,000 ns on rank 0, and 4,100 ns on rank 1. */
     private static final String DECODE_OF_EACH = "SELECT run_id, rank, win, 'decode' AS phase, category, brick,"
             + " CAST(1 AS BIGINT) AS count, CAST(4000 + 100 * rank AS BIGINT) AS total_ns,"
             + " CAST(4000 + 100 * rank AS BIGINT) AS min_ns, CAST(4000 + 100 * rank AS BIGINT) AS max_ns, elements, unresolved, list_slice(dist, 1, 1) AS dist"
@@ -114,7 +114,7 @@ final class FleetReportTest {
         }
     }
 
-    /** The declarations that the script of the page is checked with are those of the data that Java writes. */
+    /** The declarations that type-check the script of the page agree with the data that Java writes. */
     @Test
     void itsPageHasTheDeclaredData() throws Exception {
         List<Injected> faults = List.of(
@@ -175,7 +175,7 @@ final class FleetReportTest {
                 .doesNotContain("Bricks by phase");
     }
 
-    /** Of rank 3, half of the samples of a brick that ran 160 times have no time. */
+    /** Returns a fleet in which half of the 5,120 samples of a brick on rank 3 have no time. */
     static SimulatedFleet lacking() {
         assertThat(10 * SimulatedFleet.count(BrickId.LM_HEAD)).isEqualTo(5_120);
         return new SimulatedFleet(new Shape("lacking", 8, 10, 7), List.of())
@@ -298,7 +298,7 @@ final class FleetReportTest {
                 .isTrue();
     }
 
-    /** Two steps that were under way together took 10 us, and each of their threads as long. */
+    /** Two steps ran at the same time on two threads, and took 10 us each. */
     @Spec("24.7")
     @Test
     void theTokensOfARankAreThoseOfAllItsThreads() throws Exception {

@@ -66,7 +66,7 @@ final class FleetRunsTest {
         assertThat(comparison.remarks().get(0)).contains("different number of ranks: 4 before, 8 after");
     }
 
-    /** Half of the samples of a brick are half of its time in a step. */
+    /** A brick that lacks half of its samples lacks half of its time in a step. */
     @Test
     @Spec({"16.24", "24.13"})
     void whatLacksMeasurementsIsNotCompared() throws Exception {
@@ -89,7 +89,9 @@ final class FleetRunsTest {
                                 + " Quantities that lack them are not compared.");
     }
 
-    /** Runs that took turns: which side a run is on does not show in when it was. */
+    /**
+     * Simulates the runs of one side. All runs begin at the same time, so that their start does not tell their side.
+     */
     private List<Run> runs(String side, long seed, int ranks, double slower) throws Exception {
         return runs(side, seed, ranks, slower, 0);
     }

@@ -19,9 +19,9 @@ import org.brickprofiler.fleet.Stragglers.Finding;
 import org.brickprofiler.fleet.Stragglers.Kind;
 
 /**
- * Which stragglers are found in simulated fleets, and how often one is reported if there is none; a table for
- * docs/BENCHMARKS.md. Arguments: how many fleets (20), ranks (1000), windows (200), the first seed (1). The exit code
- * is 1 if a fault is missed or wrongly named, or anything else is reported.
+ * Counts the stragglers that are found in simulated fleets, and the fleets without a straggler that have a finding, for
+ * a table of docs/BENCHMARKS.md. Arguments: the number of fleets (20), ranks (1000) and windows (200), and the first
+ * seed (1). The exit code is 1 if a fault is missed or wrongly named, or anything else is reported.
  *
  * <p>If the first argument is {@code stalls}, the study counts false alarms among heavy independent stalls instead:
  * {@code stalls} FLEETS RANKS WINDOWS SEED, and the shares of stalled windows in percent (20 25 30 35). The exit code
@@ -153,7 +153,7 @@ public final class FleetStudy {
     }
 
     /**
-     * The differences between the injected and the found faults.
+     * Compares the injected faults with the findings.
      *
      * @return a line for each fault that was missed or named wrongly, and for each finding without a fault
      */
@@ -204,12 +204,14 @@ public final class FleetStudy {
         };
     }
 
-    /** Ranks differ for good by more than a percent: the injected slowness comes on top of that. */
+    /** Ranks differ permanently by more than a percent; the injected slowness comes on top of that. */
     private static boolean isNear(Injected fault, Finding finding) {
         return Math.abs(finding.percent() - 100 * fault.by()) <= 4;
     }
 
-    /** At most two windows of a tenth of all may be missed, or be too many: some have a stall of their own. */
+    /**
+     * At most two windows of the fault may be missed, and at most four others named: some have a stall of their own.
+     */
     private static boolean covers(Injected fault, Finding finding) {
         TreeSet<Integer> missed =
                 new TreeSet<>(IntStream.range(fault.from(), fault.to()).boxed().toList());

@@ -7,9 +7,9 @@ import java.util.List;
 import org.brickprofiler.fleet.SimulatedFleet.Shape;
 
 /**
- * How long the questions take, for docs/BENCHMARKS.md. {@code write FOLDER RANKS WINDOWS} makes the tables of a
- * simulated fleet with distributions, seed 42; {@code ask FOLDER [ENGINE]} asks each question twice and prints both
- * times, the size of the answer, and the most memory that the process had by then, which is of the operating system;
+ * Measures how long the questions take, for docs/BENCHMARKS.md. {@code write FOLDER RANKS WINDOWS} writes the tables of
+ * a simulated fleet with distributions, seed 42. {@code ask FOLDER [ENGINE]} asks each question twice and prints both
+ * times, the size of the answer, and the peak memory of the process so far, MiB, as the operating system counts it.
  * {@code page FOLDER [ENGINE]} makes the page of {@code brick fleet report}. Spark is asked with {@code local[2]}.
  */
 public final class FleetTimes {
@@ -17,7 +17,7 @@ public final class FleetTimes {
     private FleetTimes() {}
 
     /**
-     * Does one of both.
+     * Runs the command that the first argument names.
      *
      * @param args see the class
      */

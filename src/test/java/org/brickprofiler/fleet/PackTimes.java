@@ -23,10 +23,10 @@ import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.report.JsonReport;
 
 /**
- * How long packing takes, for docs/BENCHMARKS.md. {@code rows FOLDER RANKS WINDOWS} writes the rows of a simulated
- * fleet as packing does, on all processors, and prints how long that took without the simulation, the rows and the size
- * of all tables, and the most memory that the process had, MiB; {@code files FOLDER RANKS WINDOWS} makes windows to be
- * packed.
+ * Measures how long packing takes, for docs/BENCHMARKS.md. {@code rows FOLDER RANKS WINDOWS} writes the rows of a
+ * simulated fleet as packing does, on all processors. It prints how long that took without the simulation, the number
+ * of rows and the size of all tables, and the peak memory of the process, MiB. {@code files FOLDER RANKS WINDOWS}
+ * writes windows to be packed.
  */
 public final class PackTimes {
 
@@ -34,13 +34,13 @@ public final class PackTimes {
     private static final int BUCKETS = 14;
     private static final int WINDOWS_OF_A_PART = 8_000;
 
-    /** Of a brick's time, the standard deviation of its logarithm. */
+    /** The standard deviation of the logarithm of a brick's time. */
     private static final double SPREAD = 0.05;
 
     private PackTimes() {}
 
     /**
-     * Does one of both.
+     * Runs the command that the first argument names.
      *
      * @param args see the class
      */
@@ -55,7 +55,9 @@ public final class PackTimes {
         }
     }
 
-    /** As a profiler exports them, {@link #TEMPLATES} different ones, each with the identity of its rank and window. */
+    /**
+     * Writes windows as a profiler exports them, with {@link #TEMPLATES} different contents, for each rank and number.
+     */
     private static void writeFiles(Path folder, int ranks, int windows) throws IOException {
         UniformRandomProvider random = RandomSource.XO_RO_SHI_RO_128_PP.create(42);
         ZigguratSampler.NormalizedGaussian normal = ZigguratSampler.NormalizedGaussian.of(random);
@@ -93,7 +95,7 @@ public final class PackTimes {
         }
     }
 
-    /** Each processor writes parts as packing does, of rows that are in memory. */
+    /** Writes rows that are in memory; each processor writes parts, as packing does. */
     private static void writeRows(Path folder, Shape shape) throws Exception {
         List<BrickId> bricks = List.of(BrickId.values());
         int[][][] totalUs = new int[shape.ranks()][shape.windows()][bricks.size()];
@@ -164,7 +166,8 @@ public final class PackTimes {
     }
 
     /**
-     * The bricks of a window, whose distributions are those of {@link SimulatedFleet}: 14 buckets around the mean's.
+     * Fills in the bricks of a window. Their distributions have 14 buckets around that of the mean, as in
+     * {@link SimulatedFleet}.
      */
     private static void fill(ProfileWindow row, List<BrickId> bricks, int[] totalUs) {
         row.bricks.size = bricks.size();

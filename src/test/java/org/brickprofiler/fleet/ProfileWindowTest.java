@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A fleet takes the same values from a file as a report, and refuses the same files. */
+/** A fleet reads the same values from a file as a report, and refuses the same files. */
 final class ProfileWindowTest {
 
     @TempDir
@@ -32,7 +32,7 @@ final class ProfileWindowTest {
         return window.head(Files.writeString(folder.resolve("file.json"), json), "own");
     }
 
-    /** Reads the one brick of a file in both ways. */
+    /** Reads the only brick of a file as a fleet, and returns it as a report reads it. */
     private BrickStats brick(String fields) throws IOException, Unreadable {
         String json =
                 "{\"schema_version\": \"1.0\", \"bricks\": [{\"name\": \"RmsNorm\", \"count\": 2, " + fields + "}]}";

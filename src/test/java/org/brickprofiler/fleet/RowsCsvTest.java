@@ -7,7 +7,7 @@ import java.util.List;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
-/** Answers of a database as CSV: texts that a spreadsheet would run, among them in wide forms. */
+/** Writes rows of a database as CSV, with texts that a spreadsheet would run, some of them in full-width forms. */
 @Spec("8.4")
 final class RowsCsvTest {
 

@@ -27,14 +27,14 @@ import org.duckdb.DuckDBAppender;
 import org.duckdb.DuckDBConnection;
 
 /**
- * A simulated fleet: ranks that compute, and meet in collectives, with faults that were put in on purpose. The same
- * seed gives the same figures.
+ * Simulates a fleet: ranks that compute and meet in collectives, with injected faults. The same seed gives the same
+ * figures.
  *
- * <p>A step has {@value #SEGMENTS} segments, each of which ends in a collective. A rank reaches it when the bricks of
- * the segment are done, and it ends for all once the last rank has come: its time is that of the transfer and of the
- * wait, which is the last arrival less the rank's own. Ranks, their hosts and their bricks differ a little and for
- * good; windows and steps differ by chance; a window in two hundred has a stall; the whole fleet wanders; attention
- * grows with the text. One thread.
+ * <p>A step has {@value #SEGMENTS} segments, each of which ends in a collective. A rank enters the collective when the
+ * bricks of the segment are done, and the collective ends for all once the last rank has entered. Its time on a rank is
+ * that of the transfer and of the wait, from the rank's own arrival to the last one. Ranks, their hosts and their
+ * bricks differ a little and permanently; windows and steps differ by chance. One window in two hundred has a stall.
+ * The speed of the whole fleet varies slowly, and attention grows with the text. One thread.
  */
 final class SimulatedFleet {
 
@@ -42,7 +42,7 @@ final class SimulatedFleet {
     static final int RANKS_A_HOST = 8;
     static final int STEPS = 16;
 
-    /** A stall lengthens the bricks of a window by that on the mean. */
+    /** The mean share by which a stall lengthens the bricks of a window. */
     private static final double STALL = 0.05;
 
     private static final double STALLED_WINDOWS = 0.005;
@@ -54,11 +54,12 @@ final class SimulatedFleet {
 
     private static final List<BrickId> BRICKS = List.of(BrickId.values());
 
-    /** The bricks of the segments, and the end of each. */
+    /** The bricks of the segments. */
     private static final List<BrickId> COMPUTE = BRICKS.stream()
             .filter(id -> id.category() != BrickCategory.COMMUNICATION)
             .toList();
 
+    /** The collectives, one for the end of each segment. */
     private static final List<BrickId> COLLECTIVES = BRICKS.stream()
             .filter(id -> id.category() == BrickCategory.COMMUNICATION)
             .toList();
@@ -69,12 +70,12 @@ final class SimulatedFleet {
     private static final long START_MS = 1_767_225_600_000L;
 
     /**
-     * How large.
+     * The size of a fleet.
      *
-     * @param run its name
-     * @param ranks how many
-     * @param windows how many of each rank
-     * @param seed of all that is random
+     * @param run the name of its run
+     * @param ranks the number of ranks
+     * @param windows the number of windows of each rank
+     * @param seed the seed of the random numbers
      */
     record Shape(String run, int ranks, int windows, long seed) {}
 
@@ -115,7 +116,7 @@ final class SimulatedFleet {
             return window >= from && window < to;
         }
 
-        /** The host that has it. */
+        /** Returns the host of the fault. */
         int host() {
             return fault == Fault.LINK ? where : where / RANKS_A_HOST;
         }
@@ -128,7 +129,7 @@ final class SimulatedFleet {
             };
         }
 
-        /** How much longer in a window, as a share. */
+        /** Returns how much longer it takes in a window, as a share. */
         double by(int window) {
             return fault == Fault.DRIFT || fault == Fault.BRICK_DRIFT ? by * (window - from) / (to - 1 - from) : by;
         }
@@ -140,9 +141,9 @@ final class SimulatedFleet {
         int number;
         /** By rank and by the brick's ordinal, ns over all samples; 0 if it was not recorded. */
         final long[][] totalNs;
-        /** By rank, ns. */
+        /** The idle time by rank, ns. */
         final long[] idleNs;
-        /** Of every rank, ns. */
+        /** The duration of the steps, the same for every rank, ns. */
         long stepsNs;
 
         Window(int ranks) {
@@ -156,7 +157,7 @@ final class SimulatedFleet {
     private final UniformRandomProvider random;
     private final ZigguratSampler.NormalizedGaussian normal;
     private final ZigguratSampler.Exponential exponential;
-    /** By rank and brick. */
+    /** The permanent factor on the time of each brick, by rank and brick. */
     private final double[][] own;
 
     private int otherDevicesFrom = Integer.MAX_VALUE;
@@ -188,7 +189,7 @@ final class SimulatedFleet {
         }
     }
 
-    /** The same, of which the ranks from a number on have another device, and take so many times as long. */
+    /** Gives the ranks from {@code fromRank} on another device, which takes {@code times} times as long. */
     SimulatedFleet withOtherDevices(int fromRank, double times) {
         otherDevicesFrom = fromRank;
         otherDevice = times;
@@ -196,7 +197,8 @@ final class SimulatedFleet {
     }
 
     /**
-     * The same fleet with a number of windows of each rank that take longer, by a share uniformly up to the longest.
+     * Adds stalls to the share {@code windows} of the windows of each rank. They take longer by a share that is uniform
+     * up to {@code longest}.
      */
     SimulatedFleet withStalls(double windows, double longest) {
         stalledWindows = windows;
@@ -205,15 +207,15 @@ final class SimulatedFleet {
     }
 
     /**
-     * The same fleet with a number of windows of each brick of a rank that take longer, by a share uniformly up to the
-     * longest.
+     * Adds stalls to the share {@code windows} of the windows of each brick of a rank. They take longer by a share that
+     * is uniform up to {@code longest}.
      */
     SimulatedFleet withStallsOfBricks(double windows, double longest) {
         stallsEachBrick = true;
         return withStalls(windows, longest);
     }
 
-    /** The same fleet, in which the device gives no time for a share of the samples of some bricks of some ranks. */
+    /** Lets the device report no time for a share of the samples of some bricks of some ranks. */
     SimulatedFleet withUnresolved(Set<Integer> ranks, Set<BrickId> bricks, double share) {
         lossyRanks = Set.copyOf(ranks);
         lossyBricks = Set.copyOf(bricks);
@@ -221,7 +223,7 @@ final class SimulatedFleet {
         return this;
     }
 
-    /** Returns a time with a stall in it. */
+    /** Returns the factor by which a window takes longer: above 1 if it has a stall, else 1. */
     private double stall() {
         if (random.nextDouble() >= stalledWindows) {
             return 1;
@@ -230,9 +232,9 @@ final class SimulatedFleet {
     }
 
     /**
-     * The faults of the study: three ranks with one brick 8 % slower, one throttled rank, one that lags for 20 windows
-     * in 200, one host behind a slow link, and one rank with one brick 8 % slower for 20 windows; all in different
-     * hosts, drawn by the seed.
+     * Returns the faults of the study: three ranks with one brick 8 % slower, one throttled rank, one rank that lags in
+     * a tenth of the windows, one host behind a slow link, and one rank with one brick 8 % slower in a tenth of the
+     * windows (at least six). The seed draws the hosts, which differ.
      */
     static List<Injected> studyFaults(Shape shape) {
         UniformRandomProvider random = RandomSource.XO_RO_SHI_RO_128_PP.create(shape.seed() ^ 0x5eed);
@@ -286,7 +288,7 @@ final class SimulatedFleet {
 
     // ---- the simulation ----
 
-    /** Runs it, and hands each window over as it ends. */
+    /** Runs the simulation, and passes each window to {@code sink} as it ends. */
     void run(Consumer<Window> sink) {
         Window window = new Window(shape.ranks());
         for (int number = 0; number < shape.windows(); number++) {
@@ -416,7 +418,7 @@ final class SimulatedFleet {
      * Writes the tables as Parquet files, {@code TABLE.parquet} each.
      *
      * @param folder the folder; it is created
-     * @param distributions whether with the distributions, which are most of the bytes
+     * @param distributions whether to write the distributions, which are most of the bytes
      * @return the file of each table
      */
     Map<String, String> write(Path folder, boolean distributions) throws Exception {

@@ -24,13 +24,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** In simulated fleets. {@link FleetStudy} does it in more and larger ones. */
+/** Searches simulated fleets for stragglers. {@link FleetStudy} searches more and larger ones. */
 @OtherProgram
 final class StragglersTest {
 
     private static final Shape SMALL = new Shape("r1", 64, 100, 100);
 
-    /** Two hosts, which one fault needs no more of. */
+    /** Two hosts, which are enough for one fault. */
     private static final Shape TWO_HOSTS = new Shape("r1", 2 * SimulatedFleet.RANKS_A_HOST, 100, 100);
 
     private static final Injected THROTTLED = new Injected(Fault.THROTTLED, 5, BrickId.RMS_NORM, 0.12, 0, 100);
@@ -62,8 +62,8 @@ final class StragglersTest {
     }
 
     /**
-     * Two bricks slow at the same time are one finding; a rank that is slow altogether only because of them is no
-     * other.
+     * Two bricks that are slow at the same time are one finding. The rank as a whole, which is slow only because of
+     * them, is not a second one.
      */
     @Test
     @Spec("24.10")
@@ -102,10 +102,12 @@ final class StragglersTest {
                 });
     }
 
-    /** The same fleet without the fault has the same chance in it: the difference of their steps is the cost. */
+    /**
+     * The fleet without the fault draws the same random numbers, so the difference of the step times is the true cost.
+     */
     @Test
     @Spec("24.11")
-    void theCostIsAtLeastThatOfTheFleetWithoutTheStraggler() throws Exception {
+    void theCostIsAtLeastTheDifferenceToTheFleetWithoutTheStraggler() throws Exception {
         double trueNs = stepNs(List.of(THROTTLED)) - stepNs(List.of());
 
         List<Finding> findings =
@@ -126,10 +128,10 @@ final class StragglersTest {
         return sumNs[0] / TWO_HOSTS.windows() / SimulatedFleet.STEPS;
     }
 
-    /** Of two latest ranks, neither alone keeps the others waiting. */
+    /** Rank 9 takes longer in one brick, but enters collectives no later than some rank that is not reported. */
     @Test
     @Spec("24.11")
-    void costIsBesideTheLatestRankThatIsNotReported() throws Exception {
+    void theCostCountsFromTheLatestRankThatIsNotReported() throws Exception {
         Injected little = new Injected(Fault.BRICK, 9, BrickId.LAYER_NORM, 0.2, 0, 100);
 
         List<Finding> findings =
@@ -266,7 +268,7 @@ final class StragglersTest {
         assertThat(stragglers.findings()).isEmpty();
     }
 
-    /** Neither slow throughout, nor slow in some windows, and not both. */
+    /** The rank is reported neither as slow throughout nor as slow in some windows. */
     @ParameterizedTest
     @ValueSource(ints = {8, 24})
     @Spec("24.15")
@@ -287,7 +289,7 @@ final class StragglersTest {
         });
     }
 
-    /** The noise of a rank that takes several times as long is larger in the same proportion, and no finding. */
+    /** A rank that takes several times as long has noise that is larger in the same proportion, which is no finding. */
     @ParameterizedTest
     @CsvSource({
         "DRIFT, 30, 3, 2, DRIFT",
@@ -365,7 +367,6 @@ final class StragglersTest {
                 });
     }
 
-    /** Slow throughout, and more so for a while, is one rank and one finding, too. */
     @Test
     @Spec("24.15")
     void aRankThatIsSlowThroughoutAndMoreSoInSomeWindowsIsOneFinding() throws Exception {
@@ -395,7 +396,7 @@ final class StragglersTest {
         }
     }
 
-    /** Of few windows, the middle one of some rank or brick is a disturbed one in nearly every fleet. */
+    /** With few windows, the median window of some rank or brick is a disturbed one in nearly every fleet. */
     @ParameterizedTest
     @CsvSource({
         "4, 6, false, 1",
@@ -413,7 +414,7 @@ final class StragglersTest {
         assertThat(find(fleet).findings()).isEmpty();
     }
 
-    /** The fewest windows show a slow rank among stalls, and a slow brick without. */
+    /** Six windows, the fewest that are tested, show a slow rank among stalls, and a slow brick without stalls. */
     @ParameterizedTest
     @ValueSource(ints = {8, 16})
     @Spec({"24.12", "24.15", "24.16"})
@@ -431,7 +432,7 @@ final class StragglersTest {
                 .containsExactly(tuple(OptionalInt.of(2), List.of("RmsNorm")));
     }
 
-    /** In more than a third of all windows no middle one shows how fast a rank usually is. */
+    /** If more than a third of all windows stall, the median window does not show how fast a rank usually is. */
     @ParameterizedTest
     @CsvSource({"8, 40, true, 62", "64, 60, false, 124", "8, 40, true, 124"})
     @Spec("24.16")
@@ -479,8 +480,8 @@ final class StragglersTest {
     }
 
     /**
-     * A fleet of eight ranks shows no slowness of a tenth, and says so. A rank that is slow by as much as the fleet
-     * says that it shows is found in four of five; by a third of that, in hardly any.
+     * The report states the least slowness that would be found. A rank that is slow by so much is found in about four
+     * of five fleets, and a rank that is slow by a third of it in hardly any.
      */
     @Test
     @Spec("24.17")
@@ -553,8 +554,8 @@ final class StragglersTest {
     }
 
     /**
-     * Searches a fleet with bricks that a query over those that are {@code stored} makes, and the windows of a
-     * condition.
+     * Searches a fleet in the windows that meet a condition. Its table of bricks is the result of a query over the
+     * table {@code stored}.
      */
     private static Stragglers search(SimulatedFleet fleet, String bricks, String windows) throws Exception {
         try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, ONE_THREAD)) {
@@ -567,7 +568,9 @@ final class StragglersTest {
         }
     }
 
-    /** Half of the samples of a brick are half of its time, and a collective without samples is one without a wait. */
+    /**
+     * A brick that lacks half of its samples lacks half of its time, and a collective without samples shows no wait.
+     */
     @ParameterizedTest
     @CsvSource({"false, 0.5", "false, 1", "true, 0.5", "true, 1"})
     @Spec("24.23")

@@ -46,7 +46,7 @@ final class WindowFiles {
         return profiler.snapshot();
     }
 
-    /** Writes a window that begins with its number of minutes. */
+    /** Writes a window that begins as many minutes after {@link #START} as its number. */
     Path write(RunIdentity identity, long ns) throws IOException {
         return write(identity, ns, START.plusSeconds(60 * identity.window().orElse(0)));
     }

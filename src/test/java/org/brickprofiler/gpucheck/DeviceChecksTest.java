@@ -43,7 +43,7 @@ class DeviceChecksTest {
     private static final Spread ZERO = new Spread(31, 0, 0, 0);
 
     @Test
-    void spinsAreMeasuredAsTheyDoThemselves() {
+    void spinsAreTimedAsTheirKernelsTimeThemselves() {
         Outcome outcome = new SpinCheck(gpu).run().get(0);
 
         assertThat(outcome.status()).isEqualTo(Status.HELD);
@@ -131,7 +131,7 @@ class DeviceChecksTest {
         }
     }
 
-    /** The passes of the simulated device take no time of the machine's: by its clock nothing of this can be right. */
+    /** By the machine's clock, the passes of the simulated device take no time, so no outcome can be right. */
     @Test
     void aPassThatIsShorterThanItsKernelsIsNoMeasurement() {
         List<Outcome> outcomes = new CostCheck(gpu, 2, NanoClock.SYSTEM).run();
@@ -142,7 +142,7 @@ class DeviceChecksTest {
 
     @Test
     void aPassThatIsFasterForBeingWatchedIsNoMeasurement() {
-        // Everything without a profiler seems to last three times as long.
+        // A pass without a profiler seems to last 10 ms longer.
         long[] offsetNs = new long[1];
         long[] reads = new long[1];
         NanoClock clock = () -> {
@@ -290,7 +290,7 @@ class DeviceChecksTest {
     @Test
     void aHostClockThatIsNotTheDevicesIsNoticed() {
         long[] reads = new long[1];
-        // Runs at a third of the device's.
+        // Runs at a third of the speed of the device's clock.
         Outcome outcome = new ClockCheck(gpu, () -> SimulatedCuda.now() / 3 + reads[0]++)
                 .run()
                 .get(0);
@@ -308,7 +308,7 @@ class DeviceChecksTest {
 
     @Test
     void marksLeaveNothingBehind() {
-        // The pool of marks takes the size that it needs.
+        // Grows the pool of marks to the size that it needs.
         new MarksCheck(gpu, 2_000).run();
         int eventsBefore = SimulatedCuda.liveEvents();
 

@@ -35,7 +35,7 @@ class GpuCheckIT {
     @TempDir
     Path folder;
 
-    /** As pack.sh lays it out, but for the runtime. */
+    /** Lays out the folder as pack.sh does, but without the runtime. */
     @BeforeEach
     void layOut() throws IOException {
         Files.createDirectories(folder.resolve("lib"));
@@ -75,7 +75,7 @@ class GpuCheckIT {
                 .forEach(check -> statuses.putIfAbsent(
                         check.get("check").asText(), check.get("status").asText()));
         assertThat(json.get("simulated").asBoolean()).isTrue();
-        // The times of the cost are this machine's, which others use, too.
+        // The last four depend on the machine: on its load, or on what is installed.
         assertThat(statuses)
                 .containsEntry("decoder", "not_made")
                 .containsEntry("spin", "held")
@@ -98,7 +98,7 @@ class GpuCheckIT {
     }
 
     @Test
-    void withoutADriverTheReasonIsAllThereIs() throws Exception {
+    void withoutADriverOnlyTheReasonIsPrinted() throws Exception {
         // With a file that is no library there is no device, on any machine.
         Path noLibrary = Files.createDirectory(folder.resolve("driver"));
         Files.createFile(noLibrary.resolve("libcuda.so.1"));

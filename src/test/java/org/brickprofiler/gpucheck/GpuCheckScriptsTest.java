@@ -103,7 +103,7 @@ class GpuCheckScriptsTest {
                 .run();
     }
 
-    /** Unpacks the pack. */
+    /** Makes a pack with pack.sh, and returns the folder into which it is unpacked. */
     private Path packed(String expectedOutput) throws IOException {
         ProcessResult run =
                 run(scripts.resolve("pack.sh"), root.resolve("packed.tar.gz").toString());
@@ -155,7 +155,7 @@ class GpuCheckScriptsTest {
     }
 
     @Test
-    void soIsOneThatHasASourceThatIsNotThereAnyMore() throws IOException {
+    void aProgramOfWhichASourceWasDeletedIsBuiltBeforeItIsPacked() throws IOException {
         Files.delete(root.resolve("src").resolve("main").resolve("A.java"));
 
         packed("mvn -q package -DskipTests");
@@ -163,7 +163,7 @@ class GpuCheckScriptsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"src/cli", "src/fleet", "src/readers", "src/examples", "native/gpu-check/java", "build"})
-    void soIsOneThatAnotherOfItsFoldersIsNewerThan(String folder) throws IOException {
+    void aProgramThatIsOlderThanOneOfItsFoldersIsBuiltBeforeItIsPacked(String folder) throws IOException {
         Files.setLastModifiedTime(root.resolve(folder), FileTime.from(BUILT.plusSeconds(1)));
 
         packed("mvn -q package -DskipTests");

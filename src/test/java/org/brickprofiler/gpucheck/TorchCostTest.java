@@ -40,7 +40,7 @@ class TorchCostTest {
             absent_us=x                          | For input string: "x"
             absent_us=0                          | absent_us is 0
             """)
-    void tellsWhyThereIsNone(String text, String reason) throws IOException {
+    void tellsWhyTheCostIsUnknown(String text, String reason) throws IOException {
         Outcome outcome = outcome(text);
 
         assertThat(outcome.status()).isEqualTo(Status.NOT_MADE);

@@ -8,9 +8,8 @@ import java.util.stream.IntStream;
 import org.brickprofiler.graph.GraphShape.Order;
 
 /**
- * The critical path by trying everything, and without start and end events: an ordering edge puts every node in its
- * first end before every node in its second, and every chain of activities that follow each other so is a path. For
- * small graphs only.
+ * Finds the critical path by trying all chains, without start and end events. An ordering edge puts every node inside
+ * its source before every node inside its target; a chain of activities in this order is a path. For small graphs only.
  */
 final class ChainOracle {
 
@@ -98,7 +97,7 @@ final class ChainOracle {
         return beforeNs[node];
     }
 
-    /** The float that remains after the longest chain through a node or anything in it. */
+    /** Returns the slack of the longest chain through a node or anything in it. */
     long slackNs(int node) {
         return IntStream.of(activities)
                 .filter(activity -> shape.contains(node, activity))

@@ -64,7 +64,7 @@ final class CriticalPathTest {
     }
 
     @Test
-    void ofEqualFollowersTheLowestIsTold() {
+    void ofEqualSuccessorsThePathTakesTheLowestId() {
         int first = brick("first", 1);
         int low = brick("low", 5);
         int middle = brick("middle", 5);
@@ -77,7 +77,7 @@ final class CriticalPathTest {
     }
 
     @Test
-    void nodesWithoutTimeOfTheirOwnAreToldOnlyAsLeaves() {
+    void nodesWithoutTimeOfTheirOwnAreOnThePathOnlyAsLeaves() {
         int first = graph.pushScope(new Function("first"));
         int inside = graph.addNodeInScope(new Brick("inside", 5, 1));
         graph.popScope();

@@ -49,7 +49,7 @@ abstract class DotContract {
         }
     }
 
-    /** A name with characters that the notation of Java source cannot show. */
+    /** Returns a name as it is drawn: characters that cannot be shown are escaped as in Java source. */
     private static String visible(String name) {
         return name.replace("\r", "\\r")
                 .replace("\t", "\\t")

@@ -72,7 +72,7 @@ class GraphRecorderProperties {
         int layerStart;
         boolean layerBoundaryInside;
 
-        /** Of a scope: when the boundary was after which its current layer lies. */
+        /** Of a scope: the time of the boundary at which its current layer began. */
         long boundaryNs;
 
         /** Of a scope: whether that layer was announced and has not ended. */

@@ -95,7 +95,7 @@ class GraphRecorderTest extends RecordedGraph {
     }
 
     @Test
-    void aClockBelowZeroAndOverItsEndIsNoDifference() {
+    void aClockThatOverflowsMakesNoDifference() {
         clock.set(Long.MAX_VALUE - 15);
         long outer = clock.now();
         long inner = tick();

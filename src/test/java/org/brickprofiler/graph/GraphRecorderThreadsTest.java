@@ -42,7 +42,10 @@ class GraphRecorderThreadsTest {
         recorder.endLayer();
     }
 
-    /** Whether every finished part of a graph has the form of {@link #recordLayer}, and no thread's is in another's. */
+    /**
+     * Asserts that every finished part of a graph has the form of {@link #recordLayer}, and that no thread's is in
+     * another's.
+     */
     private static void assertWhole(ExecutionGraph graph) {
         for (int id = 0; id < graph.nodeCount(); id++) {
             ExecutionNode node = graph.node(id);
@@ -86,7 +89,7 @@ class GraphRecorderThreadsTest {
         }
         assertThat(graph.nodesByName("Layer " + (layers - 1))).hasSize(THREADS);
         long links = count(graph, EdgeType.SEQUENCE);
-        // In each brick one, and between the layers of each thread.
+        // One in each brick, and one between two layers of a thread.
         assertThat(links).isEqualTo(THREADS * (layers + layers - 1L));
         assertThat(count(graph, EdgeType.DEPENDS_ON)).isEqualTo((long) THREADS * layers);
     }

@@ -15,7 +15,7 @@ import org.brickprofiler.graph.ExecutionNode.Transfer;
 /** Graphs for the tests of the exports. */
 final class SampleGraphs {
 
-    /** The steps of a layer, those that launch a kernel with its name. */
+    /** The bricks of a layer, each followed by the name of the kernel that it launches, if any. */
     private static final List<String> STEPS = List.of(
             "RmsNorm",
             "QkvProjection gemm_qkv",

@@ -77,7 +77,7 @@ final class BrickEventsTest {
         return RecordingFile.readAllEvents(file);
     }
 
-    /** In the order of their beginnings: a file has them in the order of its buffers. */
+    /** Returns the events of a name in the order of their starts; a file has them in the order of its buffers. */
     private static List<RecordedEvent> named(List<RecordedEvent> events, String name) {
         return events.stream()
                 .filter(event -> event.getEventType().getName().equals(name))
@@ -172,6 +172,7 @@ final class BrickEventsTest {
             work(50);
             Crew.runOnNewThread(() -> profiler.record(BrickId.RMS_NORM, 5, 7));
             List<RecordedEvent> executions = named(dump(recording), "brick.Execution");
+            assertThat(executions).hasSize(151);
             Map<String, long[]> sums = new HashMap<>();
             for (RecordedEvent event : executions) {
                 long[] sum = sums.computeIfAbsent(
@@ -187,8 +188,15 @@ final class BrickEventsTest {
                             sums.get(brick.name() + "/" + brick.category().displayName()))
                     .containsExactly(brick.count(), brick.totalNs(), brick.totalElements()));
 
-            work(1);
-            assertThat(executions).as("after the end").hasSize(151);
+            try (Recording next = new Recording()) {
+                next.start();
+                work(1);
+                List<RecordedEvent> after = dump(next);
+                assertThat(named(after, "brick.Step")).hasSize(1);
+                assertThat(named(after, "brick.Execution"))
+                        .as("after the end of the recording that wants them")
+                        .isEmpty();
+            }
         }
     }
 
@@ -208,7 +216,7 @@ final class BrickEventsTest {
             ProfileSnapshot recorded = profiler.snapshot();
             while (profile.snapshot().samples() < recorded.samples()
                     || profile.snapshot().steps().count() < 40) {
-                Thread.sleep(20); // the test's limit of time ends this
+                Thread.sleep(20); // the test's timeout ends this loop
             }
             ProfileSnapshot streamed = profile.snapshot();
 
@@ -256,7 +264,10 @@ final class BrickEventsTest {
         }
     }
 
-    /** After an abandoned step, tokens count from the next step itself, and a step beside another has no brick time. */
+    /**
+     * After an abandoned step, the time per output token counts from the start of the next step, and concurrent steps
+     * have no brick time.
+     */
     @Spec("21.3")
     @Test
     void stepsAroundAbandonedAndConcurrentOnesCountAsInTheProfiler() throws Exception {
@@ -279,7 +290,7 @@ final class BrickEventsTest {
             StepStats expected =
                     profiler.snapshot().steps().phase(StepInfo.Phase.DECODE).orElseThrow();
             while (profile.snapshot().steps().count() < expected.count()) {
-                Thread.sleep(20); // the test's limit of time ends this
+                Thread.sleep(20); // the test's timeout ends this loop
             }
             Steps streamed = profile.snapshot().steps();
             StepStats actual = streamed.phase(StepInfo.Phase.DECODE).orElseThrow();
@@ -293,7 +304,10 @@ final class BrickEventsTest {
         }
     }
 
-    /** The steps of a draft model within those of another one: the tokens of each count from its own. */
+    /**
+     * The steps of a draft model lie within those of another model; the times per output token of each count from its
+     * own steps.
+     */
     @Spec("21.3")
     @Test
     void profilersOnOneThreadCountApart() throws Exception {
@@ -316,7 +330,7 @@ final class BrickEventsTest {
                 profiler.endPass();
             }
             while (profile.snapshot().steps().count() < 4) {
-                Thread.sleep(20); // the test's limit of time ends this
+                Thread.sleep(20); // the test's timeout ends this loop
             }
 
             assertThat(profile.snapshot().steps().timePerOutputToken().percentileNs(0))
@@ -366,7 +380,7 @@ final class BrickEventsTest {
         }
     }
 
-    /** A recording leaves other fields out without a word. */
+    /** A recording silently omits fields of other types. */
     @Spec("21.2")
     @Test
     void everyFieldIsOfATypeThatARecordingKeeps() {

@@ -61,7 +61,7 @@ final class CommandBuffersTest {
     }
 
     @Test
-    void oneLabelOnTwoBackendsIsTwo() {
+    void oneLabelOnTwoBackendsIsTwoLabels() {
         timings.recordDispatch("pass", Backend.METAL, "op", 0, 1, 2);
         timings.recordDispatch("pass", Backend.CUDA, "op", 0, 3, 5);
 
@@ -206,7 +206,7 @@ final class CommandBuffersTest {
 
     @ParameterizedTest
     @NullAndEmptySource
-    void refusesNoTexts(String text) {
+    void refusesNullAndEmptyTexts(String text) {
         String end = " must not be " + (text == null ? "null" : "empty");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> timings.recordCommandBuffer(text, Backend.METAL, 1, 2))

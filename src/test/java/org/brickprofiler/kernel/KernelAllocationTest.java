@@ -35,7 +35,7 @@ final class KernelAllocationTest {
         return names[turn];
     }
 
-    /** The fewest bytes of a stretch of calls. */
+    /** Returns the fewest bytes that one of several stretches of calls allocates. */
     private static long bytesOf(Runnable path) {
         return AllocatedBytes.fewest(STRETCHES, () -> AllocatedBytes.ofCalls(CALLS, path));
     }
@@ -57,7 +57,7 @@ final class KernelAllocationTest {
         HostStream stream = new HostStream();
         DispatchTimer dispatches = new DispatchTimer(stream, 2 * CALLS);
         Runnable dispatch = () -> turn++;
-        // Marks are made as they are needed, so some pass before.
+        // Marks are created when they are first needed, so only the first stretches allocate.
         assertThat(AllocatedBytes.fewest(STRETCHES, () -> {
                     long bytes = AllocatedBytes.ofCalls(CALLS / 10, () -> dispatches.time("kernel", dispatch));
                     dispatches.drain(Backend.CPU, timings::record);

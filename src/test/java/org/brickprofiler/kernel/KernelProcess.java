@@ -8,7 +8,7 @@ import org.brickprofiler.Backend;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
 
-/** A virtual machine of its own that uses kernel timings, since the switch is read once in each. */
+/** Uses kernel timings in a separate virtual machine, since each virtual machine reads the switch once. */
 final class KernelProcess {
 
     /** Below the minute of the test that starts it. */
@@ -36,7 +36,7 @@ final class KernelProcess {
         System.out.println("kernels at the end: " + timings.snapshotAndReset().size());
     }
 
-    /** Runs it with the environment's own switch taken out. */
+    /** Runs the program without the switch that the environment of the test may contain. */
     static ProcessResult run(List<String> jvmOptions, Map<String, String> environment) throws IOException {
         return ChildProcess.java(KernelProcess.class)
                 .jvmOptions(jvmOptions)

@@ -94,7 +94,7 @@ final class KernelSpeedupTest {
     }
 
     @Test
-    void aKernelWithoutDispatchesIsNotThere() {
+    void aKernelWithoutDispatchesIsLeftOut() {
         KernelSpeedup speedup = KernelTimings.speedup(List.of(cpu("a", 0, 0), cpu("b", 0, 0)), List.of(cpu("a", 1, 3)));
 
         assertThat(speedup.changes()).isEmpty();
@@ -103,7 +103,7 @@ final class KernelSpeedupTest {
     }
 
     @Test
-    void nothingAgainstNothing() {
+    void twoEmptySidesHaveAnEmptyComparison() {
         assertThat(KernelTimings.speedup(List.of(), List.of()))
                 .isEqualTo(new KernelSpeedup(List.of(), List.of(), List.of()));
     }

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The switch as a whole virtual machine has it. */
+/** The switch of a whole virtual machine. */
 @Spec("11.2")
 @Timeout(60)
 final class KernelSwitchIT {
@@ -62,7 +62,7 @@ final class KernelSwitchIT {
     }
 
     @Test
-    void aValueThatIsNoAnswerIsWarnedOfOnceAndIgnored() throws Exception {
+    void anInvalidValueIsLoggedOnceAndIgnored() throws Exception {
         ProcessResult process = withProperty("maybe");
 
         assertOn(process);

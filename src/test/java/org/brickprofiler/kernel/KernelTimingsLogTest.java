@@ -33,15 +33,6 @@ final class KernelTimingsLogTest {
     }
 
     @Test
-    void theColumnsAreThoseOfTheHeading() {
-        List<String> lines = KernelTimings.lines(List.of(new KernelTiming("a", Backend.CPU, 2, 6, 2, 4, 4)));
-
-        assertThat(lines.get(0).split(" +")).containsExactly("name", "backend", "avg", "min", "max", "last", "n");
-        assertThat(lines.get(1).split(" +"))
-                .containsExactly("a", "CPU", "0.000003ms", "0.000002ms", "0.000004ms", "0.000004ms", "2");
-    }
-
-    @Test
     void theLocaleDoesNotMatter() {
         Locale before = Locale.getDefault();
         Locale.setDefault(Locale.GERMANY);
@@ -70,10 +61,13 @@ final class KernelTimingsLogTest {
         try (CapturedLog log = new CapturedLog()) {
             timings.logSnapshot();
 
-            assertThat(log.linesWith("INFO " + KernelTimings.class.getName())).isEqualTo(3);
-            assertThat(log.linesWith("name ")).isEqualTo(1);
-            assertThat(log.linesWith("much ")).isEqualTo(1);
-            assertThat(log.linesWith("little ")).isEqualTo(1);
+            List<String> lines = log.lines().stream()
+                    .filter(line -> line.contains("INFO " + KernelTimings.class.getName()))
+                    .toList();
+            assertThat(lines).hasSize(3);
+            assertThat(lines.get(0)).contains("name ");
+            assertThat(lines.get(1)).contains("much ");
+            assertThat(lines.get(2)).contains("little ");
         }
     }
 

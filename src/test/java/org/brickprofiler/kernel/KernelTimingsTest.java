@@ -23,7 +23,7 @@ final class KernelTimingsTest {
     private final FakeClock clock = new FakeClock(500);
     private final KernelTimings timings = new KernelTimings(clock);
 
-    /** Records at an instant of its own. */
+    /** Records each duration at an instant of its own. */
     private void record(String name, Backend backend, long... elapsedNs) {
         for (long each : elapsedNs) {
             clock.advance(1);
@@ -168,7 +168,7 @@ final class KernelTimingsTest {
 
     @Spec("11.1")
     @Test
-    void objectsKeepTheirOwn() {
+    void objectsDoNotShareTheirRecords() {
         record("a", Backend.CPU, 1);
 
         assertThat(new KernelTimings().snapshot()).isEmpty();
@@ -176,7 +176,7 @@ final class KernelTimingsTest {
 
     @Spec("11.1")
     @Test
-    void thereIsOneForTheWholeVirtualMachine() {
+    void oneObjectIsGlobalInTheVirtualMachine() {
         KernelTimings global = KernelTimings.global();
         global.reset();
         global.record("shared", Backend.CPU, 3);
@@ -271,7 +271,7 @@ final class KernelTimingsTest {
 
     @ParameterizedTest
     @NullAndEmptySource
-    void refusesNoName(String name) {
+    void refusesNullAndEmptyNames(String name) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> timings.record(name, Backend.CPU, 1))
                 .withMessageContaining("name must not be " + (name == null ? "null" : "empty"));
@@ -291,7 +291,7 @@ final class KernelTimingsTest {
 
     @Test
     @SuppressWarnings("NullAway") // null is the subject of the test
-    void refusesNoBackend() {
+    void refusesANullBackend() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> timings.record("a", null, 1))
                 .withMessageContaining("backend must not be null");

@@ -21,7 +21,7 @@ final class KernelTimingsThreadsTest {
 
     private static final int WRITERS = 3;
 
-    /** Every dispatch takes as long as any other of its kernel, or a reader saw half a sample. */
+    /** The duration of every dispatch: with any other value, a reader saw half a sample. */
     private static final long EACH_NS = 7;
 
     private final KernelTimings timings = new KernelTimings();

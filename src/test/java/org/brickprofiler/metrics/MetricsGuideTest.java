@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The example of docs/GUIDE.md, as it stands there, is compiled and gives the metrics. */
+/** The unchanged example of docs/GUIDE.md is compiled and provides the metrics. */
 public class MetricsGuideTest {
 
     private static final Pattern EXAMPLE = Pattern.compile("```java\\R(BrickMetrics.*?)```", Pattern.DOTALL);
@@ -42,7 +42,7 @@ public class MetricsGuideTest {
     @TempDir
     Path folder;
 
-    /** The code that the example leaves to the reader. */
+    /** The names that the example assumes. */
     public abstract static class Surroundings {
         protected final BrickProfiler profiler = BrickProfiler.enabled();
         protected final MeterRegistry registry = new SimpleMeterRegistry();
@@ -50,7 +50,7 @@ public class MetricsGuideTest {
                 .setEndpoint("http://127.0.0.1:9/")
                 .build();
 
-        /** The example. */
+        /** Runs the example. */
         public abstract void run();
     }
 

@@ -53,7 +53,7 @@ final class ChecksumFileProperties {
 
     @Spec("10.7")
     @Property(tries = 150)
-    void writtenReportsAreReadBackExactly(@ForAll("logs") ChecksumLog log) throws IOException {
+    void writtenLogsAreReadBackExactly(@ForAll("logs") ChecksumLog log) throws IOException {
         Path file = Files.createTempFile("checksums", ".jsonl");
         try {
             ChecksumFile.write(log, file);

@@ -34,7 +34,7 @@ class ComparisonReportIT extends PageInBrowser {
         return List.of(ComparisonReportTest.full(), ComparisonReportTest.empty(), many(40), every());
     }
 
-    /** As many bricks with changes of every size, of which the large ones are shown to be any. */
+    /** A comparison of {@code bricks} bricks with changes of every size, of which the large ones have a verdict. */
     private static RunComparison many(int bricks) {
         Random random = new Random(7);
         List<Line> lines = new ArrayList<>();
@@ -57,7 +57,7 @@ class ComparisonReportIT extends PageInBrowser {
                 List.of(run), List.of(run), Options.defaults(), Optional.of("LmHead"), List.of(), lines);
     }
 
-    /** A step with time in each category, as an engine with devices has it, and bricks with long names. */
+    /** A comparison with a line for each category, as of an engine with devices, and bricks with long names. */
     private static RunComparison every() {
         RunComparison many = many(12);
         List<Line> lines = new ArrayList<>(many.lines());
@@ -143,7 +143,7 @@ class ComparisonReportIT extends PageInBrowser {
         assertThat(column("runs", "disturbed by")).containsExactly("\u2013", "\u2013", "steal 7 %", "\u2013", "\u2013");
     }
 
-    /** The end of a line, the mark and the band have the positions that the same scale gives. */
+    /** The ends of the interval and of the band lie on the same asinh scale. */
     @Spec("8.5")
     @Test
     void drawsIntervalsAroundZeroAndTheFloorAsABand() throws Exception {

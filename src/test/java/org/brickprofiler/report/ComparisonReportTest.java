@@ -56,7 +56,7 @@ class ComparisonReportTest {
                 .build();
     }
 
-    /** Every kind of line and every verdict. */
+    /** A comparison with every kind of line but {@link Kind#STEP}, and every verdict. */
     static RunComparison full() {
         Change common = new Change(-0.5, -1.5, 0.5);
         Line noted = Line.builder(Kind.BRICK, HOSTILE, 1)

@@ -124,7 +124,7 @@ class CsvReportTest {
     }
 
     @Test
-    void ofNothingIsAHeader() {
+    void anEmptyProfileGivesTheHeaderAlone() {
         assertThat(CsvTable.parse(CsvReport.toCsv(Samples.empty()))).hasSize(1);
     }
 

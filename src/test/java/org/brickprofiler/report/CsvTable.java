@@ -13,7 +13,7 @@ final class CsvTable {
         this.text = text;
     }
 
-    /** The records, the header among them. */
+    /** Returns the records, including the header. */
     static List<List<String>> parse(String text) {
         CsvTable table = new CsvTable(text);
         List<List<String>> records = new ArrayList<>();

@@ -34,7 +34,7 @@ final class DivergenceReportTest {
         return Logs.timed(log, name -> times * TIMES_NS.getOrDefault(name, -1L));
     }
 
-    /** Two layers; a float of one output is another. */
+    /** Records a pass of two layers, in which the softmax of the second layer has {@code value} at {@code index}. */
     private static void pass(ChecksumLog log, int position, int index, float value) {
         for (int layer = 0; layer < 2; layer++) {
             for (String brick : BRICKS) {

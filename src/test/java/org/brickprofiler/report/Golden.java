@@ -8,8 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Files with the output that is expected. {@code -Dgolden.regenerate=true} writes them anew; the test fails even then,
- * so that a difference is looked at before it counts.
+ * Compares outputs with the expected ones in files. With {@code -Dgolden.regenerate=true} it writes the files anew, and
+ * the test fails all the same, so that somebody looks at the difference first.
  */
 public final class Golden {
 

@@ -482,7 +482,7 @@ class HtmlReportIT extends PageInBrowser {
                 .isEqualTo("DownProjection in layer 0, 2.000 \u00b5s, 1.000 times");
     }
 
-    /** Tiles lie inside their brick, whose time has theirs. */
+    /** Tiles run inside their brick, and its time includes theirs. */
     @Spec("8.6")
     @Test
     void addsNoTilesToTheBrickAroundThem() throws Exception {
@@ -530,7 +530,7 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(browser.evaluate("document.querySelectorAll('#section-steps .span').length")
                         .asInt())
                 .isEqualTo(14);
-        // Both are drawn on one scale, on which the longer one takes all.
+        // Both are drawn on one scale, on which the longer one fills the whole width.
         assertThat(browser.evaluate("[...document.querySelectorAll('#section-steps .span')]"
                                 + ".map((span) => Number(span.getAttribute('x')) + Number(span.getAttribute('width')))"
                                 + ".reduce((a, b) => Math.max(a, b))")
@@ -682,7 +682,7 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(browser.texts("#section-distance-to-the-roof th")).contains("prefill", "decode");
     }
 
-    /** With the arrow keys of the keyboard, as radio buttons work. */
+    /** The reader chooses with radio buttons. */
     @Spec("13.16")
     @Test
     void showsTheSlowStepThatAReaderChooses() throws Exception {
@@ -911,7 +911,7 @@ class HtmlReportIT extends PageInBrowser {
                 .withTimeline(Samples.timeline(new int[] {10, 20, 30}, 200));
     }
 
-    /** Pictures for inspection, and the time until a large page is shown, if a folder is named for them. */
+    /** Writes pictures for inspection and the first paint of a large page, if a folder is named for them. */
     @Test
     void drawsPicturesOnRequest() throws Exception {
         String wanted = System.getProperty("html.pictures", "");
@@ -926,7 +926,7 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(browser.picture()).startsWith(0x89, 'P', 'N', 'G');
     }
 
-    /** The time until something of a page is painted, ms, in each of nine loads. */
+    /** Returns the first contentful paint of a page, ms, in each of nine loads. */
     private String firstPaints(HtmlReport page) throws Exception {
         StringBuilder times = new StringBuilder();
         for (int i = 0; i < 9; i++) {

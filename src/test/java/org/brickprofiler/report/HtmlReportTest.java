@@ -53,7 +53,7 @@ class HtmlReportTest {
         return content;
     }
 
-    /** A parser replaces the escape in strings by its character. */
+    /** The page escapes {@code <} in strings; a JSON parser restores it. */
     @Spec("8.5")
     @Property(tries = 200)
     @Domain(Snapshots.class)

@@ -192,9 +192,11 @@ final class JsonReportReaderTest {
 
     @Test
     void deepNestingIsRefusedAndNotFollowed() {
-        String deep = "[".repeat(100_000);
+        String deep = "[".repeat(100_000) + "]".repeat(100_000);
 
-        assertThatIOException().isThrownBy(() -> JsonReport.fromJson("{\"later\": " + deep));
+        assertThatIOException()
+                .isThrownBy(() -> JsonReport.fromJson("{\"later\": " + deep + "}"))
+                .withMessageContaining("arrays and objects nest deeper than");
     }
 
     @Test

@@ -17,7 +17,7 @@ import org.brickprofiler.compare.RunComparison;
 import org.brickprofiler.testing.PageTypes;
 import org.junit.jupiter.api.Test;
 
-/** The declarations that the scripts of the pages are checked with are those of the data that Java writes. */
+/** Compares the declarations that type-check the scripts of the pages with the data that Java writes. */
 class PageTypesTest {
 
     @Property(tries = 1, seed = "1", shrinking = ShrinkingMode.OFF)

@@ -32,7 +32,7 @@ class PhaseReportTest {
                 .build();
     }
 
-    /** 2 ms in prefill, 0.1 ms in decode: no average is between the two. */
+    /** A brick takes 2 ms in prefill and 0.1 ms in decode, so that its mean over both describes neither. */
     @Spec("8.1")
     @Test
     void eachPhaseWithAtLeastAPercentHasATable() {

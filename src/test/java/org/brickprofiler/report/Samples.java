@@ -217,8 +217,8 @@ final class Samples {
     }
 
     /**
-     * As many bricks, of all categories, with a distribution each that is wide as in a busy machine, and durations of
-     * every magnitude.
+     * Bricks of all categories, with durations of every magnitude. Each has a distribution as wide as on a busy
+     * machine.
      */
     static ProfileSnapshot many(int bricks) {
         Random random = new Random(42);
@@ -249,8 +249,8 @@ final class Samples {
     }
 
     /**
-     * A pass on one thread: a brick, then layers of as many bricks one after the other, the first of which takes ten
-     * times as long in layer 3; a copy beside them, which is not waited for.
+     * A pass on one thread: a brick, then layers of {@code bricks} bricks each, one after the other. The first brick of
+     * layer 3 takes ten times as long as in other layers. Nothing waits for a copy beside them.
      */
     static ExecutionGraph pass(int layers, int bricks) {
         ExecutionGraph graph = new ExecutionGraph();
@@ -277,8 +277,8 @@ final class Samples {
     }
 
     /**
-     * A timeline of steps, each of an embedding of 1 us and layers of a norm of 1 us and a product of so many us,
-     * without gaps.
+     * A timeline of steps without gaps. Each step has an embedding of 1 us, and in each layer a norm of 1 us and a
+     * product of the step's {@code productUs}.
      */
     static Timeline timeline(int[] productUs, int layers) {
         FakeClock clock = new FakeClock();
@@ -292,7 +292,7 @@ final class Samples {
         return recorder.timeline();
     }
 
-    /** A prompt and three tokens, announced. */
+    /** A timeline of a prompt and three tokens, each announced by {@code beginStep}. */
     static Timeline timelineOfPhases() {
         FakeClock clock = new FakeClock();
         TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
@@ -320,8 +320,8 @@ final class Samples {
     }
 
     /**
-     * Prompts of 100 tokens, after each of which 150 tokens are decoded: slower and slower, and one of them very
-     * slowly.
+     * A profile of prompts of 100 tokens, after each of which 150 tokens are decoded, slower and slower. One token of
+     * the second prompt is very slow.
      */
     static ProfileSnapshot decoded(int prompts) {
         FakeClock clock = new FakeClock();
@@ -360,7 +360,7 @@ final class Samples {
         return steps(RequestStats.NONE);
     }
 
-    /** The same, and 200 requests, of which two waited long behind the prompts of others. */
+    /** The same steps with 200 requests, of which two waited long behind the prompts of others. */
     static ProfileSnapshot requests() {
         return steps(RequestSamples.twoOfThemSlow());
     }

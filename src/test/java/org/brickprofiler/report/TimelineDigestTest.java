@@ -114,7 +114,7 @@ class TimelineDigestTest {
                 .startsWith(10_000L, 20_000L, 19_000L, 18_000L);
     }
 
-    /** All steps are among the slowest, or the median one is: it is the step in the middle, of two the shorter one. */
+    /** If the median step is among the slowest, it is still the step in the middle; of two, the shorter one. */
     @Spec("13.16")
     @ParameterizedTest
     @CsvSource({"2, 1000", "3, 2000", "6, 3000", "7, 4000", "9, 5000"})
@@ -150,7 +150,7 @@ class TimelineDigestTest {
         JsonNode median = digest.get("shown").get(0);
         JsonNode slowest = digest.get("shown").get(1);
         assertThat(digest.get("shown")).hasSize(2);
-        // A step: 1 us, then in each layer a norm of 1 us and a product of so many.
+        // A step has an embedding of 1 us, then in each layer a norm of 1 us and a product of the given duration.
         assertThat(median.get("what").asText()).isEqualTo("median");
         assertThat(median.get("phase").asText()).isEqualTo("step");
         assertThat(median.get("elapsed_ns").asLong()).isEqualTo(1_000 + 2 * 31_000);
@@ -173,7 +173,7 @@ class TimelineDigestTest {
                 .isEqualTo(Thread.currentThread().getName());
     }
 
-    /** Over all steps, a layer's mean. */
+    /** The value of a layer is its mean over all steps. */
     @Spec("8.6")
     @Test
     void addsUpEachBrickByLayer() throws IOException {

@@ -69,7 +69,7 @@ final class RequestRecorderProperties {
         }
     }
 
-    /** The order of the records is that of the finish, and so is that of the time line. */
+    /** A timeline has its requests in the order in which they finished. */
     @Spec("25.11")
     @Property(tries = 6)
     void segmentsHaveTheCauseOfEachNanosecond(@ForAll long seed) throws Exception {
@@ -127,7 +127,7 @@ final class RequestRecorderProperties {
         return parts.stream().reduce(RequestStats.NONE, RequestStats::merge);
     }
 
-    /** The numbers of live requests of each window are added up by a merge. */
+    /** Leaves out the numbers of live requests: a merge would add up those of all windows. */
     private static RequestStats withoutGauges(RequestStats stats) {
         RequestStats.Counts counts = stats.counts();
         return new RequestStats(

@@ -11,7 +11,7 @@ import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.stats.LatencyDistribution;
 
-/** Requests for tests of what is made of them. */
+/** Sample requests for tests of their statistics and reports. */
 public final class RequestSamples {
 
     private RequestSamples() {}
@@ -80,14 +80,14 @@ public final class RequestSamples {
         return requests.stats();
     }
 
-    /** A time line of no more than two requests, which follows from a number of 0 or more. */
+    /** Returns a timeline of at most two requests, which follows from a number of 0 or more. */
     public static RequestTimeline timelineOf(List<Long> numbers) {
         return served((int) (numbers.get(0) % 3)).timeline().get();
     }
 
     /**
-     * A simulated engine serves requests that arrive at random, in batches of at most 16, with whole prompts: decoding
-     * stalls while a prompt is processed.
+     * Returns the recorder of a simulated engine. It serves requests that arrive at random, in batches of at most 16,
+     * with whole prompts: decoding stalls while a prompt is processed.
      */
     public static RequestRecorder served(int number) {
         Random random = new Random(7);

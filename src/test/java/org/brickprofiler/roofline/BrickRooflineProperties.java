@@ -18,7 +18,7 @@ import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.roofline.BrickRoofline.Distance;
 import org.brickprofiler.testing.Spec;
 
-/** A brick in profiles that state its work in some phases, beside a program that looks at each sample. */
+/** Compares the roofline of a brick whose work is known in some phases with a count over the recorded samples. */
 final class BrickRooflineProperties {
 
     /** Samples outside of steps, and in steps of two phases. */
@@ -64,7 +64,7 @@ final class BrickRooflineProperties {
         boolean inSteps = random.nextBoolean();
         for (int phase = 0; phase < PHASES; phase++) {
             long count = phase > 0 && !inSteps ? 0 : random.nextInt(12);
-            // Work outside of steps alone may be that of any samples.
+            // In a profile with steps, work that was recorded outside of them might belong to any samples.
             boolean hasWork = random.nextBoolean() && (phase > 0 || !inSteps);
             long totalNs = 0;
             for (int i = 0; i < count; i++) {

@@ -18,11 +18,11 @@ import org.junit.jupiter.api.Test;
 /** Work from a model's shape, against counts by hand. */
 final class WorkModelTest {
 
-    /** Heads of 4, of which 2 share keys and values; a byte for each number. */
+    /** Four heads of dimension 4, in pairs that share keys and values; one byte for each number. */
     private static final LlamaConfig TINY =
             LlamaConfig.dense(3, 16, 4, 2, 24, 50).withBits(8, 8, 8);
 
-    /** Weights and cached numbers of a decode step: the embedding's row, 3 layers, the logits. */
+    /** Returns the bytes of weights and cache in a decode step: the embedding's row, 3 layers, the logits. */
     private static long streamed(long keys) {
         long layer = 16 * 32 + 16 * 16 + 3 * 16 * 24 + 2 * 8 + 2 * 8 * keys;
         return 16 + 3 * layer + 16 * 50;

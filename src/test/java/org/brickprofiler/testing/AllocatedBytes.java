@@ -5,10 +5,10 @@ import java.lang.management.ManagementFactory;
 import java.util.function.LongSupplier;
 
 /**
- * The bytes that the calling thread allocates, as the virtual machine counts them: each one.
+ * Measures the bytes that the calling thread allocates. The virtual machine counts every byte.
  *
- * <p>The virtual machine itself allocates on the thread now and then, when it throws compiled code away; the fewest
- * bytes of some stretches leave that out.
+ * <p>The virtual machine itself sometimes allocates on the thread, when it discards compiled code. The minimum over
+ * several stretches excludes that.
  */
 public final class AllocatedBytes {
 
@@ -16,12 +16,12 @@ public final class AllocatedBytes {
 
     private AllocatedBytes() {}
 
-    /** The bytes of some code, run once. */
+    /** Returns the bytes that one run of some code allocates. */
     public static long of(Runnable code) {
         return ofCalls(1, code);
     }
 
-    /** The bytes of that many calls. */
+    /** Returns the bytes that so many calls allocate. */
     public static long ofCalls(int calls, Runnable call) {
         // The first reading of a thread's bytes may itself allocate.
         THREADS.getCurrentThreadAllocatedBytes();
@@ -32,7 +32,10 @@ public final class AllocatedBytes {
         return THREADS.getCurrentThreadAllocatedBytes() - before;
     }
 
-    /** The fewest bytes of some stretches, each measured by itself; the first one without any is the last. */
+    /**
+     * Returns the fewest bytes of several stretches, each measured separately. Stops at the first stretch that
+     * allocates none.
+     */
     public static long fewest(int stretches, LongSupplier stretchBytes) {
         long fewest = Long.MAX_VALUE;
         for (int i = 0; i < stretches && fewest > 0; i++) {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Tests of allocation rely on this: each allocated byte is seen, and none is if nothing allocates. */
+/** Tests of allocation rely on {@link AllocatedBytes} to count each allocated byte, and none if nothing allocates. */
 class AllocatedBytesTest {
 
     private static final int KILOBYTE = 1024;
@@ -31,7 +31,7 @@ class AllocatedBytesTest {
     }
 
     @Test
-    void aStretchWithoutAnyIsTheLast() {
+    void theFirstStretchThatAllocatesNothingIsTheLast() {
         AtomicInteger stretches = new AtomicInteger();
         long[] bytes = {16, 0, 8};
         assertThat(AllocatedBytes.fewest(3, () -> bytes[stretches.getAndIncrement()]))

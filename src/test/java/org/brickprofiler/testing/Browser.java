@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A real browser without a window, driven over the DevTools protocol of Chromium
- * (chromedevtools.github.io/devtools-protocol). It shows one page at a time and remembers errors in it. One thread.
+ * (chromedevtools.github.io/devtools-protocol). It shows one page at a time and records the errors of the page. Not
+ * thread-safe.
  */
 public final class Browser implements AutoCloseable {
 
@@ -36,7 +37,7 @@ public final class Browser implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    /** Links that Chromium leaves when it is killed; their targets are not the test's. */
+    /** Links that Chromium leaves in its profile when it is killed; they point outside of the test's folder. */
     private static final List<String> LINKS = List.of("SingletonLock", "SingletonSocket", "SingletonCookie");
 
     private final RunningProcess process;
@@ -75,7 +76,7 @@ public final class Browser implements AutoCloseable {
                 "--remote-debugging-port=0",
                 "--user-data-dir=" + profile));
         if (System.getProperty("user.name").equals("root")) {
-            // As root, Chromium starts without its sandbox only. It opens no page but ours.
+            // As root, Chromium starts only without its sandbox. It opens no pages but those of the tests.
             options.add("--no-sandbox");
         }
         RunningProcess process = ChildProcess.of(program).arguments(options).start();
@@ -106,7 +107,7 @@ public final class Browser implements AutoCloseable {
         throw new AssertionError("the browser did not start: " + process.printed());
     }
 
-    /** Puts the parts of a message together. */
+    /** Assembles messages from their parts. */
     private static final class Messages implements WebSocket.Listener {
         private final BlockingQueue<JsonNode> received;
         private final StringBuilder message = new StringBuilder();
@@ -162,7 +163,7 @@ public final class Browser implements AutoCloseable {
         return answer.get("result");
     }
 
-    /** Returns the next message; its reports about the page are remembered. */
+    /** Returns the next message. Records events of the page. */
     private JsonNode next() throws InterruptedException {
         JsonNode message = received.poll(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
         if (message == null) {
@@ -176,7 +177,7 @@ public final class Browser implements AutoCloseable {
             case "Network.requestWillBeSent" ->
                 requests.add(parameters.path("request").path("url").asText());
             default -> {
-                // Of no interest.
+                // Other messages are ignored.
             }
         }
         return message;
@@ -193,12 +194,12 @@ public final class Browser implements AutoCloseable {
         }
     }
 
-    /** Everything that the page printed or threw, and everything that the browser refused. */
+    /** Returns everything that the page printed or threw, and everything that the browser refused. */
     public List<String> complaints() {
         return List.copyOf(complaints);
     }
 
-    /** The addresses that the page asked for, its own among them. */
+    /** Returns the addresses that the page requested, including its own. */
     public List<String> requests() {
         return List.copyOf(requests);
     }
@@ -213,13 +214,13 @@ public final class Browser implements AutoCloseable {
         return answer.get("result").path("value");
     }
 
-    /** The text of the first element that a selector of CSS finds. */
+    /** Returns the text of the first element that a CSS selector finds. */
     public String text(String selector) throws IOException, InterruptedException {
         return evaluate("document.querySelector(" + JSON.writeValueAsString(selector) + ").textContent")
                 .asText();
     }
 
-    /** The texts of all elements that a selector of CSS finds, in order. */
+    /** Returns the texts of all elements that a CSS selector finds, in order. */
     public List<String> texts(String selector) throws IOException, InterruptedException {
         List<String> texts = new ArrayList<>();
         evaluate("Array.from(document.querySelectorAll(" + JSON.writeValueAsString(selector)
@@ -237,12 +238,12 @@ public final class Browser implements AutoCloseable {
         call("Input.dispatchKeyEvent", Map.of("type", "keyUp", "key", key, "windowsVirtualKeyCode", code));
     }
 
-    /** Types a text at the focus. */
+    /** Types a text into the focused element. */
     public void type(String text) throws IOException, InterruptedException {
         call("Input.insertText", Map.of("text", text));
     }
 
-    /** Sets the preference of the system: {@code light} or {@code dark}. */
+    /** Sets the colour scheme that the system prefers: {@code light} or {@code dark}. */
     public void prefer(String scheme) throws IOException, InterruptedException {
         call(
                 "Emulation.setEmulatedMedia",
@@ -256,7 +257,7 @@ public final class Browser implements AutoCloseable {
                 Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", false));
     }
 
-    /** A picture of the window, as PNG. */
+    /** Returns a picture of the window, as PNG. */
     public byte[] picture() throws IOException, InterruptedException {
         return Base64.getDecoder()
                 .decode(call("Page.captureScreenshot", Map.of("format", "png"))
@@ -264,7 +265,7 @@ public final class Browser implements AutoCloseable {
                         .asText());
     }
 
-    /** The page as it prints, as PDF. */
+    /** Returns the page as it prints, as PDF. */
     public byte[] pdf() throws IOException, InterruptedException {
         return Base64.getDecoder()
                 .decode(call("Page.printToPDF", Map.of("preferCSSPageSize", true, "printBackground", false))

@@ -8,18 +8,22 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Starts a process for a test: a virtual machine or another program. Lists that are given more than once add up. One
- * thread.
+ * Starts a process for a test: a virtual machine or another program. Repeated calls with lists add to the earlier
+ * lists. Not thread-safe.
  *
- * <p>The process has the test's environment, less the variables that give options to a virtual machine, and an empty
- * standard input. A virtual machine leaves out its second compiler, which compiles too late to be of use to a test.
+ * <p>The process has the test's environment without the variables that give options to a virtual machine, and an empty
+ * standard input. A virtual machine does not use its optimizing compiler C2, which compiles too late to be of use to a
+ * test.
  */
 public final class ChildProcess {
 
-    /** With these a virtual machine greets on the standard error, or takes options of the test's own. */
+    /**
+     * With these variables, a virtual machine prints a message to the standard error, or has the options of the test's
+     * own.
+     */
     private static final List<String> JVM_VARIABLES = List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS");
 
-    /** The first option of a virtual machine, so that others can change it. */
+    /** Limits a virtual machine to the compiler C1. It is the first option, so that later ones can override it. */
     public static final String ONE_COMPILER = "-XX:TieredStopAtLevel=1";
 
     /** Below the two minutes of a test, whose timeout would not show the output of the process. */
@@ -39,27 +43,27 @@ public final class ChildProcess {
         builder.environment().keySet().removeAll(JVM_VARIABLES);
     }
 
-    /** The Java and the class path of the test. */
+    /** Returns a process of the test's Java with the test's class path. */
     public static ChildProcess java(Class<?> main) {
         return java(main, System.getProperty("java.class.path"));
     }
 
-    /** The Java of the test with another class path. */
+    /** Returns a process of the test's Java with another class path. */
     public static ChildProcess java(Class<?> main, String classPath) {
         return virtualMachine(List.of("-cp", classPath, main.getName()));
     }
 
-    /** The Java of the test with a runnable jar. */
+    /** Returns a process of the test's Java with a runnable jar. */
     public static ChildProcess jar(Path jar) {
         return virtualMachine(List.of("-jar", jar.toString()));
     }
 
-    /** Any other program. */
+    /** Returns a process of any other program. */
     public static ChildProcess of(String program) {
         return new ChildProcess(program, List.of());
     }
 
-    /** The Java of the test; the arguments have its class path and its main class. */
+    /** Returns a process of the test's Java whose class path and main class are in the arguments. */
     public static ChildProcess java() {
         return virtualMachine(List.of());
     }
@@ -73,13 +77,13 @@ public final class ChildProcess {
         return Path.of(System.getProperty("java.home"), "bin", "java");
     }
 
-    /** Starts it through a command that gets the whole command line as its last arguments. */
+    /** Starts the process through a command, which gets the whole command line as its last arguments. */
     public ChildProcess through(List<String> command) {
         launcher.addAll(command);
         return this;
     }
 
-    /** Options of the virtual machine. */
+    /** Adds options of the virtual machine. */
     public ChildProcess jvmOptions(List<String> options) {
         jvmOptions.addAll(options);
         return this;
@@ -91,25 +95,27 @@ public final class ChildProcess {
         return this;
     }
 
-    /** Variables of the environment. */
+    /** Adds variables to the environment. */
     public ChildProcess environment(Map<String, String> variables) {
         builder.environment().putAll(variables);
         return this;
     }
 
-    /** Takes a variable out of the environment. */
+    /** Removes a variable from the environment. */
     public ChildProcess without(String variable) {
         builder.environment().remove(variable);
         return this;
     }
 
-    /** The working folder, in place of the test's own. */
+    /** Sets the working folder; the default is the test's own. */
     public ChildProcess in(Path folder) {
         builder.directory(folder.toFile());
         return this;
     }
 
-    /** How long the process may take from its start; give it less than the test has. */
+    /**
+     * Sets the timeout of the process, which counts from its start. It should be shorter than the timeout of the test.
+     */
     public ChildProcess limit(Duration longest) {
         limit = longest;
         return this;
@@ -118,7 +124,7 @@ public final class ChildProcess {
     /**
      * Starts the process and waits for its end, as {@link RunningProcess#result} does.
      *
-     * @throws IOException if it cannot be started, as if there is no such program
+     * @throws IOException if it cannot be started, for example because there is no such program
      */
     public ProcessResult run() throws IOException {
         return start().result();
@@ -127,7 +133,7 @@ public final class ChildProcess {
     /**
      * Starts the process.
      *
-     * @throws IOException if it cannot be started, as if there is no such program
+     * @throws IOException if it cannot be started, for example because there is no such program
      */
     public RunningProcess start() throws IOException {
         List<String> command = new ArrayList<>(launcher);

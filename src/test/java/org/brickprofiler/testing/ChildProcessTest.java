@@ -52,7 +52,7 @@ class ChildProcessTest {
         }
     }
 
-    /** Waits until all that it prints is read, which takes longer than the limits here. */
+    /** Waits until all output of the process is read, which takes longer than the timeouts here. */
     private static void awaitHanging(RunningProcess process) throws InterruptedException {
         while (!process.printed().equals("hangs now" + System.lineSeparator() + "a warning" + System.lineSeparator())) {
             if (Thread.interrupted()) {
@@ -116,7 +116,7 @@ class ChildProcessTest {
     @EnabledOnOs(
             value = {OS.LINUX, OS.MAC},
             disabledReason = "needs a shell")
-    void thoseThatItStartedAreKilledToo() throws Exception {
+    void processesThatItStartedAreKilledToo() throws Exception {
         // The command after it keeps the shell alive, which would otherwise be replaced by the first command.
         ChildProcess shell = hanging().through(List.of("sh", "-c", "\"$@\"; exit 5", "sh"));
         try (RunningProcess process = shell.limit(Duration.ofMillis(1)).start()) {

@@ -8,12 +8,12 @@ import java.util.function.BooleanSupplier;
 /** Collects garbage until an effect of the collection has happened. */
 public final class Collected {
 
-    /** Below the limit of a test, whose message would not name the reason. */
+    /** Below the timeout of a test, whose message would not name the reason. */
     private static final long WITHIN_NS = Duration.ofSeconds(100).toNanos();
 
     private static final long LOOK_AGAIN_NS = 1_000_000;
 
-    /** Between two collections, so that the threads that do what follows from one get the processor. */
+    /** The checks between two collections, which leave the processor to the threads that act on a collection. */
     private static final int LOOKS = 20;
 
     private Collected() {}

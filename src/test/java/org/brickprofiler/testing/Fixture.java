@@ -10,9 +10,10 @@ import java.util.Objects;
 import org.opentest4j.TestAbortedException;
 
 /**
- * Programs and libraries that some tests need beside the JDK and Maven. On a machine without it they are skipped, each
- * with the fixture's name as the beginning of the reason; they fail with the environment variable
- * {@code BRICK_NATIVE_REQUIRED=true} or, which comes first, the system property {@code brick.native.required=true}.
+ * Programs and libraries that some tests need beside the JDK and Maven. On a machine without a fixture, its tests are
+ * skipped, with a reason that begins with the fixture's title. With the environment variable
+ * {@code BRICK_NATIVE_REQUIRED=true} or the system property {@code brick.native.required=true}, they fail instead; the
+ * property takes precedence.
  */
 public enum Fixture {
 
@@ -26,7 +27,7 @@ public enum Fixture {
             "#import <Foundation/Foundation.h>\n#include <objc/objc.h>\n#include <Block.h>\n",
             "make clang libobjc-12-dev libgnustep-base-dev libblocksruntime-dev"),
 
-    /** A driver of OpenCL: PoCL, which is one on the processor. */
+    /** PoCL, a driver of OpenCL that runs on the processor. */
     OPENCL("the OpenCL driver PoCL", "", "", "pocl-opencl-icd ocl-icd-libopencl1"),
 
     /** A processor of aarch64, which qemu emulates, with the simulated CUDA driver for it. */
@@ -36,7 +37,7 @@ public enum Fixture {
             "#include <stdio.h>\n",
             "qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross"),
 
-    /** The compiler that builds both. */
+    /** The compiler and the tools that build the native libraries. */
     COMPILER("the C compiler itself", "c", "#include <stdio.h>\n", "gcc libc6-dev make"),
 
     /** The program {@code dot}. */
@@ -60,7 +61,9 @@ public enum Fixture {
         this.packages = packages;
     }
 
-    /** The reason why a test was skipped, as a type of its own: others skip tests for other reasons. */
+    /**
+     * Aborts a test whose fixture is missing. The type distinguishes it from tests that are skipped for other reasons.
+     */
     static final class Missing extends TestAbortedException {
 
         private static final long serialVersionUID = 1;
@@ -70,12 +73,12 @@ public enum Fixture {
         }
     }
 
-    /** Returns the name for people. */
+    /** Returns the fixture's name in messages. */
     public String title() {
         return title;
     }
 
-    /** The packages of Debian that bring it. */
+    /** Returns the Debian packages that contain the fixture. */
     public List<String> packages() {
         return List.of(packages.split(" "));
     }
@@ -99,13 +102,14 @@ public enum Fixture {
         return Boolean.parseBoolean(set.isEmpty() ? System.getenv("BRICK_NATIVE_REQUIRED") : set);
     }
 
-    /** Skips the test, or fails it, if a program is in no folder of the path. */
+    /** Skips the test, or fails it if fixtures are required, if a program is in no folder of the path. */
     public void needProgram(String program) {
         needOneOf(List.of(program));
     }
 
     /**
-     * The first of several programs that is in a folder of the path. If there is none, skips the test or fails it.
+     * Returns the first of several programs that is in a folder of the path. If there is none, skips the test, or fails
+     * it if fixtures are required.
      *
      * @return one of the programs
      */
@@ -120,8 +124,8 @@ public enum Fixture {
     }
 
     /**
-     * Skips the test, or fails it, if a compiler that was found does not work with the installation: headers and
-     * libraries are separate packages. It is given the smallest source that includes them.
+     * Skips the test, or fails it if fixtures are required, if a compiler that was found does not work, because headers
+     * and libraries are separate packages. The compiler gets the smallest source that includes them.
      */
     public void needWorking(String compiler) throws IOException {
         List<String> options = this == METAL ? List.of("-fblocks", "@src/test/native/metal/linux.flags") : List.of();

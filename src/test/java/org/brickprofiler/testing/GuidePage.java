@@ -9,14 +9,14 @@ import java.util.regex.Pattern;
 /**
  * docs/GUIDE.md in two parts, since the commands of one need the agent's jar.
  *
- * @param ofTheAgent the section on it
- * @param others all the rest
+ * @param ofTheAgent the section on the agent
+ * @param others the other sections
  */
 public record GuidePage(String ofTheAgent, String others) {
 
     private static final Pattern SECTION = Pattern.compile("(?ms)^## An engine without its source$.*?(?=^## )");
 
-    /** Reads it. */
+    /** Reads the page. */
     public static GuidePage read() throws IOException {
         Matcher section = SECTION.matcher(Files.readString(Path.of("docs", "GUIDE.md")));
         if (!section.find()) {

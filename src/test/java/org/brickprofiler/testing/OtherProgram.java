@@ -9,8 +9,8 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
 /**
- * Marks tests of work that another program does than the virtual machine of the tests: a browser, a database, an
- * emulated processor. The gate runs them on its first JDK only.
+ * Marks tests whose work is done by another program than the tests' virtual machine: a browser, a database, an emulated
+ * processor. The gate runs them on its first JDK only.
  */
 @Documented
 @Inherited

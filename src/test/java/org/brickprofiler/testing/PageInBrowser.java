@@ -31,7 +31,7 @@ public abstract class PageInBrowser {
 
     protected Browser browser;
 
-    /** Not once before all: a test that is skipped counts by itself. */
+    /** Runs before each test, not once before all, so that each skipped test is counted. */
     @BeforeEach
     void startBrowser() throws Exception {
         if (shared == null) {
@@ -50,7 +50,7 @@ public abstract class PageInBrowser {
 
     @AfterEach
     void nothingWentWrong() throws Exception {
-        // An answer of the page comes after all that it did before.
+        // The page answers after everything that it did before, so all its complaints have arrived.
         browser.evaluate("1");
         assertThat(browser.complaints()).isEmpty();
         assertThat(browser.requests()).allMatch(address -> address.startsWith("file:") || address.startsWith("data:"));
@@ -60,7 +60,7 @@ public abstract class PageInBrowser {
         browser.open(Files.writeString(folder.resolve("page.html"), page));
     }
 
-    /** The text of a column of a section's table, as a person reads it. */
+    /** Returns the texts of a column in a section's table, as a person reads them. */
     protected List<String> column(String section, String label) throws Exception {
         List<String> labels = browser.texts("#section-" + section + " thead th");
         int at = labels.indexOf(label) + 1;
@@ -70,23 +70,23 @@ public abstract class PageInBrowser {
                 .toList();
     }
 
-    /** A duration as a page writes it. */
+    /** Returns a duration as a page writes it. */
     protected static String time(double ns) {
         return HumanUnits.duration(ns).replace("us", "\u00b5s");
     }
 
-    /** A name as a page writes it. */
+    /** Returns a name as a page writes it. */
     protected static String shortened(String name) {
         return name.length() <= 44 ? name : name.substring(0, 24) + "\u2026" + name.substring(name.length() - 19);
     }
 
-    /** Sorts by a column; of several tables that have one, the first. */
+    /** Sorts a table by the column with a label. If several tables have such a column, sorts the first. */
     protected void click(String label) throws Exception {
         browser.evaluate(
                 "[...document.querySelectorAll('.sort')].find((b) => b.textContent === '" + label + "').click()");
     }
 
-    /** Presses the tabulator key until the focus is on the element of a name. */
+    /** Presses the Tab key until the element with a name has the focus. */
     protected void tabTo(String name) throws Exception {
         for (int i = 0; i < 40; i++) {
             browser.press("Tab");
@@ -97,17 +97,20 @@ public abstract class PageInBrowser {
                 return;
             }
         }
-        throw new AssertionError("the tabulator key does not lead to " + name);
+        throw new AssertionError("the Tab key does not reach " + name);
     }
 
-    /** Returns the text that the button saves. */
+    /** Returns the text that the page's button saves. */
     protected String savedJson() throws Exception {
         return browser.evaluate("new Promise((saved) => { URL.createObjectURL = (blob) => { blob.text().then(saved); "
                         + "return 'data:,'; }; document.querySelector('.action').click(); })")
                 .asText();
     }
 
-    /** Asks axe-core about a page, nine rows of it opened; about its colours in both themes. */
+    /**
+     * Checks a page with axe-core, with up to nine rows opened: by all rules in the light theme, and by the rule on
+     * colour contrast in the dark theme.
+     */
     protected void assertNoFaultOfAccessibility(String page) throws Exception {
         for (String scheme : List.of("light", "dark")) {
             boolean isFirst = scheme.equals("light");
@@ -144,7 +147,7 @@ public abstract class PageInBrowser {
         }
     }
 
-    /** Pictures of a whole page: wide in both themes, narrow, and as it prints. */
+    /** Saves pictures of a whole page, wide and narrow in both themes, and the page as it prints. */
     protected void picture(String page, Path name) throws Exception {
         try {
             for (int width : List.of(1280, 420)) {

@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
  * The types of a page's data, from the declarations that its script is checked with, in {@code build/pages}. Compares
  * the data of pages with them in both directions: each value has its declared type, no key is undeclared, and each
  * declared key occurs. Reads interfaces of one key per line and aliases; types may be unions, arrays, tuples and
- * records. One thread.
+ * records. Not thread-safe.
  */
 public final class PageTypes {
 
@@ -133,7 +133,7 @@ public final class PageTypes {
         }
     }
 
-    /** Returns whether a value has a type; faults within an object or a list are noted by themselves. */
+    /** Returns whether a value has a type. Faults within an object or a list are recorded separately. */
     private boolean is(JsonNode value, String type, String at) {
         List<String> alternatives = split(type, " | ");
         if (alternatives.size() > 1) {

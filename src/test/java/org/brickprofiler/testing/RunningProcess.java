@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A process that a test has started; {@link ChildProcess} makes it. Both of its outputs are read while it runs, each on
- * a thread of its own, so that it never waits for a full pipe. One thread.
+ * a thread of its own, so that it never waits for a full pipe. Not thread-safe.
  */
 public final class RunningProcess implements AutoCloseable {
 
@@ -43,7 +43,7 @@ public final class RunningProcess implements AutoCloseable {
     }
 
     /**
-     * Waits for the end of the process and of its output. If this takes longer than the limit, or the thread is
+     * Waits for the end of the process and of its output. If this takes longer than the timeout, or the thread is
      * interrupted, the process is killed, and the test fails with the output so far.
      */
     public ProcessResult result() {
@@ -60,7 +60,7 @@ public final class RunningProcess implements AutoCloseable {
         throw new AssertionError(withOutput("not at its end after " + limit.toMillis() + " ms"));
     }
 
-    /** The number by which the system knows the process. */
+    /** Returns the process ID. */
     public long pid() {
         return process.pid();
     }
@@ -74,7 +74,7 @@ public final class RunningProcess implements AutoCloseable {
     /** Kills the process and its descendants, if it still runs. */
     @Override
     public void close() {
-        // A parent that outlived its children would go on to its next one.
+        // The parent comes first: if it outlived a child, it could start the next one.
         List<ProcessHandle> all = new ArrayList<>(List.of(process.toHandle()));
         process.descendants().forEach(all::add);
         // The method of Process does not work here: it closes the pipes, and unread output would be lost.
@@ -90,7 +90,7 @@ public final class RunningProcess implements AutoCloseable {
         return out.soFar() + err.soFar();
     }
 
-    /** Whether both outputs are read to their end, which every process that writes to them has to close. */
+    /** Returns whether both outputs end within a time. Every process that writes to them has to close them. */
     boolean outputEndsWithin(long longestNs) throws InterruptedException {
         long fromNs = System.nanoTime();
         NANOSECONDS.timedJoin(out, longestNs);
@@ -132,7 +132,7 @@ public final class RunningProcess implements AutoCloseable {
             return bytes.toString(UTF_8);
         }
 
-        /** Waits for the thread to end, and returns the text that it read. */
+        /** Returns the text that the thread, which has ended, has read. */
         String all() {
             IOException cause = failure;
             if (cause != null) {

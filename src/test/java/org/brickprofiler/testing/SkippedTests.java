@@ -38,10 +38,10 @@ public final class SkippedTests {
     }
 
     /**
-     * The line.
+     * Returns the line.
      *
      * @param folders the folders of reports; a folder that does not exist has none
-     * @param since older reports are left out: they are of another build
+     * @param since older reports are ignored, since they are of an earlier build
      */
     static Optional<String> sentence(Collection<Path> folders, Instant since) throws IOException, XMLStreamException {
         Map<Fixture, Integer> skipped = count(folders, since);

@@ -23,14 +23,14 @@ class SkippedTestsTest {
 
     private static final Instant BEGIN = Instant.parse("2026-01-02T03:04:05Z");
 
-    /** Of a test that was skipped for another reason. */
+    /** The report on a test that was skipped for another reason. */
     private static final String OTHER =
             skipped("org.opentest4j.TestAbortedException: Assumption failed: this JDK has no virtual threads");
 
     @TempDir
     Path folder;
 
-    /** Sets nothing up, and falls over it as it cleans up. */
+    /** Sets nothing up, and therefore fails to clean up. */
     static class WithoutFixture {
 
         @BeforeEach
@@ -74,7 +74,7 @@ class SkippedTestsTest {
     }
 
     @Test
-    void anyOtherFailureToCleanUpIsOne() {
+    void anyOtherFailureToCleanUpFailsTheTest() {
         run(BadCleanUp.class)
                 .assertStatistics(tests -> tests.started(1).aborted(0).failed(1));
     }
@@ -83,7 +83,7 @@ class SkippedTestsTest {
         return skipped("org.brickprofiler.testing.Fixture$Missing: " + reason);
     }
 
-    /** As Surefire writes it. */
+    /** Returns a skipped test as Surefire reports it. */
     private static String skipped(String thrown) {
         return "<testcase name=\"t\"><skipped type=\"T\"><![CDATA[" + thrown + "\n\tat a.B.c(B.java:1)\n]]></skipped>"
                 + "</testcase>";

@@ -6,7 +6,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Names the rules of {@code docs/spec} that a test keeps; on a class, those that its tests keep together.
+ * Names the rules of {@code docs/spec} that a test checks; on a class, those that its tests check together.
  * {@code SpecificationTest} reads it from the sources.
  */
 @Retention(RetentionPolicy.SOURCE)

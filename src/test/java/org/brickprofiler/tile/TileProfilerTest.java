@@ -392,7 +392,7 @@ final class TileProfilerTest {
         assertThat(tiles.places()).isEmpty();
     }
 
-    /** Each index is in one part, parts are in order and of nearly one length, and levels do not mix. */
+    /** Each index is in exactly one part, and the parts cover the grid in order. */
     @Spec("7.5")
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 31, 32, 33, 100, 1_000, Integer.MAX_VALUE})

@@ -97,7 +97,7 @@ final class TileStatsTest {
     }
 
     @Test
-    void refusesPeaksThatAreNone() {
+    void refusesInvalidPeaks() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> STATS.cacheEfficiency(-1))
                 .withMessageContaining("-1.0");

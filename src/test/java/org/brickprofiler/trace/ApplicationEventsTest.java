@@ -57,7 +57,7 @@ final class ApplicationEventsTest extends TracedBricks {
         assertThat(recorder.timeline().names()).contains(new SpanName("cancelled", "Server"));
     }
 
-    /** So that spans with times of their own need no other clock. */
+    /** The times of spans that an application adds can be those of this clock. */
     @Test
     void theRecordersClockCanBeRead() {
         clock.set(70);

@@ -17,8 +17,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The same work on the timeline, on a clock that stands still and on one that runs: how the device's spans lie to each
- * other is the same, to the nanosecond, and none lies outside the time between its launch and the end of the wait.
+ * The same work on the timeline, on a clock that stands still and on one that runs. The times of the device's spans
+ * relative to each other are equal on both, to the nanosecond. No span lies outside the time between its launch and the
+ * end of the wait.
  */
 final class DeviceTimelineClocksTest {
 
@@ -53,7 +54,7 @@ final class DeviceTimelineClocksTest {
             profiler.stopBrick(timer, 1);
         }
 
-        /** The spans of the stream, each from the start of the first. */
+        /** Returns the spans of the stream, with times relative to the start of the first one. */
         List<String> work() {
             Timeline timeline = recorder.timeline();
             List<String> spans = new ArrayList<>();
@@ -82,7 +83,7 @@ final class DeviceTimelineClocksTest {
 
     @ParameterizedTest
     @EnumSource
-    void bricksLapsAndTheBricksAroundThem(ClockKind kind) {
+    void bricksLapsAndTheBricksAroundThemHaveTheSameRelativeTimes(ClockKind kind) {
         Bench bench = new Bench(kind);
         long outer = bench.profiler.startBrick(BrickId.FUSED_ATTENTION);
         bench.brick(BrickId.ATTENTION_SCORE, 40);
@@ -97,7 +98,7 @@ final class DeviceTimelineClocksTest {
         assertThat(bench.work())
                 .containsExactly(
                         "FusedAttention 0..61047", "AttentionScore 0..40", "RmsNorm 47..1047", "LmHead 1047..61047");
-        // Of those that begin at one moment of a clock that stands still, any may be first.
+        // On a clock that stands still, launches that begin at the same moment may come in any order.
         assertThat(bench.launches())
                 .containsExactlyInAnyOrder(
                         "FusedAttention device 61047 out 4",
@@ -108,7 +109,7 @@ final class DeviceTimelineClocksTest {
 
     @ParameterizedTest
     @EnumSource
-    void layersAndDeferredMeasurements(ClockKind kind) {
+    void layersAndDeferredMeasurementsHaveTheSameRelativeTimes(ClockKind kind) {
         Bench bench = new Bench(kind);
         bench.profiler.setSyncMode(SyncMode.PER_LAYER);
         bench.brick(BrickId.RMS_NORM, 50);

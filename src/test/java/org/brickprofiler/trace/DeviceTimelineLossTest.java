@@ -129,7 +129,7 @@ final class DeviceTimelineLossTest extends TracedDevice {
         assertThat(small.timeline().info().droppedSpans()).isEqualTo(12 + 3);
     }
 
-    /** If the place of one sample is not known within any error, no error holds for all. */
+    /** If the clock error of one sample is unknown, that of the timeline is unknown, too. */
     @Spec("12.42")
     @Test
     void anUnknownErrorIsNoErrorOfZero() {

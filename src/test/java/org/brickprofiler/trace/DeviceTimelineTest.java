@@ -112,7 +112,7 @@ final class DeviceTimelineTest extends TracedDevice {
         assertThat(events("decode")).containsExactly("RmsNorm 1000..1100 x2 sample in 1");
     }
 
-    /** Its start is a time by then, since the passes in between gave the mark there back. */
+    /** The passes in between returned the mark of its start, whose time they kept. */
     @Test
     void aMeasurementAroundPassesIsPlacedAtItsTime() {
         long start = profiler.elapsedNs();

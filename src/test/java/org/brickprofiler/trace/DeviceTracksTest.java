@@ -21,7 +21,7 @@ final class DeviceTracksTest extends TracedDevice {
         return new SimulatedStream(new SpanSink.Place(backend, index, device, name, 0), clock, 64);
     }
 
-    /** The tracks of devices and streams, a stream with the place of its device. */
+    /** Returns the tracks of devices and streams, those of streams with the index of their device's track. */
     private List<String> deviceTracks() {
         return recorder.timeline().tracks().stream()
                 .filter(track -> track.kind() != Track.Kind.HOST_THREAD)

@@ -54,7 +54,7 @@ final class ForgottenProfilerTest {
     void tellsItsTimelineWhenTheStreamCloses() {
         TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
         WeakReference<NanoClock> traced = forgotten(BrickProfiler.builder().tracing(recorder));
-        // One that is not traced: when it is gone, the collector has looked at both.
+        // A profiler that is not traced: once it is collected, the collector has also visited the traced one.
         Collected.until(forgotten(BrickProfiler.builder()));
         assertThat(traced.get()).isNotNull();
 

@@ -36,7 +36,10 @@ final class LayersProperties {
         }
     }
 
-    /** Each number is an action, in thirds, and how long it takes after a short while that keeps readings apart. */
+    /**
+     * Each number modulo 3 is an action. Its quotient determines the time before the action, which is at least 1 ns so
+     * that no two readings of the clock are equal.
+     */
     @Spec("3.9")
     @Property(tries = 2_000)
     void eachBrickIsInTheLayerInWhichItRanLongestInTimelineAndGraph(
@@ -44,7 +47,7 @@ final class LayersProperties {
         new Scenario().run(steps);
     }
 
-    /** Without the calls that announce them, layers begin if it is not known; both have to see the same. */
+    /** If the beginning of a layer is not announced, timeline and graph infer it, and must infer the same. */
     @Spec("3.9")
     @Property(tries = 2_000)
     void layersThatWereNotAnnouncedAreTheSameInTimelineAndGraph(
@@ -116,7 +119,7 @@ final class LayersProperties {
             assertThat(inGraph()).isEqualTo(expected);
         }
 
-        /** Each number is an action, in fifths, and how long it takes. */
+        /** Each number modulo 5 is an action. Its quotient determines the time before the action. */
         void compare(List<Integer> steps) {
             profiler.enable();
             profiler.graph().enable();
@@ -175,8 +178,8 @@ final class LayersProperties {
         }
 
         /**
-         * A brick around whole layers is in none; otherwise the longest share decides, and of equal shares that of the
-         * beginning.
+         * Returns the layer of a brick: none if the brick is around whole layers, otherwise the one in which it ran
+         * longest. Of equal times, the one in which the brick begins counts.
          */
         private int layerOf(Timed brick) {
             boolean around = regions.stream()
@@ -192,7 +195,7 @@ final class LayersProperties {
             return around ? -1 : best.layer();
         }
 
-        /** All spans nest on the one line, and bricks know their layers. */
+        /** Asserts that all spans nest on the only track, and returns the layer of each brick. */
         private Map<String, Integer> inTimeline() {
             Timeline timeline = trace.timeline();
             Map<String, Integer> layers = new HashMap<>();

@@ -214,7 +214,8 @@ final class LayersTest extends TracedBricks {
     }
 
     /**
-     * The inner brick was given to the layer after that had ended, and is the outer one's, which goes on to the next.
+     * The inner brick was assigned to the first layer after that layer had ended. It moves to the next layer with the
+     * outer brick.
      */
     @Test
     void aBrickThatEndedAfterItsLayerFollowsTheBrickAroundIt() {
@@ -262,7 +263,7 @@ final class LayersTest extends TracedBricks {
                         "RmsNorm 160..200 x1 layer 1");
     }
 
-    /** The layer of the first brick of a pass is not announced, and the brick ends after it. */
+    /** The layer of the first brick of a pass is not announced, and the brick ends after the layer. */
     @Test
     void aPassOfOneBrickThatEndsAfterItIsAStepAllTheSame() {
         long timer = startAt(10, BrickId.EMBEDDING);
@@ -282,7 +283,7 @@ final class LayersTest extends TracedBricks {
         assertThat(in("Layer 0")).containsExactly("RmsNorm");
     }
 
-    /** The content of a brick need not move for the brick. */
+    /** A layer stays where it is although the brick around it is in no layer. */
     @Test
     void aLayerInsideABrickOfNoLayerKeepsItsPlace() {
         long timer = startAt(0, BrickId.EMBEDDING);
@@ -344,7 +345,10 @@ final class LayersTest extends TracedBricks {
 
     // ---- layers by their numbers ----
 
-    /** As in models without some layers, one layer is in two parts, and the last ones are processed backwards. */
+    /**
+     * Some layers are missing, as in pruned models; one layer comes in two parts; the last ones are processed
+     * backwards.
+     */
     @Spec("3.11")
     @Test
     void layersHaveTheNumbersThatTheyAreGivenInAnyOrder() throws Exception {

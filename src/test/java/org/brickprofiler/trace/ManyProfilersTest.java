@@ -57,7 +57,9 @@ final class ManyProfilersTest {
         }
     }
 
-    /** How many are still there, after the recorder was used and the garbage collected until all others are gone. */
+    /**
+     * Uses the recorder and collects garbage until no more references than expected are left, and returns how many are.
+     */
     private long left(List<? extends WeakReference<?>> references, int expected) {
         Collected.until(() -> {
             recorder.eventCount();
@@ -114,19 +116,22 @@ final class ManyProfilersTest {
                         "used 0 1001..1002 x1",
                         "RmsNorm 1002..1003 x1",
                         "used 1 1003..1004 x1");
-        // The virtual machine says of the stores one by one that they are gone.
+        // The virtual machine clears the references to the stores one by one.
         Collected.until(() -> !hasUnusedNames());
         assertThat(hasUnusedNames()).isFalse();
     }
 
-    /** Whether a name is kept that no event has. */
+    /** Returns whether the recorder keeps a name that no event has. */
     private boolean hasUnusedNames() {
         return recorder.timeline().names().stream().anyMatch(name -> name.name().startsWith("unused"));
     }
 
-    /** The tables of names of profilers that recorded nothing, or whose spans were cleared, are not kept. */
+    /**
+     * The recorder keeps no table of names, neither of profilers that recorded nothing nor of those whose spans it
+     * keeps.
+     */
     @Test
-    void namesAreKeptForNobody() {
+    void tablesOfNamesOfProfilersAreNotKept() {
         List<WeakReference<SpanSink.Names>> names = new ArrayList<>();
         for (int i = 0; i < PROFILERS; i++) {
             names.add(source(i, i % 3));

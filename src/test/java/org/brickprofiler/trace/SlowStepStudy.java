@@ -28,7 +28,7 @@ import org.brickprofiler.trace.SlowSteps.Verdict;
  *
  * <p>A machine that other programs use takes the processor away in any step. The kernel counts that time, and the
  * explanation shows it as a part of its own. An explanation is right if, beside this part, the injected cause is the
- * largest part, and between half and three halves of the true amount or 5 ms off. The step that waits for the signal
+ * largest part, and differs from the true amount by at most half of it, or 5 ms. The step that waits for the signal
  * computes meanwhile, for as long as the signal takes: its brick does not count either.
  *
  * <p>Arguments: the trials of each kind, 20 by default. The exit code is 1 if fewer than 19 of 20 of a kind are right.
@@ -203,7 +203,7 @@ public final class SlowStepStudy {
         return threads.getCurrentThreadCpuTime() - ranNs;
     }
 
-    /** Has the process stopped for 100 ms, and computes until that is over. */
+    /** Stops the process by a signal for 200 ms, and computes until it has been continued. */
     private long stopThisProcess() throws IOException, InterruptedException {
         long pid = ProcessHandle.current().pid();
         Process shell = new ProcessBuilder(

@@ -188,7 +188,7 @@ final class SlowStepsTest {
         assertThat(written()).isEqualTo(100 * (20 * 4 + 3) + 3);
     }
 
-    /** Profilers go when the collector has found them and another one comes. */
+    /** Waits until forgotten profilers are released: each new profiler releases those that the collector has found. */
     private void awaitEnd() {
         for (int attempt = 0; attempt < 100 && recorder.eventCount() > 0; attempt++) {
             System.gc();
@@ -410,7 +410,7 @@ final class SlowStepsTest {
                         + " processor");
     }
 
-    /** Nobody knows in which brick it waited. */
+    /** It is unknown in which brick the step waited. */
     @Test
     void waitingOfAStepThatIsNotSlowIsTakenFromNoPlace() {
         recorder = recorder(TraceRecorder.builder().keepSlowSteps(40));
@@ -511,7 +511,7 @@ final class SlowStepsTest {
         assertThat(slowest().sentence()).contains("typical for its size 900.0").contains("It is no outlier");
     }
 
-    /** Nine steps differ less in all sizes together, and each of them too much in one. */
+    /** Nine steps are nearer in the sum over all sizes, but each of them differs too much in one size. */
     @Spec("13.14")
     @Test
     void stepsOfAnotherSizeDoNotTakeThePlaceOfComparableOnes() {
@@ -622,7 +622,7 @@ final class SlowStepsTest {
                 .extracting(step -> step.unknown().contains(Kind.OTHER_STOP))
                 .containsExactly(true, false, true);
 
-        // More stops than are kept, the oldest of them in the last step: those of earlier steps stay with them.
+        // More stops than are kept make those of the last step unknown. The stops of earlier steps stay known.
         recorder.virtualMachineStopsReported(untilNs, clock.now());
         long restNs = clock.now();
         for (int i = 0; i <= StopLog.MOST; i++) {

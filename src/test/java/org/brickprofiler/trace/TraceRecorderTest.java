@@ -345,9 +345,9 @@ final class TraceRecorderTest extends TracedBricks {
         assertThat(info.clockErrorNs()).isEmpty();
     }
 
-    /** A millisecond would put a trace beside those of other programs by as much. */
+    /** A resolution of 1 ms would shift a trace by up to 1 ms against those of other programs. */
     @Test
-    void theCalendarIsAsFineAsTheSystems() {
+    void theWallClockHasTheResolutionOfTheSystems() {
         TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
 
         assertThat(LongStream.generate(() -> recorder.timeline().info().unixNs())

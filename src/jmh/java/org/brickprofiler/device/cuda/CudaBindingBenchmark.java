@@ -46,7 +46,7 @@ public class CudaBindingBenchmark {
 
         private static void check(int code) {
             if (code != 0) {
-                throw new IllegalStateException("the driver answered " + code);
+                throw new IllegalStateException("the driver returned " + code);
             }
         }
     }

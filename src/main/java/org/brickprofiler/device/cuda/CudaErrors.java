@@ -85,7 +85,7 @@ final class CudaErrors {
 
     /** Describes the answer of a call, with its number. */
     static String describe(DriverCall call, int code) {
-        return call.function() + " answered " + name(code) + " (" + code + ")";
+        return call.function() + " returned " + name(code) + " (" + code + ")";
     }
 
     private static String name(int code) {

@@ -137,7 +137,7 @@ final class CudaFailures {
             latest = what;
             lost = true;
             over = true;
-            LOG.warn("{}: {}; nothing is marked there any more", owner, what);
+            LOG.warn("{}: {}; no more marks are set there", owner, what);
         }
     }
 

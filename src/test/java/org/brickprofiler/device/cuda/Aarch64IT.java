@@ -26,9 +26,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The library on aarch64, where JCuda has no native library: qemu emulates the processor for a JDK of Debian's, which
- * {@code build/aarch64-jdk} unpacks. It shows that bindings, natives and layouts fit; it does not show the weaker order
- * of memory that such a processor has.
+ * The library on aarch64, where JCuda has no native library. QEMU emulates the processor for Debian's JDK, which
+ * {@code build/aarch64-jdk} unpacks. The tests show that bindings, native libraries and layouts fit, but not the
+ * effects of the processor's weaker memory ordering.
  */
 @OtherProgram
 class Aarch64IT {
@@ -37,7 +37,7 @@ class Aarch64IT {
     private static final String EMULATOR = "qemu-aarch64-static";
     private static final Duration LIMIT = Duration.ofSeconds(110);
 
-    /** As {@code build/aarch64-jdk} has it. */
+    /** The folder into which {@code build/aarch64-jdk} unpacks the JDK. */
     private static final Path ROOT = Path.of(Optional.ofNullable(System.getenv("BRICK_AARCH64_ROOT"))
             .orElseGet(() -> System.getProperty("user.home") + "/.cache/brick-profiler-aarch64"));
 
@@ -74,7 +74,7 @@ class Aarch64IT {
     private ProcessResult run(Class<?> main, List<String> arguments) throws IOException {
         return ChildProcess.of(EMULATOR)
                 .arguments(List.of("-L", ROOT.toString(), java.toString()))
-                // Compiling twice costs more here than it gains.
+                // Under emulation, the second compiler costs more than it gains.
                 .arguments(List.of("-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Djava.io.tmpdir=" + folder))
                 .arguments(List.of("-cp", System.getProperty("java.class.path"), main.getName()))
                 .arguments(arguments)
@@ -157,7 +157,7 @@ class Aarch64IT {
         private static void check(NativeLibrary cuda, String function, Object... arguments) {
             int code = cuda.getFunction(function).invokeInt(arguments);
             if (code != 0) {
-                throw new AssertionError(function + " answered " + code);
+                throw new AssertionError(function + " returned " + code);
             }
         }
     }

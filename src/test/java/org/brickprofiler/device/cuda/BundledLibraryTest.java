@@ -10,7 +10,9 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Where a bundled library goes. That JCuda takes it from there is seen in the runnable jar. */
+/**
+ * The folders into which a bundled library is unpacked. Tests of the runnable jar show that JCuda loads it from there.
+ */
 class BundledLibraryTest {
 
     private static final String NAME = "libone.so";

@@ -33,7 +33,7 @@ class CudaAllocationTest {
     private static final int MOST_STARTS = 9_000;
     private static final BrickId[] BRICKS = {BrickId.RMS_NORM, BrickId.QKV_PROJECTION, BrickId.LM_HEAD};
 
-    /** Skips the test where there is no simulated driver. */
+    /** Skips the test if there is no simulated driver. */
     @BeforeEach
     void start() {
         SimulatedCuda.start();
@@ -59,7 +59,7 @@ class CudaAllocationTest {
         assertThat(interpreted.output()).contains("IMMEDIATE, no context=0");
     }
 
-    /** What the interpreted run does: prints the bytes of each path, and fails where one is not 0. */
+    /** Runs in the interpreted process: prints the bytes of each path, and fails if any number is not 0. */
     public static void main(String[] args) throws Exception {
         SimulatedCuda.start();
         Map<String, Long> bytes = allocatedBytes();
@@ -88,7 +88,7 @@ class CudaAllocationTest {
         bytes.put("launches, " + context, bytesOfLaunches(engine));
     }
 
-    /** Launches of a captured graph, each of which is one sample of each brick. */
+    /** Returns the bytes of launches of a captured graph. Each launch is one sample of each brick of each layer. */
     private static long bytesOfLaunches(CudaEngine engine) {
         try (CudaStream stream =
                 CudaStream.on(engine.context(), engine.stream()).open()) {
@@ -160,7 +160,7 @@ class CudaAllocationTest {
                 SimulatedCuda.advance(10_000);
                 profiler.finalize(profiler.elapsedNs());
             };
-            // Until as many starts are kept as ever will be.
+            // Warms up until the most starts are kept that ever will be.
             AllocatedBytes.ofCalls(MOST_STARTS / BRICKS.length, pass);
             long bytes = AllocatedBytes.fewest(STRETCHES, () -> AllocatedBytes.ofCalls(PASSES, pass));
             assertThat(profiler.hasPending()).isFalse();

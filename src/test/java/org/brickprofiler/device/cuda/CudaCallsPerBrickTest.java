@@ -100,7 +100,7 @@ class CudaCallsPerBrickTest {
         assertThat(sum(calls)).as("%s", calls).isLessThanOrEqualTo(OF_THE_PASS);
     }
 
-    /** The context is made current for 64 questions at a time, and not for each of them. */
+    /** The context is made current for 64 queries at a time, and not for each of them. */
     @ParameterizedTest
     @EnumSource
     void aThreadWithoutTheContextAsksInSections(Way way) throws Exception {
@@ -138,7 +138,7 @@ class CudaCallsPerBrickTest {
                 SortedMap<String, Long> before = SimulatedCuda.counts();
                 int readsBefore = SimulatedCuda.deviceReads();
                 profiler.endPass();
-                // The last mark is asked for first, and shows the driver that all others are reached.
+                // The last mark is queried first, and shows the driver that all others are reached.
                 assertThat(SimulatedCuda.deviceReads() - readsBefore).isLessThanOrEqualTo(2);
                 calls.putAll(SimulatedCuda.counts());
                 before.forEach((name, count) -> calls.merge(name, -count, Long::sum));

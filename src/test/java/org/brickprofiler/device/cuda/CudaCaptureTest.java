@@ -22,8 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Whatever is marked and asked for, no capture of the application's is spoilt. What marks in the default stream do is
- * in {@link CudaDefaultStreamTest}.
+ * Neither marking nor querying spoils a capture of the application. Marks in the default stream are tested in
+ * {@link CudaDefaultStreamTest}.
  */
 class CudaCaptureTest {
 
@@ -103,7 +103,7 @@ class CudaCaptureTest {
         }
     }
 
-    /** The marks of every pass have been used before: the driver could hand out the times of then. */
+    /** Marks are reused in later passes, so the driver could return their earlier times. */
     @Spec("12.16")
     @ParameterizedTest
     @ValueSource(ints = {CUDA_ERROR_CAPTURED_EVENT, CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS})
@@ -171,7 +171,7 @@ class CudaCaptureTest {
     }
 
     @Test
-    void onlyADriverThatWouldTellEarlierTimesIsAskedBeforeEachMark() {
+    void onlyADriverThatWouldReturnEarlierTimesIsAskedBeforeAndAfterEachMark() {
         long[] asked = new long[2];
         for (int code : new int[] {CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS}) {
             SimulatedCuda.setCapturedCode(code);

@@ -69,7 +69,7 @@ class CudaCloseTest {
         assertThat(other.context()).isNotEqualTo(engine.context());
     }
 
-    /** The context is not touched where the driver does not ask for it. */
+    /** The context is not made current if the driver does not require it. */
     @Test
     void eventsAreDestroyedWithoutAContextWhereTheDriverAllowsThat() throws Exception {
         CudaStream stream = lent();
@@ -93,7 +93,7 @@ class CudaCloseTest {
         long before = pushes();
         CudaStream[] made = new CudaStream[1];
         Crew.runOnNewThread(() -> made[0] = lent());
-        // One more finds the device of the context.
+        // A few more find the device of the context.
         assertThat(pushes() - before).isBetween((MARKS + 63L) / 64, (MARKS + 63L) / 64 + 3);
         assertThat(SimulatedCuda.liveEvents()).isEqualTo(MARKS);
         made[0].close();
@@ -113,7 +113,7 @@ class CudaCloseTest {
 
     @Spec("12.32")
     @Test
-    void streamsThatNobodyHasAnyMoreGiveBackWhatTheyHad() {
+    void unreachableStreamsReleaseEverythingTheyHold() {
         int streams = SimulatedCuda.liveStreams();
         try (CapturedLog log = new CapturedLog()) {
             for (int i = 0; i < 20; i++) {
@@ -144,9 +144,9 @@ class CudaCloseTest {
                 () -> CudaStream.onDevice(0).marks(8, 8).open().context());
     }
 
-    /** An application that enqueues by the handles need not keep the object that it has them from. */
+    /** An application that enqueues by the handles need not keep a reference to the stream that returned them. */
     @Test
-    void aStreamIsKeptForWhoHasOneOfItsHandles() {
+    void aStreamIsKeptAsLongAsOneOfItsHandlesIsReachable() {
         for (Supplier<Object> handle : handles()) {
             holdForAWhile(handle);
             Collected.until(() -> SimulatedCuda.retains() == 0);
@@ -156,7 +156,7 @@ class CudaCloseTest {
     private static void holdForAWhile(Supplier<Object> handle) {
         Object held = handle.get();
         try {
-            // Another one that nobody has: when it is gone, the collector has looked at both.
+            // A second stream, which is unreachable: once it is collected, the collector has examined both.
             assertThat(handle.get()).isNotNull();
             Collected.until(() -> SimulatedCuda.retains() == 1);
             assertThat(SimulatedCuda.liveEvents()).isEqualTo(8);

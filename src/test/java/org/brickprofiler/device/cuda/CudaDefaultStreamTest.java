@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class CudaDefaultStreamTest {
 
-    private static final String REFUSED = "cuEventRecord answered CUDA_ERROR_STREAM_CAPTURE_IMPLICIT (906)";
+    private static final String REFUSED = "cuEventRecord returned CUDA_ERROR_STREAM_CAPTURE_IMPLICIT (906)";
 
     private CudaEngine engine;
 
@@ -105,7 +105,7 @@ class CudaDefaultStreamTest {
     }
 
     @Test
-    void soDoesATimer() {
+    void aTimerSpoilsTheCaptureToo() {
         try (CudaTimer timer = CudaTimer.on(engine.context(), null)) {
             beginCapture(engine.stream());
             timer.recordStart();
@@ -117,7 +117,7 @@ class CudaDefaultStreamTest {
     }
 
     @Test
-    void soDoesABrickWhichIsUnresolved() {
+    void aBrickSpoilsTheCaptureTooAndIsUnresolved() {
         try (CudaStream stream = CudaStream.onDefaultStream(0).open()) {
             BrickProfiler profiler = profiler(stream);
             brick(profiler, BrickId.RMS_NORM, 700);

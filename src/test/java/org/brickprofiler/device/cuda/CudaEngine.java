@@ -21,8 +21,8 @@ import jcuda.driver.CUstreamCaptureMode;
 import jcuda.driver.JCudaDriver;
 
 /**
- * An application that computes on a device, as a test's host: a context that is current on the thread that made it, a
- * stream, and kernels that last as long as they are told to.
+ * An application that computes on a device, for tests: a context that is current on the thread that made it, a stream,
+ * and kernels that take a given time.
  */
 final class CudaEngine {
 
@@ -34,12 +34,12 @@ final class CudaEngine {
     private final CUfunction spin = new CUfunction();
     private final CUfunction stamped = new CUfunction();
 
-    /** An engine on the primary context of a device. */
+    /** Makes an engine on the primary context of a device. */
     CudaEngine(int ordinal) {
         this(ordinal, false);
     }
 
-    /** An engine on the primary context of a device, or on a context of its own. */
+    /** Makes an engine on the primary context of a device, or on a context of its own. */
     CudaEngine(int ordinal, boolean ownContext) {
         check(JCudaDriver.cuInit(0));
         CUdevice device = new CUdevice();
@@ -87,7 +87,7 @@ final class CudaEngine {
         spin(ns, objectOf(on.streamAddress()));
     }
 
-    /** JCuda makes an object of an address for itself only. */
+    /** Returns JCuda's object for an address. JCuda has no public constructor for that. */
     private static CUstream objectOf(long address) {
         try {
             Constructor<CUstream> constructor = CUstream.class.getDeclaredConstructor(long.class);
@@ -98,7 +98,7 @@ final class CudaEngine {
         }
     }
 
-    /** Launches a kernel on the engine's stream whenever it is run, on any thread, and allocates nothing then. */
+    /** Returns an action that launches a kernel on the engine's stream, on any thread, without allocating. */
     Runnable spinner(long ns) {
         Pointer parameters = Pointer.to(Pointer.to(new long[] {ns}));
         CUcontext popped = new CUcontext();
@@ -109,12 +109,12 @@ final class CudaEngine {
         };
     }
 
-    /** Launches a kernel on the engine's stream, and answers what the driver does. */
+    /** Launches a kernel on the engine's stream, and returns the driver's code. */
     int trySpin(long ns) {
         return launch(spin, stream, Pointer.to(Pointer.to(new long[] {ns})));
     }
 
-    /** Launches a kernel on the engine's stream that writes down when it began and ended, from a position on. */
+    /** Launches a kernel on the engine's stream that stores when it began and ended: two numbers from a position on. */
     void spinStamped(long ns, ByteBuffer stamps, int position) {
         Pointer at = Pointer.to(stamps).withByteOffset((long) position * Long.BYTES);
         check(launch(stamped, stream, Pointer.to(Pointer.to(new long[] {ns}), Pointer.to(at))));
@@ -122,7 +122,7 @@ final class CudaEngine {
 
     // ---- graphs ----
 
-    /** Captures what is done into a graph. */
+    /** Captures the work into a graph. */
     CUgraph capture(Runnable work) {
         beginCapture();
         work.run();
@@ -150,7 +150,7 @@ final class CudaEngine {
         check(JCudaDriver.cuGraphLaunch(exec, stream));
     }
 
-    /** Launches a graph in the engine's stream whenever it is run, on any thread, and allocates nothing then. */
+    /** Returns an action that launches a graph in the engine's stream, on any thread, without allocating. */
     Runnable launcher(CUgraphExec exec) {
         CUcontext popped = new CUcontext();
         return () -> {
@@ -165,7 +165,7 @@ final class CudaEngine {
         check(JCudaDriver.cuStreamSynchronize(stream));
     }
 
-    /** Does something where the engine's context is current. */
+    /** Runs an action with the engine's context current. */
     void inContext(Runnable body) {
         check(JCudaDriver.cuCtxPushCurrent(context));
         try {
@@ -175,12 +175,12 @@ final class CudaEngine {
         }
     }
 
-    /** The calling thread does without the engine's context from now on. */
+    /** Pops the engine's context from the calling thread. */
     void giveUp() {
         check(JCudaDriver.cuCtxPopCurrent(new CUcontext()));
     }
 
-    /** Makes the engine's context current for a moment. False where the driver refuses. */
+    /** Pushes and pops the engine's context. Returns false if the driver refuses. */
     boolean tryPushAndPop() {
         if (JCudaDriver.cuCtxPushCurrent(context) != CUDA_SUCCESS) {
             return false;
@@ -189,7 +189,7 @@ final class CudaEngine {
         return true;
     }
 
-    /** Launches a kernel that does not say how long it lasts. */
+    /** Launches the kernel of a name, which is not told how long to take. */
     void launch(String name) {
         CUfunction function = new CUfunction();
         check(JCudaDriver.cuModuleGetFunction(function, module, name));

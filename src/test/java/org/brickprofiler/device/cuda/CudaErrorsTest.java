@@ -24,7 +24,7 @@ class CudaErrorsTest {
             String name = CUresult.stringFor(code);
             if (name.startsWith("CUDA_")) {
                 assertThat(CudaErrors.describe(DriverCall.INIT, code))
-                        .isEqualTo("cuInit answered " + name + " (" + code + ")");
+                        .isEqualTo("cuInit returned " + name + " (" + code + ")");
             }
         }
     }
@@ -32,19 +32,19 @@ class CudaErrorsTest {
     @Test
     void saysWhichCallAnsweredWhat() {
         assertThat(CudaErrors.describe(DriverCall.EVENT_DESTROY, 400))
-                .isEqualTo("cuEventDestroy answered CUDA_ERROR_INVALID_HANDLE (400)");
+                .isEqualTo("cuEventDestroy returned CUDA_ERROR_INVALID_HANDLE (400)");
         assertThat(CudaErrors.describe(DriverCall.EVENT_QUERY, 226))
-                .isEqualTo("cuEventQuery answered CUDA_ERROR_CONTAINED (226)");
+                .isEqualTo("cuEventQuery returned CUDA_ERROR_CONTAINED (226)");
         assertThat(CudaErrors.describe(DriverCall.EVENT_QUERY, 998))
-                .isEqualTo("cuEventQuery answered an unknown code (998)");
+                .isEqualTo("cuEventQuery returned an unknown code (998)");
     }
 
-    /** Of these the driver's documentation says that process, context or stream cannot be used any more. */
+    /** The codes after which, by the driver's documentation, the process, context or stream cannot be used any more. */
     private static final Set<Integer> LOSSES =
             Set.of(4, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911, 917);
 
     @Test
-    void whatMayPassIsNoLossAndTheRestIs() {
+    void onlyTheDocumentedCodesAreLosses() {
         for (int code = 0; code < 1_100; code++) {
             assertThat(CudaErrors.isLoss(code)).as("%s", code).isEqualTo(LOSSES.contains(code));
         }

@@ -17,17 +17,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * Each call of the driver that marking makes fails in turn, the first time and later: the application computes on, is
- * told once, and nothing is left behind. Which calls these are, the simulated driver counts.
+ * Each driver call that marking makes fails in turn, the first time and later. The application computes on, one warning
+ * is logged, and nothing is left behind. The simulated driver counts which calls these are.
  */
 class CudaFailuresTest {
 
-    /** No call of these tests; and not the loss of a device, which has a test of its own. */
+    /** A code that no call returns here otherwise. It is not the loss of a device, which has a test of its own. */
     private static final int SOME_ERROR = 999;
 
     private static final int LAUNCHES = 8;
 
-    /** What an application does that times its work: with a stream of its own, one that it lends, and a timer. */
+    /** An application that times its work with a stream that the library makes, one that it lends, and a timer. */
     private static final class Application {
 
         final CudaEngine engine = new CudaEngine(0);
@@ -94,10 +94,10 @@ class CudaFailuresTest {
         }
     }
 
-    /** How often each call is made by marking; the application's own are not among them. */
+    /** Returns how often marking makes each call, without the application's own calls. */
     private static SortedMap<String, Long> calls() throws InterruptedException {
         SimulatedCuda.start();
-        // Once in a process, and not part of what is counted.
+        // Done once in a process, and not counted.
         CudaSupport.probe();
         Application application = new Application();
         SortedMap<String, Long> before = SimulatedCuda.counts();
@@ -140,13 +140,13 @@ class CudaFailuresTest {
             // Destroying makes the context current once more; a refusal that this overcomes is no failure.
             boolean isOvercome = call.getKey().equals("cuCtxPushCurrent_v2") && nth == call.getValue();
             assertThat(log.linesWith("WARN")).isEqualTo(isOvercome ? 0 : 1);
-            assertThat(isOvercome ? 1 : log.linesWith(function(call.getKey()) + " answered CUDA_ERROR_UNKNOWN (999)"))
+            assertThat(isOvercome ? 1 : log.linesWith(function(call.getKey()) + " returned CUDA_ERROR_UNKNOWN (999)"))
                     .isOne();
         }
         assertThat(application.launches).isEqualTo(LAUNCHES);
         assertThat(SimulatedCuda.launches()).isEqualTo(LAUNCHES);
         assertThat(SimulatedCuda.staleHandles()).isZero();
-        // What the driver refuses to destroy is there still.
+        // An object that the driver refuses to destroy still exists.
         assertThat(SimulatedCuda.liveEvents()).isEqualTo(call.getKey().equals("cuEventDestroy_v2") ? 1 : 0);
         assertThat(SimulatedCuda.liveStreams()).isEqualTo(call.getKey().equals("cuStreamDestroy_v2") ? 2 : 1);
     }
@@ -166,7 +166,7 @@ class CudaFailuresTest {
             JCudaDriver.setExceptionsEnabled(throwing);
             application.run();
             // Two streams and a timer.
-            assertThat(log.linesWith(function(name) + " answered")).isBetween(1L, 3L);
+            assertThat(log.linesWith(function(name) + " returned")).isBetween(1L, 3L);
         } finally {
             JCudaDriver.setExceptionsEnabled(false);
         }

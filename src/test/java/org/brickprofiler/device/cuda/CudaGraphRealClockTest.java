@@ -19,9 +19,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Launches over the simulated driver's real clock: the device comes to events, and launches record them again, while
- * another thread asks for their times. Every launch that is announced has the times of one launch or none; all of it is
- * {@code -Dbrick.stress.passes=100000}.
+ * Launches over the simulated driver's real clock: the device reaches events, and later launches record them again,
+ * while another thread queries their times. Every announced launch has the times of one launch, or none. The full test
+ * runs with {@code -Dbrick.stress.passes=100000}.
  */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class CudaGraphRealClockTest {
@@ -30,7 +30,7 @@ class CudaGraphRealClockTest {
     private static final int BRICKS = 12;
     private static final long KERNEL_NS = 3_000;
 
-    /** CUDA tells a float in ms, and each brick is between two of them. */
+    /** CUDA returns times as a float in ms, and each brick lies between two of them. */
     private static final long ROUNDING_NS = 2;
 
     @Spec("12.40")
@@ -73,7 +73,7 @@ class CudaGraphRealClockTest {
                     engine.synchronize();
                 }
                 if (random.nextInt(8) == 0) {
-                    // It is not announced, and nobody knows whether the one before is resolved already.
+                    // This launch is not announced, and the one before may be resolved already or not.
                     engine.launch(exec);
                 }
             }

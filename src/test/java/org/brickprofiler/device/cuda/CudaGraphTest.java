@@ -38,8 +38,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Bricks of captured graphs over the simulated driver, whose virtual clock is the host's too: the times of each launch
- * must come out to the nanosecond, or not at all.
+ * Bricks of captured graphs over the simulated driver, whose virtual clock is also the host's: each launch must have
+ * times that are exact to the nanosecond, or none.
  */
 class CudaGraphTest {
 
@@ -437,7 +437,7 @@ class CudaGraphTest {
                 }
             });
             assertThat(found).isEqualTo(expected);
-            // Nothing shows when the device began but that it was not before the launch.
+            // It is only known that the device did not begin before the launch.
             assertThat(timeline.info().clockErrorNs()).hasValue(BRICKS_NS + BETWEEN_NS);
         }
     }
@@ -517,7 +517,7 @@ class CudaGraphTest {
         assertThat(stream.failure().orElseThrow()).contains("events have no times of this launch");
     }
 
-    /** The pool has been through all of it, so every event of the capture has an earlier time. */
+    /** All events of the pool were used before, so every event of the capture has an earlier time. */
     @Spec("12.40")
     @Test
     void whatIsAnnouncedAndWasNotLaunchedHasNoEarlierTime() {
@@ -626,7 +626,7 @@ class CudaGraphTest {
         assertThat(profiler.brickStats(BrickId.SAMPLING).count()).isZero();
     }
 
-    /** The pool has been through all of it, so every event of the capture has an earlier time. */
+    /** All events of the pool were used before, so every event of the capture has an earlier time. */
     @Spec("12.39")
     @Test
     void deferredMeasurementsAndTimersOfACaptureHaveNoTimes() {
@@ -755,7 +755,7 @@ class CudaGraphTest {
         assertThat(SimulatedCuda.liveEvents()).isZero();
     }
 
-    /** As a profiler does that is garbage collected: a graph may record the events still. */
+    /** A garbage-collected profiler releases its marks like this, while a graph may still record the events. */
     @Spec("12.41")
     @Test
     void aMarkThatIsGivenBackIsNoOtherMarkUntilTheGraphIsReleased() {
@@ -882,7 +882,7 @@ class CudaGraphTest {
     }
 
     @Test
-    void whatWasNeverInstantiatedWasNotLaunched() {
+    void launchesOfAGraphThatWasNeverInstantiatedAreRefused() {
         try (CudaCapture capture = stream.capture()) {
             assertThatThrownBy(() -> capture.launched(new CUgraphExec()))
                     .isInstanceOf(IllegalArgumentException.class)
@@ -990,7 +990,7 @@ class CudaGraphTest {
         }
     }
 
-    /** Without the check the times of the first launch would be taken for each. */
+    /** Without the check, the times of the first launch would be taken for those of each launch. */
     @Spec("12.40")
     @Test
     void overADriverThatRecordsOnceOnlyTheFirstLaunchIsTimed() {

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * What is tested over JCuda holds over JNA: the contract, each failure of the driver, times, captures, closing,
- * timeouts and allocation.
+ * Repeats tests over JNA that run over JCuda otherwise: the contract, each failure of the driver, times, captures,
+ * graphs, closing, timeouts, timers and allocation.
  */
 @Spec("12.45")
 @ExtendWith(ThroughJna.class)
@@ -86,7 +86,7 @@ class CudaOverJnaTest {
 
     @Nested
     class Allocation extends CudaAllocationTest {
-        /** Not a test here, where it takes longer than all others together. */
+        /** Not a test here, because it takes longer than all others together. */
         @Override
         void noPassAllocatesInInterpretedCode() {}
     }

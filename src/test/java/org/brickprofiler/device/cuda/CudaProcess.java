@@ -6,16 +6,14 @@ import java.util.Map;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.testing.ChildProcess;
 
-/**
- * A virtual machine of its own that looks for a device and marks a stream, since a driver is looked for once in each.
- */
+/** A process that looks for a device and marks a stream: each virtual machine looks for a driver only once. */
 final class CudaProcess {
 
     private CudaProcess() {}
 
     /**
-     * What the process does: says what it finds, twice, and uses a stream. With the argument "simulated" it builds and
-     * loads the simulated driver before.
+     * Prints the result of the probe twice, and uses a stream. With the argument "simulated", builds and loads the
+     * simulated driver first.
      */
     public static void main(String[] args) {
         if (List.of(args).contains("simulated")) {
@@ -34,12 +32,12 @@ final class CudaProcess {
         System.out.println("end");
     }
 
-    /** What starts it, with the test's class path and native libraries, and without a driver. */
+    /** Returns the process with the test's class path and native libraries, and without a driver. */
     static ChildProcess usual() {
         return usual(System.getProperty("java.class.path"));
     }
 
-    /** What starts it with another class path. */
+    /** Returns the process with another class path. */
     static ChildProcess usual(String classPath) {
         return ChildProcess.java(CudaProcess.class, classPath)
                 .jvmOptions(List.of(
@@ -49,21 +47,21 @@ final class CudaProcess {
                 .without("LD_LIBRARY_PATH");
     }
 
-    /** What starts it with another class path, and a driver's library. */
+    /** Returns the process with another class path, and a driver's library. */
     static ChildProcess usual(String classPath, Path library) {
         return usual(classPath)
                 .environment(
                         Map.of("LD_LIBRARY_PATH", library.resolveSibling("").toString()));
     }
 
-    /** What starts it with a driver's library. */
+    /** Returns the process with a driver's library. */
     static ChildProcess withDriver(Path library) {
         return usual(System.getProperty("java.class.path"), library);
     }
 
-    /** What starts it with another folder of native libraries. */
+    /** Returns the process with another folder of native libraries. */
     static ChildProcess withNatives(Path folder) {
-        // The last one counts.
+        // Of two such options, the last one counts.
         return usual().jvmOptions(List.of("-Djava.library.path=" + folder));
     }
 }

@@ -29,8 +29,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The profiler over the simulated driver, whose virtual clock is the host's too: times must come out to the nanosecond,
- * and the driver counts who waited for it.
+ * The profiler over the simulated driver, whose virtual clock is also the host's: times must be exact to the
+ * nanosecond, and the driver counts the waits.
  */
 class CudaProfilerTest {
 
@@ -80,7 +80,7 @@ class CudaProfilerTest {
     private static final int FIRST_MARKS = 1_024;
     private static final int OUT_OF_MEMORY = 2;
 
-    /** Returns how many bricks of it are unresolved. */
+    /** Runs a pass, and returns how many of its bricks are unresolved. */
     private long unresolvedOfPass(BrickProfiler profiler, Runnable end) {
         long before = profiler.snapshot().unresolved();
         for (int i = 0; i < BRICKS_OF_A_PASS; i++) {
@@ -96,7 +96,7 @@ class CudaProfilerTest {
 
     @Spec("12.10")
     @Test
-    void whereMarksCouldNotBeMadeOnceTheyAreByTheNextPass() {
+    void marksThatCouldNotBeCreatedOnceAreCreatedByTheNextPass() {
         try (CapturedLog log = new CapturedLog();
                 CudaStream stream = lent()) {
             BrickProfiler profiler = profiler(stream);
@@ -107,7 +107,7 @@ class CudaProfilerTest {
                 assertThat(unresolvedOfPass(profiler, profiler::endPass)).isZero();
             }
             assertThat(profiler.brickStats(BrickId.RMS_NORM).count()).isEqualTo(6 * BRICKS_OF_A_PASS - MISSING);
-            assertThat(log.linesWith("cuEventCreate answered CUDA_ERROR_OUT_OF_MEMORY (2): there are fewer marks"))
+            assertThat(log.linesWith("cuEventCreate returned CUDA_ERROR_OUT_OF_MEMORY (2): there are fewer marks"))
                     .isOne();
             assertThat(log.linesWith("WARN")).isOne();
         }
@@ -133,13 +133,13 @@ class CudaProfilerTest {
             long asked = SimulatedCuda.calls("cuEventCreate");
             for (int pass = 1; pass <= 10; pass++) {
                 assertThat(unresolvedOfPass(profiler, profiler::endPass)).isEqualTo(MISSING);
-                // When they ran out.
+                // Asked when the marks ran out.
                 assertThat(SimulatedCuda.calls("cuEventCreate") - asked).isEqualTo(pass);
             }
         }
     }
 
-    /** In the default stream of an application whose driver has no more events. */
+    /** Runs in the default stream of an application whose driver has no more events. */
     @Spec({"12.8", "12.9"})
     @Test
     void deferredBricksWithoutEventsChargeNoOther() {
@@ -229,7 +229,7 @@ class CudaProfilerTest {
         }
     }
 
-    /** A queue of a second: what the host's clock says of a brick has nothing to do with what it took. */
+    /** With a second of work in the queue, a brick's time on the host is unrelated to its time on the device. */
     @Test
     void theHostsClockIsWrongByMoreThanTenTimes() {
         try (CudaStream stream = lent()) {
@@ -289,7 +289,7 @@ class CudaProfilerTest {
 
     // ---- what goes wrong ----
 
-    /** What an application does with its profiler; the first pass is read before anything fails. */
+    /** Runs three passes of an application, and reads the profile. */
     private void run(BrickProfiler profiler) {
         for (int pass = 0; pass < 3; pass++) {
             brick(profiler, BrickId.RMS_NORM, 1_000);
@@ -328,7 +328,7 @@ class CudaProfilerTest {
             run(profiler);
             SimulatedCuda.failOnce(call, nth, SOME_ERROR);
             run(profiler);
-            // Where the wait itself failed, the next one finds what it left.
+            // If the wait itself failed, the next one resolves what it left.
             profiler.endPass();
             ProfileSnapshot snapshot = profiler.snapshot();
             assertThat(log.linesWith("WARN")).as(call + nth).isLessThanOrEqualTo(1);
@@ -336,8 +336,8 @@ class CudaProfilerTest {
             assertThat(snapshot.bricks()).hasSize(2);
             for (BrickStats brick : snapshot.bricks()) {
                 long each = brick.name().equals("RmsNorm") ? 1_000 : 2_000;
-                // Whichever call it is, it is made again: a mark at once, a time one by one, a wait at the next
-                // boundary.
+                // Each failed call is repeated: that of a mark at once, that of times for each time alone, and that of
+                // a wait at the next boundary.
                 assertThat(brick.count()).as("%s %d %s", call, nth, brick).isEqualTo(6);
                 assertThat(brick.device().unresolved())
                         .as("%s %d %s", call, nth, brick)
@@ -437,7 +437,7 @@ class CudaProfilerTest {
         }
     }
 
-    /** Its start is a number by then: the sum of short intervals, which a float holds exactly. */
+    /** By then its start is stored as a number: the sum of short intervals, which a float holds exactly. */
     @Spec("12.20")
     @Test
     void aDeferredBrickAroundPassesIsTheirSum() {
@@ -463,7 +463,7 @@ class CudaProfilerTest {
     }
 
     @Test
-    void theLastPassIsReadBeforeTheStreamCloses() {
+    void aBrickThatIsNotDoneWhenTheStreamClosesIsUnresolved() {
         BrickProfiler profiler;
         try (CudaStream stream = lent()) {
             profiler = profiler(stream);

@@ -24,12 +24,13 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Measurements over the simulated driver's real clock, on a machine whose processors are all busy: every one has the
+ * Measurements over the simulated driver's real clock, on a machine whose processors are all busy: each of them has the
  * device's own time, however the application waits.
  *
- * <p>What is expected is taken from the kernels, which write down when they began and ended, and from the host's clock,
- * which is the driver's too, before and after each call that sets a mark. Where the device is busy across the call,
- * that leaves one time only. Each flow takes part of a second here; all of it is {@code -Dbrick.stress.passes=10000}.
+ * <p>The expected times are computed from the kernels, which store when they began and ended, and from readings of the
+ * host's clock, which is also the driver's, before and after each call that sets a mark. If the device is busy across
+ * the call, only one time is possible. By default each flow runs for a fraction of a second; the full test runs with
+ * {@code -Dbrick.stress.passes=10000}.
  */
 @Spec("12.8")
 @Timeout(value = 30, unit = TimeUnit.MINUTES)
@@ -91,7 +92,7 @@ class CudaRealClockTest {
         }
     }
 
-    /** The least and the most that a brick's samples may have taken, added up. */
+    /** The lower and the upper bound of a brick's time: of the last sample, and of the sum of all samples. */
     private static final class Bounds {
         private long leastNs;
         private long mostNs;
@@ -99,7 +100,7 @@ class CudaRealClockTest {
         private long lastMostNs;
 
         void add(long least, long most) {
-            // CUDA tells a float in ms.
+            // CUDA returns times as a float in ms.
             long roundingNs = 1 + (most >> 24);
             lastLeastNs = least - roundingNs;
             lastMostNs = most + roundingNs;
@@ -118,7 +119,7 @@ class CudaRealClockTest {
 
     private CudaEngine engine;
 
-    /** When the device came to the end of the latest kernel. */
+    /** When the device reached the end of the latest kernel. */
     private long lastEndNs = Long.MIN_VALUE;
 
     @BeforeEach

@@ -12,7 +12,8 @@ import org.brickprofiler.testing.RunningProcess;
 import org.junit.jupiter.api.Test;
 
 /**
- * Virtual machines that start together, each building the simulated driver and loading JCuda, do not disturb others.
+ * Virtual machines that start together, each building the simulated driver and loading JCuda, do not disturb each
+ * other.
  */
 class CudaStartIT {
 

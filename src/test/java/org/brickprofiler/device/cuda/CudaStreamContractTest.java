@@ -110,7 +110,7 @@ class CudaStreamContractTest {
         }
 
         @AfterEach
-        void itStillIs() {
+        void theOtherContextIsStillCurrent() {
             assertThat(SimulatedCuda.currentContext()).isEqualTo(foreign);
             assertThat(SimulatedCuda.contextDepth()).isEqualTo(2);
         }

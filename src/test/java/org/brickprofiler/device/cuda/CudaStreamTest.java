@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What CUDA streams do beyond the contract of streams, over the simulated driver. */
+/** CUDA streams beyond the contract of streams, over the simulated driver. */
 class CudaStreamTest {
 
     private CudaEngine engine;
@@ -221,7 +221,8 @@ class CudaStreamTest {
         assertThat(stream.deviceIndex()).isOne();
         assertThat(SimulatedCuda.liveContexts()).isEqualTo(2);
         assertThat(SimulatedCuda.liveStreams()).isEqualTo(2);
-        // Of the very class, as JCuda's objects equal no subclass: applications compare what is current with it.
+        // Exactly these classes: JCuda's objects equal no object of a subclass, and applications compare their current
+        // context with this one.
         assertThat(stream.context()).isExactlyInstanceOf(CUcontext.class);
         assertThat(stream.stream()).isExactlyInstanceOf(CUstream.class);
 
@@ -270,7 +271,7 @@ class CudaStreamTest {
 
     @Spec("12.45")
     @Test
-    void anAddressIsThatOfAContextAndOfOneStream() {
+    void addressesOfNoContextAndOfTheDefaultStreamOfEachThreadAreRefused() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> CudaStream.onAddresses(0, 0x55))
                 .withMessage("context 0x0: the address of a CUcontext is needed");
@@ -337,7 +338,7 @@ class CudaStreamTest {
             assertThat(stream.isUsable()).isTrue();
             assertThat(stream.deviceUuid()).isEmpty();
             assertThat(stream.pciAddress()).isEmpty();
-            assertThat(stream.failure().orElseThrow()).contains("cuDeviceGetPCIBusId answered");
+            assertThat(stream.failure().orElseThrow()).contains("cuDeviceGetPCIBusId returned");
         }
     }
 
@@ -382,7 +383,7 @@ class CudaStreamTest {
                 CudaStream stream = CudaStream.onDevice(9).open()) {
             assertThat(stream.isUsable()).isFalse();
             assertThat(stream.failure()).hasValueSatisfying(why -> assertThat(why)
-                    .contains("cuDeviceGet answered CUDA_ERROR_INVALID_DEVICE (" + CUDA_ERROR_INVALID_DEVICE + ")"));
+                    .contains("cuDeviceGet returned CUDA_ERROR_INVALID_DEVICE (" + CUDA_ERROR_INVALID_DEVICE + ")"));
             assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
             assertThat(stream.waitFor(0)).isFalse();
             assertThat(stream.deviceIndex()).isEqualTo(9);
@@ -415,7 +416,7 @@ class CudaStreamTest {
             assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
             assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
             assertThat(stream.isUsable()).isTrue();
-            assertThat(log.linesWith("cuEventCreate answered CUDA_ERROR_OUT_OF_MEMORY (2)"))
+            assertThat(log.linesWith("cuEventCreate returned CUDA_ERROR_OUT_OF_MEMORY (2)"))
                     .isOne();
         }
     }
@@ -428,7 +429,7 @@ class CudaStreamTest {
                         .marks(8, 64)
                         .open()) {
             assertThat(stream.isUsable()).isTrue();
-            assertThat(stream.failure().orElseThrow()).contains("cuEventCreate answered CUDA_ERROR_OUT_OF_MEMORY (2)");
+            assertThat(stream.failure().orElseThrow()).contains("cuEventCreate returned CUDA_ERROR_OUT_OF_MEMORY (2)");
             assertThat(stream.mark()).isZero();
             assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
 
@@ -544,7 +545,7 @@ class CudaStreamTest {
             assertThat(stream.isUsable()).isFalse();
             assertThat(stream.failure().orElseThrow())
                     .contains(code == 917 ? "the stream is lost" : "the device is lost")
-                    .contains(": cuEventRecord answered CUDA_ERROR_", "(" + code + ")");
+                    .contains(": cuEventRecord returned CUDA_ERROR_", "(" + code + ")");
 
             SortedMap<String, Long> calls = SimulatedCuda.counts();
             assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);

@@ -23,11 +23,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whatever is missing on a machine, it is found out once, told in words, and ends nothing. */
+/** Whatever is missing on a machine is detected once and reported with the reason, and the process goes on. */
 @Spec("12.18")
 class CudaSupportTest {
 
-    /** Where the machine of an object file stands in it, and another machine than this one. */
+    /** The offset of the machine's code in an ELF file. */
     private static final int MACHINE_AT = 18;
 
     private static final byte AARCH64 = (byte) 0xB7;
@@ -72,7 +72,7 @@ class CudaSupportTest {
         CudaSupport support = CudaSupport.look();
 
         assertThat(support.isAvailable()).isFalse();
-        assertThat(support.reason()).contains("there is no CUDA device: cuInit answered CUDA_ERROR_NO_DEVICE (100)");
+        assertThat(support.reason()).contains("there is no CUDA device: cuInit returned CUDA_ERROR_NO_DEVICE (100)");
         assertThat(support.driverVersion()).contains("12.6");
         assertThat(support.deviceNames()).isEmpty();
     }
@@ -102,7 +102,7 @@ class CudaSupportTest {
     @ValueSource(strings = {"cuDriverGetVersion", "cuInit", "cuDeviceGetCount"})
     void aCallThatFailsIsTheReason(String call) {
         SimulatedCuda.failAlways(call, 999);
-        assertThat(CudaSupport.look().reason()).contains(call + " answered CUDA_ERROR_UNKNOWN (999)");
+        assertThat(CudaSupport.look().reason()).contains(call + " returned CUDA_ERROR_UNKNOWN (999)");
     }
 
     @ParameterizedTest
@@ -248,7 +248,7 @@ class CudaSupportTest {
         return String.join(File.pathSeparator, left);
     }
 
-    /** The compiler looks up the types of all methods of one name. */
+    /** The compiler resolves the types of all overloads of a method. */
     @Spec("12.45")
     @Test
     void anApplicationThatPassesAddressesCompilesWithoutJCuda() throws Exception {
@@ -293,7 +293,7 @@ class CudaSupportTest {
         }
     }
 
-    /** The reason is the same each time, the process goes on, and is told once. */
+    /** Asserts that the reason is the same each time, that one warning is logged, and that the process goes on. */
     private static void assertUnavailable(ProcessResult process, String reason) {
         assertThat(process.output())
                 .contains(

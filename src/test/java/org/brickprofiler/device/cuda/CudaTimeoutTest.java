@@ -25,7 +25,7 @@ import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Waits for a device that hangs: they end after a timeout, and keep nobody else from going on meanwhile. */
+/** Waits for a device that hangs: they end after a timeout, and meanwhile they block no other thread. */
 class CudaTimeoutTest {
 
     private static final Duration SHORT = Duration.ofMillis(30);
@@ -96,7 +96,7 @@ class CudaTimeoutTest {
             assertThat(log.linesWith("within the timeout of 30 ms")).isOne();
             assertThat(profiler.brickStats(BrickId.RMS_NORM).count()).isZero();
             assertThat(profiler.snapshot().unresolved()).isEqualTo(mode == SyncMode.IMMEDIATE ? 4 : 3);
-            // Another thread's brick is its own to wait for.
+            // Only the other thread waits for its brick.
             assertThat(profiler.pendingCount()).isEqualTo(others).isEqualTo(mode == SyncMode.IMMEDIATE ? 0 : 1);
 
             SimulatedCuda.hang(0);
@@ -245,7 +245,7 @@ class CudaTimeoutTest {
         long timer = profiler.startBrick(BrickId.RMS_NORM);
         green.spin(300_000_000);
         profiler.stopBrick(timer, 1);
-        // The thread that made it does without it for a while.
+        // The thread that made the context pops it for a while.
         green.giveUp();
         CountDownLatch waits = new CountDownLatch(1);
         long before = SimulatedCuda.synchronisations();
@@ -261,7 +261,7 @@ class CudaTimeoutTest {
         while (SimulatedCuda.synchronisations() == before) {
             Thread.onSpinWait();
         }
-        // While the other thread waits; if it loses its processor during a call, the pushes of that time fail.
+        // While the other thread waits: if it is preempted during a call, pushes fail until it continues.
         int pushed = 0;
         while (pushed < 150 && profiler.brickStats(BrickId.LM_HEAD).count() == 0) {
             pushed += green.tryPushAndPop() ? 1 : 0;
@@ -271,10 +271,12 @@ class CudaTimeoutTest {
         stream.close();
     }
 
-    /** A driver that refuses a green context answers so to whoever asks, waits or resolves: nothing is lost by it. */
+    /**
+     * If the driver refuses to push a green context, a thread can neither query, wait nor resolve, but no time is lost.
+     */
     @Spec("12.31")
     @Test
-    void whatAContextIsRefusedForIsResolvedLater() throws Exception {
+    void marksWhoseContextCannotBePushedAreResolvedLater() throws Exception {
         CudaEngine green = new CudaEngine(0, true);
         SimulatedCuda.makeGreen();
         try (CudaStream stream =
@@ -287,7 +289,7 @@ class CudaTimeoutTest {
                 assertThat(stream.isStalled()).isFalse();
                 assertThat(stream.isReached(second)).isFalse();
                 assertThat(stream.elapsedNs(first, second)).isEqualTo(DeviceStream.NOT_REACHED);
-                assertThat(stream.failure().orElseThrow()).contains("cuCtxPushCurrent answered");
+                assertThat(stream.failure().orElseThrow()).contains("cuCtxPushCurrent returned");
             });
             assertThat(stream.waitFor(second)).isTrue();
             assertThat(stream.elapsedNs(first, second)).isGreaterThanOrEqualTo(WORK_NS);

@@ -115,7 +115,7 @@ class CudaTimerTest {
             timer.recordStart();
             timer.recordEnd();
             assertThat(timer.elapsedNs()).isZero();
-            assertThat(timer.failure().orElseThrow()).isEqualTo("cuEventCreate answered CUDA_ERROR_OUT_OF_MEMORY (2)");
+            assertThat(timer.failure().orElseThrow()).isEqualTo("cuEventCreate returned CUDA_ERROR_OUT_OF_MEMORY (2)");
             assertThat(log.linesWith("CUDA timer: cuEventCreate")).isOne();
         }
     }
@@ -154,9 +154,9 @@ class CudaTimerTest {
                 .isThrownBy(() -> CudaTimer.on(engine.context(), JCudaDriver.CU_STREAM_PER_THREAD));
     }
 
-    /** Nobody knows whether the application's context still exists. */
+    /** Its events are left alone, because it is unknown whether the application's context still exists. */
     @Test
-    void aTimerThatNobodyHasIsReported() {
+    void anUnreachableTimerIsReported() {
         try (CapturedLog log = new CapturedLog()) {
             timer().close();
             timer();

@@ -20,8 +20,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Who waits for what, over the simulated driver's real clock: work that nobody may wait for lasts much longer than
- * anything else here, and is under way until the end of each test.
+ * The waits of threads, over the simulated driver's real clock. Work that no thread may wait for takes much longer than
+ * anything else here, and is still running when a test asserts that nobody waited.
  */
 class CudaWaitsTest {
 
@@ -66,14 +66,14 @@ class CudaWaitsTest {
         profiler.stopBrick(timer, 1);
     }
 
-    /** The long work is not over: whatever came before has not waited for it. */
+    /** Asserts that the long work is not over, so that no call so far has waited for it. */
     private void assertNobodyWaited() {
         assertThat(System.nanoTime() - begunNs).isLessThan(LONG_NS);
     }
 
     // ---- whose work is waited for ----
 
-    /** As where the one stream waits for what this thread launches after its pass. */
+    /** As in an application whose other stream waits for work that this thread launches after its pass. */
     @Test
     void aPassDoesNotWaitForTheStreamOfAnotherThread() throws Exception {
         Crew.runOnNewThread(() -> peerBrick(LONG_NS));
@@ -216,7 +216,7 @@ class CudaWaitsTest {
         });
     }
 
-    /** What is printed, and whether the printing thread has put its context and capture mode back. */
+    /** Keeps each printed line with the printing thread's context depth and capture mode. */
     private static final class PlaceOfLines extends PrintStream {
         private final ByteArrayOutputStream lines = new ByteArrayOutputStream();
 
@@ -242,7 +242,7 @@ class CudaWaitsTest {
                 "cuThreadExchangeStreamCaptureMode",
                 "cuEventDestroy_v2"
             })
-    void nothingIsLoggedBeforeTheThreadIsAsItWas(String call) throws Exception {
+    void contextAndCaptureModeAreRestoredBeforeAnythingIsLogged(String call) throws Exception {
         PrintStream standard = System.err;
         PlaceOfLines places = new PlaceOfLines();
         System.setErr(places);

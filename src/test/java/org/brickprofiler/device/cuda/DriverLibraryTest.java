@@ -39,7 +39,7 @@ class DriverLibraryTest {
                 .containsExactly("cuNoSuchCall", "memcpy");
     }
 
-    /** A function whose symbol is not looked for beforehand would end the process where it is missing. */
+    /** A function whose symbol is not looked for beforehand would end the process if it is missing. */
     @Test
     void eachCallIsBoundByJnaAndNoOther() {
         assertThat(Stream.concat(Stream.of(JnaCalls.class), Arrays.stream(JnaCalls.class.getDeclaredClasses()))

@@ -21,17 +21,17 @@ import org.brickprofiler.testing.Fixture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The CUDA driver that {@code src/test/native/cuda} simulates, and what tests set in it: one for the whole virtual
- * machine. It has to be loaded before JCuda is first used, whose driver it then is.
+ * Loads and controls the CUDA driver that {@code src/test/native/cuda} simulates: one for the whole virtual machine. It
+ * must be loaded before JCuda is first used, which then uses it as its driver.
  *
- * <p>Each native method is the function {@code sim_...} of the same name; its meaning is told there.
+ * <p>Each native method is the function {@code sim_...} of the same name; it is documented there.
  */
 public final class SimulatedCuda {
 
-    /** How the simulated driver is built. */
+    /** The simulated driver's library. */
     public static final NativeLibrary DRIVER = driver(Fixture.CUDA, "cc");
 
-    /** How it is built for another processor. */
+    /** Returns the simulated driver's library, built by a compiler for any processor. */
     static NativeLibrary driver(Fixture fixture, String compiler) {
         return new NativeLibrary(
                 fixture,
@@ -54,7 +54,7 @@ public final class SimulatedCuda {
 
     private SimulatedCuda() {}
 
-    /** Loads the driver, where that was not done, and resets it and JCuda. Skips the test where it cannot be built. */
+    /** Loads the driver unless it is loaded, and resets it and JCuda. Skips the test if it cannot be built. */
     public static synchronized void start() {
         if (!loaded) {
             load();
@@ -102,7 +102,7 @@ public final class SimulatedCuda {
                 .invokeInt(new Object[] {address(exec), address(graph), Pointer.NULL});
     }
 
-    /** The address of a handle, which JCuda shows as text only. */
+    /** Returns the address of a handle, which JCuda shows as text only. */
     public static long address(NativePointerObject handle) {
         return Long.parseUnsignedLong(handle.toString().replaceAll(".*0x([0-9a-fA-F]+).*", "$1"), 16);
     }
@@ -111,7 +111,7 @@ public final class SimulatedCuda {
         return name.replaceAll("([A-Z])", "_$1").toLowerCase(Locale.ROOT);
     }
 
-    /** How often each driver call was made that was made at all. */
+    /** Returns how often each driver call was made; omits calls that were never made. */
     public static SortedMap<String, Long> counts() {
         SortedMap<String, Long> counts = new TreeMap<>();
         for (String name : names()) {
@@ -123,7 +123,7 @@ public final class SimulatedCuda {
         return counts;
     }
 
-    /** The names of all driver calls. */
+    /** Returns the names of all driver calls. */
     public static List<String> names() {
         List<String> names = new ArrayList<>();
         for (int call = 0; call < callCount(); call++) {
@@ -132,12 +132,12 @@ public final class SimulatedCuda {
         return names;
     }
 
-    /** All driver calls so far. */
+    /** Returns the number of driver calls so far. */
     public static long allCalls() {
         return counts().values().stream().mapToLong(Long::longValue).sum();
     }
 
-    /** Lets one call fail, 1 for the next one. */
+    /** Lets the {@code nth} call from now on fail; 1 is the next one. */
     public static void failOnce(String name, long nth, int code) {
         planned(fail(name, nth, code, 0), name);
     }
@@ -173,7 +173,7 @@ public final class SimulatedCuda {
 
     public static native int lastEventFlags();
 
-    /** How often the driver read from the device how far it has come. */
+    /** Returns how often the driver read the device's progress. */
     public static native int deviceReads();
 
     public static native void setDevices(int devices);
@@ -184,7 +184,7 @@ public final class SimulatedCuda {
 
     public static native void setCopyNs(long ns);
 
-    /** Does what kernels do. It must be kept by whoever sets it: JNA does not. */
+    /** Runs in place of kernels. The caller must keep a reference to it, because JNA does not. */
     public interface KernelBody extends Callback {
         void invoke(String name, Pointer shape, Pointer parameters);
     }

@@ -134,7 +134,7 @@ class SimulatedCudaTest {
     void aRealClockIsWaitedFor() {
         SimulatedCuda.useRealClock(1);
         CUevent before = recorded();
-        // From before the launch: whatever keeps this thread from going on, the wait ends that much later.
+        // Read before the launch: if this thread is delayed after it, the measured time is only longer.
         long beganNs = System.nanoTime();
         engine.spin(3_000_000);
         CUevent after = recorded();
@@ -212,7 +212,7 @@ class SimulatedCudaTest {
         assertThat(JCudaDriver.cuGraphDestroy(graph)).isEqualTo(CUDA_SUCCESS);
     }
 
-    /** 1 is what drivers answer; 0 is what none is known to, and gives the time of an earlier use. */
+    /** Drivers return 1. No driver is known to return 0, which gives the time of an earlier use. */
     @ParameterizedTest
     @ValueSource(ints = {CUDA_ERROR_CAPTURED_EVENT, CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS})
     void whatIsAnsweredForAnEventOfAFinishedCaptureCanBeChosen(int code) {
@@ -362,7 +362,7 @@ class SimulatedCudaTest {
     }
 
     @Test
-    void theFaultsOfControlsAreFaults() {
+    void aDriverCanBeMadeToRecordOnceAndToIgnoreTheExternalFlag() {
         CUevent start = recorded();
         CUevent first = event();
         CUevent second = event();

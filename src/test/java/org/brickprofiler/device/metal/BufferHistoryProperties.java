@@ -16,12 +16,15 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.Size;
 import org.brickprofiler.device.metal.FinishedBuffer.Outcome;
 
-/** When marks are reached, against a list that keeps everything. */
+/** Compares the times at which marks are reached with those of a list that keeps everything. */
 class BufferHistoryProperties {
 
     private static final int CAPACITY = 16;
 
-    /** What became of a number: an end, or none that is known; an error or none; or it was given up, or is missing. */
+    /**
+     * What became of a command buffer: the outcome, the end or -1 if it is unknown, the error code or 0, and whether
+     * its number is missing.
+     */
     record Step(Outcome outcome, long endNs, long errorCode, boolean missing) {
 
         boolean isBroken() {
@@ -48,7 +51,7 @@ class BufferHistoryProperties {
                 sequence, "work", step.outcome(), step.errorCode(), step.endNs() < 0 ? -1 : 0, step.endNs(), -1, -1);
     }
 
-    /** The latest end up to each number, by the definition. */
+    /** Returns the latest end up to each number, by the definition. */
     private static List<Long> expected(List<Step> steps) {
         List<Long> expected = new ArrayList<>();
         for (int until = 0; until < steps.size(); until++) {
@@ -69,7 +72,7 @@ class BufferHistoryProperties {
 
     private static List<Step> all(List<Step> before, Step last) {
         List<Step> steps = new ArrayList<>(before);
-        // The last one is there: what is missing behind it has not ended as far as anybody knows.
+        // The last one is never missing: command buffers behind the last known end have not ended as far as is known.
         steps.add(new Step(last.outcome(), last.endNs(), last.errorCode(), false));
         return steps;
     }
@@ -85,7 +88,7 @@ class BufferHistoryProperties {
     }
 
     @Property
-    void whatIsBrokenLiesBetweenTheNumbersAroundIt(
+    void everyIntervalAcrossAFailedCommandBufferIsBroken(
             @ForAll("steps") Step last, @ForAll @Size(max = 40) List<@net.jqwik.api.From("steps") Step> before) {
         List<Step> steps = all(before, last);
         BufferHistory history = history(steps);
@@ -102,7 +105,7 @@ class BufferHistoryProperties {
     }
 
     @Property
-    void workIsWhatWasNotGivenUp(
+    void anIntervalHasWorkUnlessAllItsCommandBuffersWereGivenUp(
             @ForAll("steps") Step last, @ForAll @Size(max = 40) List<@net.jqwik.api.From("steps") Step> before) {
         List<Step> steps = all(before, last);
         BufferHistory history = history(steps);

@@ -11,12 +11,12 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.LongRange;
 import org.brickprofiler.testing.Spec;
 
-/** The error that is told against a counter that runs evenly and was read anywhere between the host's readings. */
+/** Compares the reported error with a counter that runs evenly and was read anywhere between the host's readings. */
 class ClockCorrelationProperties {
 
     private static final MathContext DIGITS = MathContext.DECIMAL128;
 
-    /** The host's time at a tick, by the line through two points that nobody saw. */
+    /** Returns the true host time at a tick, by the line through two points that the correlation does not know. */
     private static BigDecimal trueNs(long firstNs, long firstTicks, long secondNs, long secondTicks, long ticks) {
         BigDecimal slope = BigDecimal.valueOf(secondNs)
                 .subtract(BigDecimal.valueOf(firstNs))

@@ -42,7 +42,7 @@ final class CounterSamplingTest {
         return dispatches;
     }
 
-    /** Encodes a pass that takes a time. */
+    /** Encodes a pass that takes {@code ns}. */
     private boolean pass(MetalApp.Buffer buffer, String operation, long ns) {
         Pointer pass = SimulatedMetal.passNew();
         boolean sampled = stream.samplePass(buffer.sequence(), Pointer.nativeValue(pass), operation);
@@ -54,7 +54,7 @@ final class CounterSamplingTest {
         return sampled;
     }
 
-    /** Encodes a dispatch that takes a time. */
+    /** Encodes a dispatch that takes {@code ns}. */
     private long dispatch(long sequence, Pointer encoder, String operation, long ns) {
         long ticket = stream.beginDispatch(sequence, Pointer.nativeValue(encoder), operation);
         SimulatedMetal.encoderWork(encoder, ns);
@@ -126,7 +126,7 @@ final class CounterSamplingTest {
     }
 
     @Test
-    void oneLineKeepsThemInKernelTimings() {
+    void dispatchesAreDrainedIntoKernelTimings() {
         KernelTimings timings = new KernelTimings();
         stream.sampleCounters(STAGE_BOUNDARY, 8);
         MetalApp.Buffer buffer = app.begin("layer");
@@ -146,7 +146,7 @@ final class CounterSamplingTest {
 
     @ParameterizedTest
     @EnumSource(MetalStream.CounterSampling.class)
-    void whereTheDeviceCannotCommandBuffersRemainAndThatIsToldOnce(MetalStream.CounterSampling where) {
+    void commandBuffersAreTimedWithOneWarningIfTheDeviceCannotSample(MetalStream.CounterSampling where) {
         SimulatedMetal.supports(where == STAGE_BOUNDARY ? 0 : 2, 0);
         try (CapturedLog log = new CapturedLog()) {
             assertThat(stream.sampleCounters(where, 8)).isFalse();
@@ -231,7 +231,7 @@ final class CounterSamplingTest {
 
     @ParameterizedTest
     @CsvSource({"1", "2"})
-    void samplesThatAreNotToldAreCounted(int how) {
+    void samplesThatCannotBeResolvedAreCounted(int how) {
         stream.sampleCounters(STAGE_BOUNDARY, 4);
         MetalApp.Buffer buffer = app.begin("layer");
         pass(buffer, "silent", 10);
@@ -245,7 +245,7 @@ final class CounterSamplingTest {
     }
 
     @Test
-    void whatIsEncodedNowhereHasNoTimeOfAnEarlierUse() {
+    void aPassThatIsNotEncodedHasNoTimeOfAnEarlierUse() {
         stream.sampleCounters(STAGE_BOUNDARY, 1);
         MetalApp.Buffer first = app.begin("first");
         pass(first, "encoded", 10);
@@ -302,7 +302,7 @@ final class CounterSamplingTest {
     }
 
     @Test
-    void whatDoesNotFitIsCounted() {
+    void passesThatDoNotFitAreCounted() {
         stream.sampleCounters(STAGE_BOUNDARY, 2);
         MetalApp.Buffer buffer = app.begin("layer");
         assertThat(pass(buffer, "a", 10)).isTrue();

@@ -34,7 +34,7 @@ final class MetalApp implements AutoCloseable {
         return new Buffer(buffer, stream.watch(Pointer.nativeValue(buffer), null));
     }
 
-    /** Makes, watches and commits a command buffer that takes a time. */
+    /** Makes, watches and commits a command buffer that takes {@code ns}. */
     long submit(String label, long ns) {
         Buffer buffer = begin(label);
         SimulatedMetal.work(buffer.pointer(), ns);

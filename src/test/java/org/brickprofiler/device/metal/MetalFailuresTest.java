@@ -16,7 +16,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Every call of Metal's that the shim makes fails once, in every way that it can: nothing escapes, and nothing leaks.
+ * Every call of Metal's that the shim makes fails once, in every way that it can: no exception escapes, and nothing
+ * leaks.
  */
 final class MetalFailuresTest {
 
@@ -262,7 +263,7 @@ final class MetalFailuresTest {
                 assertThat(MetalShim.pollFor(stream, 1)).isEqualTo(PENDING);
                 assertThat(MetalShim.failure()).contains("has not ended");
             }
-            // That is a wait by now, and the device goes on.
+            // By now the queries count as a wait, so the device goes on.
             while (MetalShim.pollFor(stream, 1) != 0) {
                 assertThat(MetalShim.failure()).contains("completed handler has not run");
             }

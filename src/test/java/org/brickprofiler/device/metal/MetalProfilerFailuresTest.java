@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What becomes of bricks over Metal where something fails: the others keep their times, and nothing is made up. */
+/** Bricks over Metal when something fails: the other bricks keep their times, and no time is made up. */
 final class MetalProfilerFailuresTest extends ProfiledMetal {
 
     /** Of MTLCommandBufferError: a page fault, and the end of the device. */
@@ -98,7 +98,7 @@ final class MetalProfilerFailuresTest extends ProfiledMetal {
         }
     }
 
-    /** What an application does with its profiler; the first pass is read before anything fails. */
+    /** Runs three passes of an application, and reads the profile. */
     private void run(BrickProfiler profiler) {
         for (int pass = 0; pass < 3; pass++) {
             brick(profiler, BrickId.RMS_NORM, 1_000);
@@ -130,7 +130,7 @@ final class MetalProfilerFailuresTest extends ProfiledMetal {
                 SimulatedMetal.fail(method, nth, how);
                 run(profiler);
                 assertThat(SimulatedMetal.faults()).isOne();
-                // Where the wait itself failed, the next one finds what it left.
+                // If the wait itself failed, the next one resolves what it left.
                 profiler.endPass();
                 ProfileSnapshot snapshot = profiler.snapshot();
                 assertThat(profiler.hasPending()).isFalse();
@@ -146,7 +146,7 @@ final class MetalProfilerFailuresTest extends ProfiledMetal {
                     assertThat(brick.maxNs()).isEqualTo(each);
                 }
                 assertThat(snapshot.unresolved()).isEqualTo(method.equals("waiting") ? 0 : 2);
-                // Time of command buffers that nothing is known of is neither.
+                // The time of command buffers of which nothing is known is neither busy nor idle.
                 StreamTotals totals = snapshot.streams().get(0);
                 assertThat(totals.busyNs())
                         .isEqualTo(snapshot.bricks().stream()
@@ -158,7 +158,7 @@ final class MetalProfilerFailuresTest extends ProfiledMetal {
     }
 
     @Test
-    void bricksThatNobodyAskedForInTimeAreUnresolved() {
+    void bricksWhoseCommandBuffersWereEvictedAreUnresolved() {
         try (MetalStream small = MetalStream.on(Pointer.nativeValue(app.queue()))
                         .buffers(4)
                         .open();
@@ -172,7 +172,7 @@ final class MetalProfilerFailuresTest extends ProfiledMetal {
             }
             profiler.endPass();
 
-            // Of the last four it is known when they ended: of three bricks both ends.
+            // The ends of the last four command buffers are known: three bricks have both ends.
             assertThat(profiler.brickStats(BrickId.RMS_NORM).count()).isEqualTo(3);
             assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(300);
             assertThat(unresolved(profiler, BrickId.RMS_NORM)).isEqualTo(7);

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * What bricks over Metal take. A brick is the command buffers that are watched between its marks; see
+ * The times of bricks over Metal. A brick is the command buffers that are watched between its marks; see
  * {@link MetalStream}.
  */
 final class MetalProfilerTest extends ProfiledMetal {
@@ -99,9 +99,7 @@ final class MetalProfilerTest extends ProfiledMetal {
         assertThat(totals(profiler).idleNs()).isZero();
     }
 
-    /**
-     * What it takes to encode is in the brick where the device has nothing else to do; the command buffer has its own.
-     */
+    /** On an idle device, a brick includes the time of encoding. The command buffer's own time does not. */
     @Test
     void onAnIdleDeviceTheHostsEncodingIsInTheBrick() {
         BrickProfiler profiler = profiler();
@@ -148,8 +146,8 @@ final class MetalProfilerTest extends ProfiledMetal {
     }
 
     /**
-     * What the application does in command buffers that nobody watches is not known, and the host's time says nothing
-     * of it.
+     * The application's work in command buffers that are not watched is unknown, and the host's time does not measure
+     * it.
      */
     @Spec("12.17")
     @ParameterizedTest
@@ -318,7 +316,8 @@ final class MetalProfilerTest extends ProfiledMetal {
     }
 
     /**
-     * The simulated device does the work of both queues in one row: each lap holds what the other queue had in between.
+     * The simulated device does the work of both queues one after the other, so each lap includes the other queue's
+     * work in between.
      */
     @Test
     void everyStreamHasMarksOfItsOwn() {

@@ -122,7 +122,7 @@ final class MetalStreamTest {
     }
 
     @Test
-    void insideOfACommandBufferNothingIsTold() {
+    void marksInsideOfACommandBufferHaveNoTime() {
         try (CapturedLog log = new CapturedLog()) {
             int before = stream.mark();
             MetalApp.Buffer shared = app.begin("two bricks");
@@ -133,7 +133,7 @@ final class MetalStreamTest {
             int after = stream.mark();
             SimulatedMetal.run(1);
 
-            assertThat(stream.isReached(between)).as("or will never tell").isTrue();
+            assertThat(stream.isReached(between)).as("it never has a time").isTrue();
             assertThat(stream.elapsedNs(before, between)).isEqualTo(UNRESOLVED);
             assertThat(stream.elapsedNs(between, after)).isEqualTo(UNRESOLVED);
             assertThat(stream.elapsedNs(between, between)).isEqualTo(UNRESOLVED);
@@ -145,7 +145,7 @@ final class MetalStreamTest {
     }
 
     @Test
-    void whileManyAreOpenAMarkLiesInside() {
+    void aMarkLiesInsideIfOneOfManyCommandBuffersIsOpen() {
         List<MetalApp.Buffer> open = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
             open.add(app.begin("open"));
@@ -237,7 +237,7 @@ final class MetalStreamTest {
     }
 
     @Test
-    void oneThatIsNotCommittedHoldsUpThoseAfterIt() {
+    void aCommandBufferThatIsNotCommittedHoldsUpThoseAfterIt() {
         MetalApp.Buffer first = app.begin("first");
         app.submit("second", 10);
         SimulatedMetal.run(-1);
@@ -266,7 +266,7 @@ final class MetalStreamTest {
     }
 
     @Test
-    void oneLineKeepsThemInKernelTimings() {
+    void commandBuffersAreDrainedIntoKernelTimings() {
         KernelTimings timings = new KernelTimings();
         app.submit("decode", 10);
         app.submit("decode", 30);
@@ -299,7 +299,7 @@ final class MetalStreamTest {
 
     @ParameterizedTest
     @ValueSource(ints = {4, 11})
-    void withoutADeviceItIsOfNoUse(int error) {
+    void isNotUsableOnceTheDeviceIsLost(int error) {
         int before = stream.mark();
         MetalApp.Buffer broken = app.begin("broken");
         SimulatedMetal.breakBuffer(broken.pointer(), error);

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is missing is a state with a reason. */
+/** If anything is missing, Metal is not available, with a reason. */
 @Spec("12.18")
 final class MetalSupportTest {
 

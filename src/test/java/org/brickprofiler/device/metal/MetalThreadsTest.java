@@ -20,7 +20,7 @@ import org.brickprofiler.testing.Collected;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The ring of command buffers: what does not fit, and several threads at once. */
+/** The ring of command buffers when it overflows, and with several threads at once. */
 final class MetalThreadsTest {
 
     private static final int SUBMITTERS = 3;
@@ -34,7 +34,7 @@ final class MetalThreadsTest {
     }
 
     @Test
-    void whatDoesNotFitIsCounted() {
+    void commandBuffersThatDoNotFitAreCounted() {
         ByteBuffer records = ByteBuffer.allocateDirect(1_024).order(ByteOrder.nativeOrder());
         try (MetalApp app = new MetalApp()) {
             long stream = MetalShim.open(Pointer.nativeValue(app.queue()), 4);

@@ -13,7 +13,7 @@ import org.brickprofiler.testing.Collected;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
-/** Waits for a Metal device that hangs, and streams that nobody closes. */
+/** Waits for a Metal device that hangs, and streams that are never closed. */
 final class MetalTimeoutTest extends ProfiledMetal {
 
     private MetalStream.Builder builder() {
@@ -86,7 +86,7 @@ final class MetalTimeoutTest extends ProfiledMetal {
 
     @Spec("12.32")
     @Test
-    void streamsThatNobodyHasAnyMoreAreClosed() {
+    void unreachableStreamsAreClosed() {
         int before = live();
         try (CapturedLog log = new CapturedLog()) {
             for (int i = 0; i < 10; i++) {

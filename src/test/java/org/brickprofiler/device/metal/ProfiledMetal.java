@@ -9,8 +9,8 @@ import org.brickprofiler.device.StreamTotals;
 import org.junit.jupiter.api.AfterEach;
 
 /**
- * The profiler over the simulated Metal, for tests to extend. Its virtual clock is the host's too: times must come out
- * to the nanosecond, and the simulation counts who waited for it.
+ * The profiler over the simulated Metal, for tests to extend. Its virtual clock is also the host's: times must be exact
+ * to the nanosecond, and the simulation counts the waits.
  */
 abstract class ProfiledMetal {
 
@@ -44,7 +44,7 @@ abstract class ProfiledMetal {
         return profiler.snapshot().streams().get(0);
     }
 
-    /** A brick of one command buffer, which is committed as it begins. */
+    /** Runs a brick of one command buffer, which is committed as the brick begins. */
     final void brick(BrickProfiler profiler, BrickId id, long ns) {
         long timer = profiler.startBrick(id);
         app.submit(id.displayName(), ns);

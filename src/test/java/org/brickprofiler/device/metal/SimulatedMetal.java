@@ -13,10 +13,10 @@ import org.brickprofiler.testing.Fixture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The shim over the Metal that {@code src/test/native/metal} simulates, and what tests do to it: one for the whole
- * virtual machine. It has to be started before Metal is first probed.
+ * Loads and controls the shim over the Metal that {@code src/test/native/metal} simulates: one for the whole virtual
+ * machine. It must be started before Metal is first probed.
  *
- * <p>Each native method is the function {@code fake_...} of the same name; its meaning is told in {@code fake_metal.h}.
+ * <p>Each native method is the function {@code fake_...} of the same name; it is documented in {@code fake_metal.h}.
  */
 public final class SimulatedMetal {
 
@@ -32,7 +32,7 @@ public final class SimulatedMetal {
     private static final Path SHIM = Path.of("native", "metal-shim");
     private static final Path METAL = Path.of("src", "test", "native", "metal");
 
-    /** How the shim is built over the simulation: by its own makefile. */
+    /** The shim over the simulation, built by the shim's own makefile. */
     static final NativeLibrary LIBRARY = NativeLibrary.ofMake(
             Fixture.METAL,
             "libbrickmetal.so",
@@ -44,9 +44,7 @@ public final class SimulatedMetal {
 
     private SimulatedMetal() {}
 
-    /**
-     * Loads the library, where that was not done, and resets the simulation. Skips the test where it cannot be built.
-     */
+    /** Loads the library unless it is loaded, and resets the simulation. Skips the test if it cannot be built. */
     public static synchronized Path start() {
         Path loaded = file;
         if (loaded == null) {

@@ -13,8 +13,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A layer over a driver: counts the calls of each function, can let one of them or its command fail, can give markers
- * the time of their entry, as some drivers do, and can have a clock. Any thread.
+ * A layer over a driver that counts the calls of each function. It can let calls or their commands fail, stamp markers
+ * with the time at which they are enqueued, as some drivers do, and provide a clock of the device. Any thread.
  */
 final class FaultyOpenCl {
 
@@ -31,7 +31,7 @@ final class FaultyOpenCl {
     /** Runs before a function's call goes to the driver. */
     volatile Consumer<String> before = function -> {};
 
-    /** With this status the commands of {@link #fail} end; 0 if the functions fail themselves. */
+    /** The status with which the commands of {@link #failCommand} end; 0 if the functions themselves fail. */
     private volatile int status;
 
     private volatile String failing = "";
@@ -39,16 +39,16 @@ final class FaultyOpenCl {
     private volatile int last;
     private volatile int code;
 
-    /** Which functions' commands are stamped on entry, of fills the small ones. */
+    /** The functions whose commands are stamped on entry; of fills, only those of a mark's size. */
     volatile Set<String> stampedOnEntry = Set.of();
 
-    /** The device's clock, which the driver then reports beside the host's; null for a driver without that. */
+    /** The device's clock, which the driver reports together with the host's; null for a driver that cannot. */
     volatile @Nullable LongSupplier clock;
 
-    /** How old the pairs of both clocks are, ns. */
+    /** The age of each pair of readings of both clocks, ns. */
     volatile long pairAgeNs;
 
-    /** How long the host is held up before each of these functions. */
+    /** The delay of the host before each function of {@link #stampedOnEntry}, ns. */
     volatile long heldUpNs;
 
     FaultyOpenCl(OpenCl driver) {
@@ -123,7 +123,7 @@ final class FaultyOpenCl {
         return code;
     }
 
-    /** From now on, fails the n-th call of a function, and some after it. */
+    /** From now on, lets {@code count} calls of a function fail with a code, beginning with the call {@code from}. */
     void fail(String function, int from, int count, int with) {
         failing = "";
         calls.remove(function);
@@ -134,7 +134,10 @@ final class FaultyOpenCl {
         failing = function;
     }
 
-    /** From now on, the command of the n-th call of a function ends with a status, and some after it. */
+    /**
+     * From now on, lets the commands of {@code count} calls of a function end with a status, beginning with the call
+     * {@code from}.
+     */
     void failCommand(String function, int from, int count, int with) {
         fail("", from, count, 0);
         calls.remove(function);

@@ -131,7 +131,7 @@ public final class OpenClStudy {
         RealOpenCl.check(Kernels.clEnqueueNDRangeKernel(queue, kernel, 1, 0, one, one, 0, 0, 0));
     }
 
-    /** The same, and returns its event. */
+    /** Enqueues the kernel like {@link #turns}, and returns its event. */
     private long enqueue(int count) {
         argument.setInt(0, count);
         RealOpenCl.check(Kernels.clSetKernelArg(kernel, 1, Integer.BYTES, argument));

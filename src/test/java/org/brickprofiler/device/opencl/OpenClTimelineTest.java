@@ -32,14 +32,16 @@ class OpenClTimelineTest {
 
     private static final long BUSY_NS = 30_000_000;
     private static final long WORK_NS = 100_000;
-    /** The work before and after a brick bounds its time so far, also if the host sets the marks late. */
+    /**
+     * The least error if only the work before and after a brick bounds its time, even if the host sets the marks late.
+     */
     private static final long WIDE_NS = BUSY_NS / 2;
 
     private RealOpenCl opencl;
     private long queue;
     private FaultyOpenCl layer;
 
-    /** When the host's clock was read, ns. */
+    /** The readings of the host's clock, ns. */
     private final ConcurrentLinkedDeque<Long> readings = new ConcurrentLinkedDeque<>();
 
     private final TraceRecorder recorder =
@@ -79,7 +81,7 @@ class OpenClTimelineTest {
         return profiler;
     }
 
-    /** The host's times of a brick on the track of the stream. */
+    /** Returns the host's times of the bricks on the stream's track. */
     private List<long[]> samples() {
         Timeline timeline = recorder.timeline();
         List<long[]> samples = new ArrayList<>();
@@ -107,8 +109,8 @@ class OpenClTimelineTest {
     }
 
     /**
-     * A brick between two pieces of work, in a queue that is looked at when all is done. Between setting its marks and
-     * looking lie both pieces, so these bounds of its time are wide.
+     * Runs a brick between two pieces of work, and resolves it when all is done. Both pieces lie between setting the
+     * marks and resolving, so these bounds of the brick's time are wide.
      *
      * @return the largest error of the host's times, ns
      */

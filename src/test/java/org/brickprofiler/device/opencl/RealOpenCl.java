@@ -12,8 +12,9 @@ import java.util.Objects;
 import org.brickprofiler.testing.Fixture;
 
 /**
- * A context and queues of a driver that is installed, as an application has them, with work that takes a time: a native
- * kernel that spins on the host's clock, which PoCL offers. Skips the test without one. One thread.
+ * A context and queues of an installed driver, as an application has them. Work is a native kernel that spins on the
+ * host's clock for a given time; PoCL supports native kernels. Skips the test if there is no driver. One thread makes
+ * queues and closes this; any thread may enqueue work.
  */
 public final class RealOpenCl implements AutoCloseable {
 
@@ -35,7 +36,7 @@ public final class RealOpenCl implements AutoCloseable {
         }
     };
 
-    /** What applications call beyond what streams do. */
+    /** The functions that applications call and streams do not. */
     private static final class More {
         static {
             Native.register(More.class, NativeLibrary.getInstance("OpenCL"));
@@ -92,14 +93,14 @@ public final class RealOpenCl implements AutoCloseable {
         }
     }
 
-    /** A queue with some properties, released at the end. */
+    /** Returns a queue with some properties, which {@link #close} releases. */
     public long queue(long properties) {
         long queue = ownQueue(properties);
         closing.push(() -> driver.clReleaseCommandQueue(queue));
         return queue;
     }
 
-    /** A queue that the caller releases. */
+    /** Returns a queue that the caller releases. */
     long ownQueue(long properties) {
         Memory code = new Memory(8);
         long queue = driver.clCreateCommandQueue(context, device, properties, Pointer.nativeValue(code));
@@ -107,7 +108,7 @@ public final class RealOpenCl implements AutoCloseable {
         return queue;
     }
 
-    /** Enqueues work that takes so long. */
+    /** Enqueues work that takes {@code ns}. */
     void work(long queue, long ns) {
         Memory arguments = new Memory(Long.BYTES);
         arguments.setLong(0, ns);
@@ -115,7 +116,7 @@ public final class RealOpenCl implements AutoCloseable {
                 queue, CallbackReference.getFunctionPointer(SPIN), arguments, Long.BYTES, 0, 0, 0, 0, 0, 0));
     }
 
-    /** The same, and returns the event of it. */
+    /** Enqueues work that takes {@code ns}, and returns its event. */
     long timedWork(long queue, long ns) {
         Memory arguments = new Memory(Long.BYTES);
         arguments.setLong(0, ns);
@@ -134,7 +135,7 @@ public final class RealOpenCl implements AutoCloseable {
         return event.getLong(0);
     }
 
-    /** START or END of a command, ns; releases nothing. */
+    /** Returns the START or END of a command, ns; releases nothing. */
     long profile(long event, int what) {
         Memory ns = new Memory(Long.BYTES);
         check(driver.clGetEventProfilingInfo(event, what, Long.BYTES, Pointer.nativeValue(ns), 0));
@@ -188,7 +189,7 @@ public final class RealOpenCl implements AutoCloseable {
         return count.getInt(0);
     }
 
-    /** How far the clock of events is ahead of the host's, ns; a little too little. */
+    /** Returns how far the clock of events is ahead of the host's, ns, which is slightly underestimated. */
     long aheadNs(long queue) {
         long aheadNs = Long.MIN_VALUE;
         for (int i = 0; i < 20; i++) {
@@ -200,7 +201,7 @@ public final class RealOpenCl implements AutoCloseable {
         return aheadNs;
     }
 
-    /** Twice does no harm. */
+    /** Releases everything; a second call has no effect. */
     @Override
     public void close() {
         while (!closing.isEmpty()) {

@@ -40,7 +40,7 @@ final class ProfileOutputIT {
         file = folder.resolve("run.json");
     }
 
-    /** Engines without a line of code that writes a profile, unless their name says so. */
+    /** The engines. Only the one named "writes" has code that writes a profile. */
     static final class Engine {
         private static final List<Object> HELD = new ArrayList<>();
 
@@ -122,7 +122,7 @@ final class ProfileOutputIT {
                             size /= 2;
                         }
                     }
-                    // It handles the error for a moment before it ends.
+                    // As an engine does that spends a moment on the error before it ends.
                     Thread.sleep(300);
                 }
                 case "dies" -> {
@@ -262,7 +262,7 @@ final class ProfileOutputIT {
                         "the folder " + file.getParent() + " does not exist");
     }
 
-    /** An image that jlink made without the module of the management beans. */
+    /** As in an image that jlink made without the module of the management beans. */
     @Test
     void anImageWithoutManagementHasAProfileWithoutThoseFigures() throws Exception {
         ProcessResult result = run("plain", "--limit-modules", "java.base,java.logging");

@@ -134,8 +134,8 @@ final class DeviceRecorderProperties {
             assertThat(figures.unresolved(key)).isZero();
         }
         StreamTotals totals = figures.streams().get(0);
-        // A brick around others that were resolved before it may have been taken for a gap then, and is never counted
-        // twice.
+        // The time of a brick around others that were resolved before it may have been taken for a gap then. No time is
+        // counted twice.
         if (resolvedEarly) {
             assertThat(totals.busyNs()).isLessThanOrEqualTo(expected.busyNs());
         } else {

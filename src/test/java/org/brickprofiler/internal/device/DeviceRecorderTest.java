@@ -13,7 +13,7 @@ import org.brickprofiler.internal.record.StatRow;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.junit.jupiter.api.Test;
 
-/** What a recorder asks of its streams at boundaries, what it answers, and samples that get no time. */
+/** The queries of a recorder at boundaries, the values that it returns, and samples without a time. */
 class DeviceRecorderTest {
 
     private final FakeClock clock = new FakeClock(1_000);
@@ -52,7 +52,7 @@ class DeviceRecorderTest {
     // ---- what it answers ----
 
     @Test
-    void theHostsClockIsAnsweredWhereItWasRead() {
+    void theHostsTimeIsReturnedIfItWasRead() {
         long timer = recorder.start(0, 0);
         assertThat(recorder.startedNs(timer)).isEqualTo(1_000);
         clock.advance(70);
@@ -70,7 +70,7 @@ class DeviceRecorderTest {
     }
 
     @Test
-    void withoutAReadingNoneIsAnswered() {
+    void withoutAReadingNoTimeIsReturned() {
         DeviceRecorder few = recorder(Integer.MAX_VALUE, one);
         few.stop(few.start(0, 0), 1);
         long timer = few.start(0, 0);
@@ -110,7 +110,7 @@ class DeviceRecorderTest {
     }
 
     @Test
-    void whoMayNotAskAStreamAsksNothing() throws Exception {
+    void aThreadThatMayNotAskAStreamAsksNothing() throws Exception {
         two.answersElsewhere(true);
         Crew.runOnNewThread(() -> {
             brick(0, 0, 100);
@@ -199,7 +199,7 @@ class DeviceRecorderTest {
     }
 
     @Test
-    void aPassOfAStreamEndsForAllItsThreads() {
+    void aPassThatEndedOnItsStreamIsNotEndedAgain() {
         brick(0, 0, 100);
         recorder.endPass(0, true);
         assertThat(one.passesEnded()).isOne();
@@ -245,7 +245,7 @@ class DeviceRecorderTest {
         brick(0, 0, 100);
         clock.advance(1_000);
         recorder.poll(DeviceRecorder.NO_TIME);
-        // Set at 1,000, and 100 before 2,000 at the latest.
+        // The first mark was set at 1,000, and was reached 100 before 2,000 at the latest.
         assertThat(totals().clockErrorNs()).isEqualTo(450);
         one.capture(true);
         brick(0, 0, 100);
@@ -275,7 +275,7 @@ class DeviceRecorderTest {
     void discardingLetsGoOfAllMarks() {
         brick(0, 0, 100);
         recorder.await();
-        // Up to its end time was added up.
+        // The mark up to which time was added up is kept.
         assertThat(one.marksHeld()).isOne();
         recorder.endSince(0, 0, 5, 1);
         clock.advance(10);

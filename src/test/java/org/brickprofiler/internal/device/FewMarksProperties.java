@@ -271,7 +271,7 @@ final class FewMarksProperties {
         }
     }
 
-    /** Returns how many bricks have a time; each is the model's. */
+    /** Returns how many bricks have a time, and asserts that each time is the model's. */
     private static long check(Application application) {
         DeviceFigures figures = application.recorder.figures(0, application.lastKey + 1);
         long known = 0;

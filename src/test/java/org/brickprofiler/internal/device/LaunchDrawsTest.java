@@ -48,7 +48,7 @@ final class LaunchDrawsTest {
         assertThat(others / (3.0 * passes)).isCloseTo(1 / 32.0, within(0.003));
     }
 
-    /** What repeats with a period of a power of two is met everywhere in that period. */
+    /** In a pattern that repeats with a period of a power of two, every place is drawn equally often. */
     @Test
     void noPlaceInAPeriodIsMetMoreOften() {
         LaunchDraws draws = new LaunchDraws(32);

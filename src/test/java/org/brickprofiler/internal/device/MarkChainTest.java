@@ -33,7 +33,7 @@ class MarkChainTest {
         return mark;
     }
 
-    /** A mark behind so much more work. */
+    /** Sets a mark behind {@code ns} of further work. */
     private int markAfter(long ns) {
         stream.work(ns);
         return mark();
@@ -236,7 +236,7 @@ class MarkChainTest {
         int second = markAfter(500);
         clock.set(2_001);
         measure(first, second);
-        // Set at 1,000; 500 before the host looked at the latest.
+        // The first mark was set at 1,000, and was reached 500 before the host looked at the latest.
         assertThat(chain.hostErrorNs()).isEqualTo(251);
         assertThat(chain.hostNs(first)).isEqualTo(1_501 - 251);
     }
@@ -251,7 +251,7 @@ class MarkChainTest {
         chain.measure(1_805, second);
         assertThat(chain.hostNs(second)).isEqualTo(1_805);
         assertThat(chain.hostErrorNs()).isEqualTo(305);
-        // Another mark was waited for: that says nothing.
+        // A wait for another mark is no bound.
         chain.measure(1_805, first);
         assertThat(chain.hostErrorNs()).isEqualTo(153);
     }
@@ -291,7 +291,10 @@ class MarkChainTest {
         assertThat(chain.hostNs(second)).isEqualTo(1_800);
     }
 
-    /** Whether the driver's clock is the host's cannot be seen then: a reading that is 2 h off looks the same. */
+    /**
+     * Without it, nothing shows whether the driver's clock agrees with the host's: a reading that is 2 h off looks the
+     * same.
+     */
     @Spec("12.42")
     @Test
     void aReadingWithoutTheClockOfTheHostAtAMarkHasNoKnownError() {
@@ -318,7 +321,7 @@ class MarkChainTest {
         assertThat(chain.hostNs(later)).isEqualTo(isUsed ? 2_181 : 900_000);
     }
 
-    /** Measures a batch of two marks 100 ns apart, of which the host took no time. */
+    /** Measures a batch of two marks 100 ns apart, for which the host's clock was not read. */
     private int markedWithoutTheClock(long lookedNs) {
         int first = markWithoutTheClock();
         stream.work(100);
@@ -467,7 +470,7 @@ class MarkChainTest {
         chain.leaveOutSince(end);
         chain.addUp(counted, anchor, 0);
         assertThat(chain.busyNs()).isEqualTo(21);
-        // The sample without a time may have begun before all of it.
+        // The sample without a time may have begun before all of these marks.
         assertThat(chain.idleNs()).isEqualTo(6);
     }
 

@@ -11,7 +11,7 @@ import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.testing.AllocatedBytes;
 import org.junit.jupiter.api.Test;
 
-/** What is kept of each mark takes room as marks are set, also while threads set them at once. */
+/** The data of marks takes memory only as marks are set, also if several threads set them at once. */
 class MarkGrowthTest {
 
     private static final int MAX_MARKS = 1 << 16;

@@ -7,7 +7,7 @@ import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.internal.record.FakeClock;
 import org.junit.jupiter.api.Test;
 
-/** Who holds a mark, when it goes back to the stream, and what is known of it until then. */
+/** The holders of a mark, its release to the stream, and the data that is known of it until then. */
 class MarksTest {
 
     private static final int BOUND = 600;
@@ -77,7 +77,7 @@ class MarksTest {
         long first = many.set(host.mark(), 1, Marks.NOT_READ);
         many.letGo(first);
         long handle = Marks.NONE;
-        // A number is a generation further when it is set and when it is given back; it passes by 0 once.
+        // The generation of a number increases when the number is set and when it is given back, and skips 0 once.
         for (int i = 0; i < (1 << 22) - 1; i++) {
             handle = many.set(host.mark(), 1, Marks.NOT_READ);
             assertThat(Marks.mark(handle)).isEqualTo(Marks.mark(first));

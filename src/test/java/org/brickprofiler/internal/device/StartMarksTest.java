@@ -142,7 +142,7 @@ class StartMarksTest {
 
     /** A start around a generation stays known behind many passes with starts of their own. */
     @Test
-    void aStartThatNothingBeganAtOutlivesThoseThatWereUsed() {
+    void aStartAtWhichNoMeasurementBeganOutlivesThoseThatWereUsed() {
         put(-1);
         int used = 300_000;
         for (int i = 0; i < used; i++) {

@@ -9,7 +9,10 @@ import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.internal.record.FakeClock;
 import org.junit.jupiter.api.Test;
 
-/** Samples that wait: which mark to wait for, which are done, and that their marks go back when they are dropped. */
+/**
+ * Samples that wait: the mark to wait for, the samples that are done, and the release of their marks when they are
+ * dropped.
+ */
 class WaitingSamplesTest {
 
     private static final long ONE = 11;
@@ -73,7 +76,7 @@ class WaitingSamplesTest {
         int early = mark();
         int last = add(2, ONE);
         int others = add(3, OTHER);
-        // Taken from another queue later than it was set.
+        // This sample is taken from another queue later than its mark was set.
         int start = mark();
         waiting.add(4, start, early, 0, OTHER);
         assertThat(waiting.endToAwait(ONE)).isEqualTo(last);
@@ -128,7 +131,7 @@ class WaitingSamplesTest {
         int asked = stream.asked();
         assertThat(waiting.moveReachedToFront()).isEqualTo(2);
         assertThat(keys(4)).containsExactly(1, 0, 3, 2);
-        // Behind a mark that is not reached no later one is asked for: the newest, 1, 3, 0 and 2 were.
+        // Behind a mark that is not reached no later one is queried; the newest, 1, 3, 0 and 2 were.
         assertThat(stream.asked() - asked).isEqualTo(5);
         assertThat(waiting.start(1)).isEqualTo(starts[0]);
         assertThat(waiting.end(3)).isEqualTo(ends[2]);
@@ -149,7 +152,7 @@ class WaitingSamplesTest {
     }
 
     @Test
-    void whatAThreadWaitedForIsDoneAndOthersWhereAllAre() {
+    void samplesOfTheWaitingThreadAreDoneAndOthersOnceAllAreReached() {
         add(1, OTHER);
         add(2, ONE);
         add(3, OTHER);

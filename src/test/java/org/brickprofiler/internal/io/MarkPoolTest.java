@@ -73,7 +73,7 @@ final class MarkPoolTest {
     }
 
     @Test
-    void whereGrowingFailedItIsTriedOnceMoreWheneverItIsTimeAndANumberWasMissing() {
+    void aPoolThatCouldNotGrowTriesOnceForEachTryAgainIfANumberWasMissing() {
         int[] calls = {0};
         int[] most = {10};
         MarkPool pool = new MarkPool(4, 2_000, (from, to) -> {
@@ -152,7 +152,7 @@ final class MarkPoolTest {
         }
         pool.release(new int[0], 0);
         assertThat(pool.free()).isZero();
-        // One twice, one that is its owner's, and one behind the count.
+        // One number twice, one that is not marked as in use, and one behind the count.
         pool.release(new int[] {5, 2, 5, 3, 7, 1}, 5);
         assertThat(pool.free()).isEqualTo(3);
         pool.release(new int[] {2, 7}, 2);

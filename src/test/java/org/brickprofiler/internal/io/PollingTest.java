@@ -7,7 +7,7 @@ import java.util.List;
 import org.brickprofiler.internal.io.Polling.Answer;
 import org.junit.jupiter.api.Test;
 
-/** Waiting by asking, on a clock that only pauses and questions move. */
+/** Polling, on a clock that only pauses and questions advance. */
 class PollingTest {
 
     private static final long ASKING_NS = 1_000;
@@ -57,7 +57,7 @@ class PollingTest {
                     .isBetween(0L, ASKING_NS + Math.min(500_000, Math.max(20_000, ns / 4_096)));
             assertThat(pauses).isNotEmpty().allMatch(pause -> pause >= 20_000 && pause <= 500_000);
         }
-        // Without pauses that grow these would be a hundred thousand.
+        // If pauses did not grow, there would be a hundred thousand.
         assertThat(pauses).hasSizeLessThan(20_000);
     }
 
@@ -83,7 +83,7 @@ class PollingTest {
     }
 
     @Test
-    void aTimeoutThatNeverComesIsNone() {
+    void theLargestTimeoutDoesNotOverflow() {
         assertThat(await(SECOND_NS, Long.MAX_VALUE, Answer.NOT_YET)).isEqualTo(Answer.REACHED);
     }
 
@@ -94,7 +94,7 @@ class PollingTest {
     }
 
     @Test
-    void whoIsBusyForAWhileIsWaitedForAndThenNotAnyMore() {
+    void aWaitEndsWhenTheAnswerIsBusyForTooLong() {
         assertThat(await(50_000_000, SECOND_NS, Answer.BUSY)).isEqualTo(Answer.REACHED);
         long begunNs = nowNs;
         assertThat(await(Long.MAX_VALUE, SECOND_NS, Answer.BUSY)).isEqualTo(Answer.BUSY);
@@ -111,7 +111,7 @@ class PollingTest {
                 },
                 0,
                 SECOND_NS);
-        assertThat(answer).isNotEqualTo(Answer.REACHED);
+        assertThat(answer).isEqualTo(Answer.NOT_YET);
         assertThat(nowNs).isGreaterThan(SECOND_NS);
     }
 

@@ -3,6 +3,7 @@ package org.brickprofiler.internal.record;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 
 /**
  * Collects log messages until it is closed. The tests log through slf4j-simple, which asks for {@link System#err} at
@@ -20,10 +21,12 @@ public final class CapturedLog implements AutoCloseable {
 
     /** The lines so far that contain a text. */
     public long linesWith(String text) {
-        return bytes.toString(StandardCharsets.UTF_8)
-                .lines()
-                .filter(line -> line.contains(text))
-                .count();
+        return lines().stream().filter(line -> line.contains(text)).count();
+    }
+
+    /** Returns the lines so far, in the order in which they were written. */
+    public List<String> lines() {
+        return bytes.toString(StandardCharsets.UTF_8).lines().toList();
     }
 
     @Override

@@ -9,7 +9,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Threads of a test: started together, joined with a time-out, and an exception in one of them fails the test. */
+/** Threads of a test: started together, joined with a timeout, and an exception in one of them fails the test. */
 public final class Crew {
 
     private static final Duration LONGEST = Duration.ofSeconds(60);

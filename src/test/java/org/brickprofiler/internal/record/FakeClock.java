@@ -35,7 +35,7 @@ public class FakeClock implements NanoClock {
         nowNs.addAndGet(ns);
     }
 
-    /** Moves the time on to a moment, unless that is over. */
+    /** Moves the time on to a moment, unless it has passed. */
     public void waitUntil(long ns) {
         nowNs.accumulateAndGet(ns, Math::max);
     }
@@ -45,7 +45,7 @@ public class FakeClock implements NanoClock {
         return nowNs.get();
     }
 
-    /** How often the clock was read so far. */
+    /** Returns how often the clock was read so far. */
     public final long reads() {
         return reads.get();
     }

@@ -40,7 +40,7 @@ class LayerTokenTest {
     }
 
     @Test
-    void aPassBeyondTheBitsOverlapsNothing() {
+    void aPassThatOverflowsItsBitsLeavesOtherBitsAlone() {
         assertThat(LayerToken.of((1L << 25) + 5, 0, 2)).isEqualTo(LayerToken.of(5, 0, 2));
     }
 }

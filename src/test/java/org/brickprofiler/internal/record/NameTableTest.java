@@ -105,7 +105,7 @@ final class NameTableTest {
             assertThat(log.linesWith("the rest")).isEqualTo(1);
             assertThat(log.linesWith("'too many'")).isEqualTo(1);
             assertThat(log.linesWith("room for " + ROOM + " names"))
-                    .as("it says where it comes")
+                    .as("the message states the bound")
                     .isEqualTo(1);
         }
         assertThat(names.size()).isEqualTo(TimerToken.MAX_KEY + 1);

@@ -175,7 +175,7 @@ final class SpanBufferTest {
     }
 
     @Test
-    void whereTheCommonBudgetIsSpentABufferStaysAsLongAsItIs() {
+    void aBufferDoesNotGrowOnceTheCommonBudgetIsSpent() {
         SpanStore store = new SpanStore(1_000, true, new AtomicLong(300));
         SpanBuffer first = store.newBuffer(Thread.currentThread());
         SpanBuffer second = store.newBuffer(Thread.currentThread());

@@ -30,7 +30,7 @@ final class TableRegistryTest {
         assertThat(registry.pendingCount()).isZero();
     }
 
-    /** Thread.getId may be overridden up to JDK 18, and still be on later ones. */
+    /** A subclass may override Thread.getId, which is not final. */
     @Test
     void aThreadWhoseIdChangesHasOneTable() throws Exception {
         AtomicLong id = new AtomicLong();
@@ -366,7 +366,7 @@ final class TableRegistryTest {
         assertThat(registry.lateTableCount()).as("the other has ended").isZero();
     }
 
-    /** Also if the thread has ended, and its queue is dropped because it is empty. */
+    /** This holds also if the thread has ended and its queue is dropped because it is empty. */
     @Test
     void theThreadsWhoseMeasurementsWereTakenAreCountedOnceInEachInterval() throws Exception {
         TableRegistry.PendingConsumer nobody = (key, startNs, elements) -> {};

@@ -205,7 +205,7 @@ final class TableRegistryThreadsTest {
         new PendingResolver(registry, false).resolve(5);
         assertThat(registry.read().row(1).count()).isEqualTo(threads);
         assertThat(registry.read().virtualThreads())
-                .as("resolved by this thread, which is none")
+                .as("resolved by this thread, which is not virtual")
                 .isFalse();
     }
 

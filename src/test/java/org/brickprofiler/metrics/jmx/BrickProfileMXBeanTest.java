@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 final class BrickProfileMXBeanTest {
 
-    /** A program of the JDK alone, which connects, prints, and switches the profiler off. */
+    /** A program that uses only the JDK: it connects, prints, switches the profiler off and resets it. */
     private static final String CLIENT = """
             import java.util.Arrays;
             import javax.management.*;
@@ -126,7 +126,7 @@ final class BrickProfileMXBeanTest {
 
     @Spec("22.28")
     @Test
-    void anOwnerThatCountsMoreResetsItToo() throws Exception {
+    void aResetAlsoCallsTheOwnersAction() throws Exception {
         StringBuilder said = new StringBuilder();
         ObjectName name = BrickProfileBean.register(profiler, "owner", () -> said.append("reset"));
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
@@ -166,7 +166,7 @@ final class BrickProfileMXBeanTest {
                 .contains("PREFILL 1 3 1", "DECODE 1 0 1");
     }
 
-    /** The time that is over at once stands for a client that has died. */
+    /** The short watch that nobody renews stands for a client that has died. */
     @Spec("20.11")
     @Test
     void aProfilerThatWasOffIsOnOnlyWhileItIsWatched() throws Exception {

@@ -209,7 +209,7 @@ final class BrickMetricsTest {
         assertThat(elements("RopeEmbedding").count()).isZero();
     }
 
-    /** A registry holds the object that a function reads weakly. */
+    /** A registry has only a weak reference to the object whose function a meter reads. */
     @Test
     void theMetersKeepTheirBinder() {
         WeakReference<BrickMetrics> binder = bound();
@@ -228,10 +228,7 @@ final class BrickMetricsTest {
         return new WeakReference<>(metrics);
     }
 
-    /**
-     * Without any reading, new bricks are found all the same, so that the first later scrape shows every series of
-     * them.
-     */
+    /** New bricks are found even if nothing is read, so the first scrape after them shows all their series. */
     @Spec("20.9")
     @Test
     void theFirstScrapeAfterANewBrickIsWhole() throws InterruptedException {
@@ -250,7 +247,8 @@ final class BrickMetricsTest {
         each.beginStep(StepInfo.prefill(7));
         each.endPass();
         assertThat(registered.await(60, TimeUnit.SECONDS)).isTrue();
-        // The other meters of the same snapshot follow its bricks, while the binder is held.
+        // The binder registers the other meters of the same snapshot after its bricks, and holds its own lock
+        // meanwhile.
         synchronized (metrics) {
             assertThat(prometheus.find("brick.step.time").meters()).hasSize(1);
         }

@@ -79,7 +79,7 @@ final class PrometheusIT {
 
     @Spec("20.4")
     @Test
-    void promtoolFindsNothing() throws IOException {
+    void promtoolFindsNoFault() throws IOException {
         Fixture.PROMETHEUS.needProgram("promtool");
         Path text = Files.writeString(folder.resolve("metrics"), registry.scrape());
         ProcessResult result = ChildProcess.of("sh")
@@ -135,7 +135,7 @@ final class PrometheusIT {
         }
     }
 
-    /** Asks until the server is up and has read the page. */
+    /** Queries the server until it is up and has read the page. */
     private static Map<String, Double> query(int port, String expression) throws Exception {
         HttpClient client = HttpClient.newHttpClient();
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/v1/query?query="
@@ -150,7 +150,7 @@ final class PrometheusIT {
                     return values;
                 }
             } catch (IOException e) {
-                // It does not listen yet; the test's time limit ends this.
+                // The server does not listen yet; the test's timeout ends this loop.
             }
             Thread.sleep(50);
         }

@@ -18,14 +18,14 @@ import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
-/** OpenTelemetry as it was before 1.50.0: its data had no public methods that make them. */
+/** OpenTelemetry before 1.50.0, whose data classes have no public factory methods. */
 @Spec("20.10")
 final class OldReleaseTest {
 
     private static final String DATA = "io.opentelemetry.sdk.metrics.data.";
 
     /**
-     * Loads the library and OpenTelemetry anew; of OpenTelemetry's data, if wanted, without the methods that make them.
+     * Loads the library and OpenTelemetry anew, optionally without the factory methods of OpenTelemetry's data classes.
      */
     private static final class Releases extends ClassLoader {
         private final boolean isOld;
@@ -102,7 +102,7 @@ final class OldReleaseTest {
     }
 
     @Test
-    void theReleaseOfTheBuildIsTaken() throws Exception {
+    void theReleaseOfTheBuildIsAccepted() throws Exception {
         assertThat(producer(false).getClass().getName()).isEqualTo(BrickMetricProducer.class.getName());
     }
 }

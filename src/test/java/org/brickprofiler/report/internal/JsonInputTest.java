@@ -15,7 +15,7 @@ final class JsonInputTest {
 
     private static final String LARGEST = "9223372036854775807";
 
-    /** Takes values from the input. */
+    /** Reads values from the input. */
     private interface Reading {
         void read(JsonInput input, String key) throws IOException;
     }

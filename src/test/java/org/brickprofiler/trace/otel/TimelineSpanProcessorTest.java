@@ -114,6 +114,7 @@ final class TimelineSpanProcessorTest {
             clock.set(150);
             request.end();
         });
+        assertThat(events(thread)).containsExactly("Application here at 0", "OpenTelemetry handed over 100..150");
         recorder.clear();
         Span second = tracer.spanBuilder("handed over").startSpan();
         Crew.runOnNewThread(() -> {
@@ -187,7 +188,10 @@ final class TimelineSpanProcessorTest {
         assertThat(events(thread)).hasSize(2).anyMatch(event -> event.contains("a b"));
     }
 
-    /** OpenTelemetry's epoch is 1970, the recorder's is not; and a span may be ended long after it had. */
+    /**
+     * OpenTelemetry's epoch is 1970, the recorder's is not. A span may be ended with an earlier time than that of the
+     * call.
+     */
     @Spec("13.10")
     @Test
     void aSpanLiesAtItsOwnTimestamps() throws Exception {

@@ -56,7 +56,7 @@ final class BrickSumsTest {
     void theLastEventIsTheOneThatEndsLast() {
         assertThat(stats(RELATIVE, 100, 10, 0, 1_000, 300, 4).lastNs()).isEqualTo(1_000);
         assertThat(stats(RELATIVE, 0, 20, 10, 10).lastNs())
-                .as("of two, the longer")
+                .as("the longer of two that end together")
                 .isEqualTo(20);
         assertThat(stats(RELATIVE, 0, 20).lastAtUnixNs()).isZero();
         assertThat(stats(new TraceHead.Clock(true, YEAR_2023_NS), 0, 20).lastAtUnixNs())

@@ -15,8 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Each trace of the folder {@code chrome} is read as the text beside it says. A file of rules beside it replaces the
- * built-in rules.
+ * Compares the profile of each trace of the folder {@code chrome} with the text file beside the trace. A file of rules
+ * beside the trace replaces the built-in rules.
  */
 final class ChromeCasesTest {
 

@@ -14,9 +14,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Damaged profiles of XLA and of AMD's tools: of each format, 20 files that were cut, and 20 with overwritten bytes.
- * Each is refused, or read with a report of the damage, or has the sum of the whole file; and what is read before a cut
- * is never more than the whole.
+ * Damaged profiles of XLA and of AMD's tools: for each format, 20 truncated files and 20 files with overwritten bytes.
+ * The reader refuses a damaged file or reports the damage, except that a table may end after any row, and that
+ * overwritten bytes may leave the total unchanged. The total of a truncated file never exceeds that of the whole file.
  */
 final class DamagedDeviceProfilesTest {
 
@@ -33,7 +33,7 @@ final class DamagedDeviceProfilesTest {
             return bytes;
         }
         try (GZIPInputStream in = new GZIPInputStream(new ByteArrayInputStream(bytes))) {
-            // The first rows of a table are a table.
+            // The first rows of a table are a valid, smaller table.
             return file.endsWith(".csv.gz") ? in.readNBytes(TABLE_BYTES) : in.readAllBytes();
         }
     }

@@ -23,8 +23,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Files of ONNX Runtime and of PyTorch's two profilers, each damaged in 20 ways. A damaged file is refused, or its
- * profile lists a fault, or the damage is outside of all that counts and the profile is the whole one.
+ * Files of ONNX Runtime and of PyTorch's two profilers, each damaged in 20 ways. The reader refuses a damaged file, or
+ * the profile lists a fault, and its times do not exceed those of the undamaged file.
  */
 final class DamagedProfilesTest {
 
@@ -33,7 +33,7 @@ final class DamagedProfilesTest {
     private static final int WAYS = 20;
     private static final int EVENTS = 150;
 
-    /** Texts to destroy, at several places of the file each; a reader needs all of them. */
+    /** Texts that the reader needs; the test overwrites them at several places of the file. */
     private static final String[] NEEDED = {"\"ts\"", "\"dur\"", "\"ph\"", "{", "}", ":"};
 
     private enum Format {
@@ -80,7 +80,7 @@ final class DamagedProfilesTest {
         return all.build();
     }
 
-    /** Seven times cut off, five times cut off when packed, and eight times with a needed text destroyed. */
+    /** Truncates the text in ways 0 to 6 and the packed text in ways 7 to 11; ways 12 to 19 overwrite a needed text. */
     private static byte[] damaged(byte[] whole, int way) {
         if (way < 7) {
             return Arrays.copyOf(whole, (int) ((long) whole.length * (way + 1) / 8));

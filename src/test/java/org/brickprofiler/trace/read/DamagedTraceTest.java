@@ -101,7 +101,7 @@ final class DamagedTraceTest {
             [{"ph": 01}]            | 9  | a number is malformed
             [{"ph": "X"             | 11 | the text ends too early
             """)
-    void namesTheByteThatIsWrongInItsOwnWords(String text, int offset, String fault) {
+    void namesTheWrongByteInTheReadersOwnWords(String text, int offset, String fault) {
         TraceFormatException refused = refused(text);
 
         assertThat(refused.fault()).isEqualTo(fault);
@@ -158,7 +158,7 @@ final class DamagedTraceTest {
                 .startsWith(name);
     }
 
-    /** As the tools begin them; the longer ones are cut. */
+    /** The beginnings of the tools' files; long ones are truncated. */
     @Spec("14.6")
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
@@ -201,9 +201,9 @@ final class DamagedTraceTest {
                 .hasMessage("the trace, offset 0: it is packed with gzip twice; unpack it once");
     }
 
-    /** Protocol buffers by hand: XSpace.planes = 1; of XPlane id = 1, name = 2, lines = 3. */
+    /** Handmade protocol buffers. Field numbers: XSpace.planes = 1; those of XPlane: id = 1, name = 2, lines = 3. */
     @Test
-    void theProfileOfXlaIsKnownFromAPacketOfPerfetto() throws IOException {
+    void aProfileOfXlaIsToldApartFromAPacketOfPerfetto() throws IOException {
         for (String plane : List.of(
                 "1211" + hex("/host:metadata/ab"),
                 "0801" + "120d" + hex("/device:GPU:0") + "1a020801",

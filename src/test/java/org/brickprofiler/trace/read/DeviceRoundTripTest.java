@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Samples that devices timed are read back as the profile that recorded them, and no launch counts. */
+/** A timeline of samples that devices timed is read back as the profiler's profile, in which no launch counts. */
 final class DeviceRoundTripTest {
 
     private final FakeClock clock = new FakeClock(5_000);
@@ -104,7 +104,7 @@ final class DeviceRoundTripTest {
     }
 
     @Test
-    void unresolvedSamplesAreNone() throws IOException {
+    void unresolvedSamplesAreNotReadBack() throws IOException {
         brick(BrickId.RMS_NORM, 70, 1);
         profiler.endPass();
         decode.capture(true);
@@ -116,7 +116,7 @@ final class DeviceRoundTripTest {
 
     @ParameterizedTest
     @EnumSource(RoundTrip.Format.class)
-    void spansToldByHandAddNothingBesideThem(RoundTrip.Format format) throws IOException {
+    void spansRecordedByHandAddNothingToTheSamples(RoundTrip.Format format) throws IOException {
         Device gpu = new Device(3, "a GPU", Backend.CUDA, OptionalLong.empty());
         recorder.stream(gpu, "stream 7", 7)
                 .launchedSpan(
@@ -127,13 +127,13 @@ final class DeviceRoundTripTest {
         TraceProfile reading = format.read(recorder.timeline());
         assertThat(reading.eventsCounted()).isEqualTo(4);
         assertThat(Omissions.ignored(reading)).containsEntry(Reason.DEVICE, 1L).containsEntry(Reason.NO_BRICK, 5L);
-        // Two streams are busy; the launches are not looked at.
+        // The rows and the wall time are those of the two streams, without the launches.
         assertThat(reading.rows()).isEqualTo(2);
         assertThat(reading.wallNs()).isEqualTo(9_100);
     }
 
     @Test
-    void stepsOfTheHostSkipWorkOfTheDevice() throws IOException {
+    void skippedStepsOfTheHostLeaveOutTheirWorkOnTheDevice() throws IOException {
         for (int step = 0; step < 3; step++) {
             pass();
             clock.advance(1_000);

@@ -75,7 +75,7 @@ final class DeviceRowsTest {
 
     @Spec("14.20")
     @Test
-    void ofAProcessNamedAfterADeviceTheStreamsCount() throws IOException {
+    void onlyTheStreamsOfAProcessNamedAfterADeviceCount() throws IOException {
         TraceProfile reading = read(xla());
 
         assertThat(us(reading)).isEqualTo(Map.of("my_fusion", 80L, "DeviceToHost", 10L));

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** DJL as Maven Central has it: the profile of a real run, compared with what the program itself measured. */
+/** Runs the DJL of Maven Central, and compares the profile with the time that the program itself measured. */
 @Timeout(180)
 final class DjlIT {
 
@@ -29,7 +29,7 @@ final class DjlIT {
 
     @Spec("14.22")
     @Test
-    void aRealRun() throws IOException {
+    void theProfileOfARealRunFitsTheTimeThatTheProgramMeasured() throws IOException {
         String platform = System.getProperty("os.name") + " " + System.getProperty("os.arch");
         assumeTrue(platform.equals("Linux amd64"), "PyTorch's library is for Linux on x86-64");
         String classPath;

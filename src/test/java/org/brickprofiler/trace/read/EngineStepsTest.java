@@ -52,7 +52,7 @@ class EngineStepsTest {
                 + ",\"ts\":" + ts + ",\"dur\":" + dur + ",\"args\":{\"correlation\":" + correlation + ",\"stream\":7}}";
     }
 
-    /** A kernel runs after its step has ended on the host, or beside the next one: its launch decides. */
+    /** A kernel may run after its step has ended on the host, or during the next step: its launch decides. */
     @Spec("14.27")
     @Test
     void aKernelHasThePhaseOfTheStepAroundItsLaunch() throws IOException {
@@ -93,7 +93,7 @@ class EngineStepsTest {
                 slice("kernel", "rms_norm_kernel", 70, ts + 120, 10, correlation));
     }
 
-    /** SGLang draws a step within vLLM's annotation of the same step; another step launches no kernel. */
+    /** An annotation of SGLang is nested in vLLM's annotation of the same step; the last step launches no kernel. */
     @Spec("14.27")
     @Test
     void stepsHaveTheNumbersThatTheirAnnotationsStateAndTheTimeOfTheirKernels() throws IOException {
@@ -140,7 +140,7 @@ class EngineStepsTest {
 
     @Spec("14.27")
     @Test
-    void ofTooManyStepsThePhasesAreKnown() {
+    void tooManyStepsHaveTheirPhasesButAreNotListed() {
         EngineSteps steps = new EngineSteps();
         EngineSteps.Annotation decode =
                 EngineSteps.annotation("step[DECODE bs=1]").orElseThrow();

@@ -65,7 +65,7 @@ final class FormsOfATraceProperties {
         NONE
     }
 
-    /** A slice with those inside it, in us. Immutable. */
+    /** A slice and the slices nested in it, in us. Immutable. */
     private record Slice(
             String name, String category, int pid, int tid, long ts, long dur, String args, List<Slice> inside) {
 
@@ -79,7 +79,7 @@ final class FormsOfATraceProperties {
             inside.forEach(slice -> slice.complete(events));
         }
 
-        /** Its arguments may stand with its begin or with its end. */
+        /** Adds a begin and an end, of which one has the arguments. */
         void beginAndEnd(List<String> events, boolean argsLast) {
             String more = ",\"args\":{" + args + "}";
             events.add(event("B", ts, argsLast ? "" : more));
@@ -88,7 +88,7 @@ final class FormsOfATraceProperties {
         }
     }
 
-    /** Makes a trace at random. */
+    /** Generates a random trace. */
     private static final class Maker {
         private final Random random;
         private final Marks marks;
@@ -222,7 +222,7 @@ final class FormsOfATraceProperties {
         }
     }
 
-    /** Slices of a row that overlap stand on rows beside it when they are converted. */
+    /** A conversion draws overlapping slices of a row on additional rows, which still count as one row. */
     @Property(tries = 200)
     void slicesThatOverlapAreStillOfTheirRow(@ForAll Random random, @ForAll Marks marks) throws IOException {
         List<Slice> slices = new ArrayList<>();

@@ -90,7 +90,7 @@ final class GzipMembersTest {
         }
     }
 
-    /** Large enough for a thread of its own, and with members that end anywhere in its buffers. */
+    /** The file is so large that a separate thread unpacks it, and its members end anywhere in the buffers. */
     @Spec("14.6")
     @Test
     void aFileOfManyMembersIsReadWhole(@TempDir Path folder) throws IOException {

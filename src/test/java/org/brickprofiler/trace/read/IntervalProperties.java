@@ -16,7 +16,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.brickprofiler.testing.Spec;
 
-/** Sorting, self times and unions, against sets of single nanoseconds. */
+/** Sorting, self times and unions, compared with sets of single nanoseconds. */
 final class IntervalProperties {
 
     private static final int END = 60;

@@ -64,7 +64,10 @@ final class LargeTrace extends InputStream {
         return read;
     }
 
-    /** Events in an order of their own within the part, and every other part late by two. */
+    /**
+     * Returns the events of the next part, the latest first. Of each four parts, the second and the fourth are
+     * exchanged.
+     */
     private String part() {
         StringBuilder text = new StringBuilder();
         long base = part % 4 == 1 ? part + 2 : part % 4 == 3 ? part - 2 : part;
@@ -77,10 +80,10 @@ final class LargeTrace extends InputStream {
     }
 
     /**
-     * Reads such a trace.
+     * Reads a generated trace and prints the result.
      *
-     * @param arguments {@code profile} or {@code timeline}, the number of kernels, a multiple of 256, and of their
-     *     names
+     * @param arguments {@code profile} or {@code timeline}, the number of kernels, which is a multiple of 256, and the
+     *     number of their names
      */
     public static void main(String[] arguments) throws IOException {
         LargeTrace trace = new LargeTrace(Long.parseLong(arguments[1]), Integer.parseInt(arguments[2]));

@@ -89,8 +89,8 @@ final class LargeTraceIT {
                             + process + ", " + kernel + ", " + kernel + ", NULL FROM i");
             export.execute(numbers + "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT 100 * n, 100 * n + 10, 0, "
                     + thread + ", n, " + kernel + " FROM i");
-            // Five ranges around each launch, of which the innermost comes first; their names are all different but
-            // one.
+            // Five ranges around each launch, the innermost first. All innermost ranges have one name; the names of the
+            // others are all different.
             for (int around = 0; around < 5; around++) {
                 String name = around == 0 ? "'inner'" : "'outer ' || n";
                 export.execute(numbers + "INSERT INTO NVTX_EVENTS SELECT 100 * n - " + around + ", 100 * n + 20 + "

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The bricks of products and element-wise kernels, by their place and by the modules around their launches. */
 final class LayerPlacesTest {
 
-    /** Kernels by one letter each. */
+    /** The kernel that each letter stands for. */
     private static final Map<Character, String> KERNELS = Map.ofEntries(
             Map.entry('P', "ampere_bf16_s16816gemm_bf16_128x64"),
             Map.entry('H', "nvjet_tst_192x8_64x8_4x1_v_bz_TNT"),
@@ -78,7 +78,7 @@ final class LayerPlacesTest {
         return Traces.read(Traces.array(kernels(letters, 7)));
     }
 
-    /** How often each brick is there that one of the letters can be. */
+    /** Returns the number of events of each brick. */
     private static Map<String, Long> counts(TraceProfile reading) {
         Map<String, Long> counts = new TreeMap<>();
         for (BrickStats brick : reading.snapshot().bricks()) {
@@ -150,7 +150,7 @@ final class LayerPlacesTest {
                 .doesNotContainKeys("Gemm", "GateUpProjection", "Elementwise", "Multiply");
     }
 
-    /** On a device the order is the program's: what follows the softmax mixes values. */
+    /** On a device, kernels run in the program's order, so the first product after the softmax mixes the values. */
     @Spec("14.13")
     @Test
     void aProductTooManyAfterTheSoftmaxIsNotTakenForLateValues() throws IOException {
@@ -195,7 +195,7 @@ final class LayerPlacesTest {
     }
 
     @Test
-    void collectivesPartProductsAsNormsDo() throws IOException {
+    void collectivesSeparateProductsAsNormsDo() throws IOException {
         assertThat(products("PAPrPGPrPA"))
                 .isEqualTo(Map.of(
                         "QkvProjection",
@@ -260,7 +260,7 @@ final class LayerPlacesTest {
     }
 
     @Test
-    void generalKernelsAreOfTheBlockAroundThem() throws IOException {
+    void generalKernelsBelongToTheBlockAroundThem() throws IOException {
         assertThat(products("NPmm+ccAcP+NPGP+NPtcA"))
                 .containsEntry("AttentionCopy", 4L)
                 .containsEntry("ResidualAdd", 2L)
@@ -276,7 +276,7 @@ final class LayerPlacesTest {
 
     @Spec("14.13")
     @Test
-    void aBiasAScaleAndWhatMultipliesNothingRotateNothing() throws IOException {
+    void aBiasAScaleAndKernelsWithoutAMultiplicationRotateNothing() throws IOException {
         for (String between : List.of("+", "m", "+m", "mmc", "fm+", "a", "aa+")) {
             assertThat(counts(read("NP" + between + "AP" + "NPGP" + "NP" + between + "A")))
                     .as(between)
@@ -350,7 +350,7 @@ final class LayerPlacesTest {
                 .containsEntry("AttentionCopy", 3L);
     }
 
-    /** A softmax is an attention's only if a product uses it: here a classifier's and a router's are none. */
+    /** A softmax belongs to an attention only if a product uses it, unlike that of a classifier or a router. */
     @Spec("14.13")
     @Test
     void aSoftmaxThatNoProductUsesIsNoAttention() throws IOException {
@@ -435,7 +435,7 @@ final class LayerPlacesTest {
 
     @Spec("14.13")
     @Test
-    void layerNormsPartTheBlocksOfADiffusionTransformer() throws IOException {
+    void layerNormsSeparateTheBlocksOfADiffusionTransformer() throws IOException {
         String ofTwo = "PLPL" + "PPuPL" + "PPuPL" + "PnPnPnPnPP" + "aA";
         assertThat(products("LPnPnPA" + ofTwo.repeat(3)))
                 .as("text and image apart, each with a product that modulates")
@@ -508,7 +508,7 @@ final class LayerPlacesTest {
 
     // ---- by module ----
 
-    /** A slice of the host, from a time on for 1,000 us. */
+    /** A slice on a thread of the host; times in us. */
     private static String host(String name, String category, long ts, long dur) {
         return Traces.slice(name, category, 1, ts, dur);
     }
@@ -674,7 +674,7 @@ final class LayerPlacesTest {
                     module("Linear_3", 80, 5),
                     launch(6, 81)));
         }
-        // The attention of another layer: without any, modules are not asked.
+        // The attention of another layer.
         events.addAll(List.of(launched('A', 7, 900), launch(7, 390)));
 
         Map<String, Long> bricks = counts(Traces.read(Traces.array(events.toArray(String[]::new))));
@@ -756,7 +756,7 @@ final class LayerPlacesTest {
                 .isEqualTo(Map.of("LmHead", 2L));
     }
 
-    /** Adds a launch of a kernel, in a module unless that is empty; returns the number of launches. */
+    /** Adds a launch of a kernel, in a module unless the module's name is empty; returns the number of launches. */
     private static int launchIn(String module, char letter, int launches, long ts, List<String> events) {
         if (!module.isEmpty()) {
             events.add(module(module, ts, 2));
@@ -812,7 +812,7 @@ final class LayerPlacesTest {
     }
 
     @Test
-    void annotationsNameThemToo() throws IOException {
+    void annotationsNameTheProductsToo() throws IOException {
         TraceProfile reading = Traces.read(Traces.array(
                 host("model.layers.3.self_attn.o_proj", "user_annotation", 0, 10),
                 launch(1, 5),

@@ -66,7 +66,7 @@ final class MicrosecondsTest {
     }
 
     @Test
-    void aNumberOfAnyLengthEnds() {
+    void aNumberOfTooManyDigitsIsMalformed() {
         assertThat(ns("1".repeat(100_000))).isEqualTo(Microseconds.MALFORMED);
     }
 

@@ -23,7 +23,7 @@ final class NsightExport implements AutoCloseable {
     static final int MARK = 34;
     static final int DOMAIN = 75;
 
-    /** When the recording began, by the tables of this class. */
+    /** The start of the recording in the tables of this class, Unix time in ns. */
     static final long EPOCH_NS = 1_779_630_014_975_716_426L;
 
     private static final String DEVICE = "start, end, deviceId, streamId, correlationId, globalPid, ";
@@ -52,7 +52,7 @@ final class NsightExport implements AutoCloseable {
      * Creates a database.
      *
      * @param file the file
-     * @param lacking names of tables that it does not have, and of columns that its tables do not
+     * @param lacking names of tables and columns that the database lacks
      */
     NsightExport(Path file, String... lacking) throws SQLException {
         database = DriverManager.getConnection("jdbc:sqlite:" + file);
@@ -96,7 +96,7 @@ final class NsightExport implements AutoCloseable {
         }
     }
 
-    /** The number of a string, which is registered if need be. */
+    /** Returns the identifier of a string, and registers the string if it is new. */
     int string(String text) throws SQLException {
         if (!strings.contains(text)) {
             strings.add(text);
@@ -134,7 +134,7 @@ final class NsightExport implements AutoCloseable {
                 string("short"));
     }
 
-    /** A call of a microsecond. */
+    /** Inserts a launch that takes a microsecond. */
     void launch(int process, int thread, int correlation, long start) throws SQLException {
         insert(
                 "CUPTI_ACTIVITY_KIND_RUNTIME",
@@ -167,7 +167,7 @@ final class NsightExport implements AutoCloseable {
                 globalTid(process, thread));
     }
 
-    /** The result of the database itself: for each innermost range, or null, the number and time of kernels. */
+    /** Returns the database's own result: for each innermost range, or {@code (no range)}, number and ns of kernels. */
     Map<String, List<Long>> kernelsByRange() throws SQLException {
         Map<String, List<Long>> found = new TreeMap<>();
         String query = """
@@ -189,8 +189,8 @@ final class NsightExport implements AutoCloseable {
     }
 
     /**
-     * Reads an export, and prints the numbers of events read and counted, and of launches in the range {@code inner}
-     * and elsewhere.
+     * Reads an export, and prints the numbers of events read and counted, and the ns of the kernels that were launched
+     * in the range {@code inner} and elsewhere.
      *
      * @param arguments the file
      */

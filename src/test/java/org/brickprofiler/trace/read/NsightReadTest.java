@@ -167,7 +167,7 @@ final class NsightReadTest {
     }
 
     @Test
-    void timesThatAreNoneAreFaulty() throws Exception {
+    void invalidTimesAreFaulty() throws Exception {
         try (NsightExport export = new NsightExport(file())) {
             export.kernel(1, 1, 100, 90, "k");
             export.kernel(1, 1, Long.MIN_VALUE, 90, "k");
@@ -228,7 +228,7 @@ final class NsightReadTest {
     }
 
     @Test
-    void withoutRangesOrLaunchesThereAreKernelsStill() throws Exception {
+    void kernelsAreReadWithoutRangesOrLaunches() throws Exception {
         try (NsightExport export = new NsightExport(file(), "NVTX_EVENTS")) {
             export.kernel(1, 1, 600, 700, "k");
         }
@@ -301,7 +301,7 @@ final class NsightReadTest {
 
     @Spec("14.15")
     @Test
-    void rangesAcrossThreadsHoldNothingAndOpenOnesAreFaulty() throws Exception {
+    void rangesAcrossThreadsAndOpenRangesHoldNothing() throws Exception {
         try (NsightExport export = new NsightExport(file())) {
             export.insert(
                     "NVTX_EVENTS",
@@ -365,7 +365,7 @@ final class NsightReadTest {
 
     @Spec("14.15")
     @Test
-    void graphsAsOneBlockAreSaidToBeThat() throws Exception {
+    void graphsThatWereTracedAsOneBlockAreNamedSo() throws Exception {
         try (NsightExport export = new NsightExport(file())) {
             export.range(1, 1, 0, 1_000, "decode");
             export.launch(1, 1, 5, 50);
@@ -543,7 +543,7 @@ final class NsightReadTest {
     }
 
     @Test
-    void readsStreamsAndPackedOnesAlike() throws Exception {
+    void readsStreamsAndPackedFilesAlike() throws Exception {
         writeNested();
         byte[] bytes = Files.readAllBytes(file());
         Path packed = Files.write(folder.resolve("export.gz"), Traces.packed(bytes));
@@ -564,7 +564,7 @@ final class NsightReadTest {
             export.kernel(1, 1, 600, 700, "k");
         }
         byte[] bytes = Files.readAllBytes(file());
-        // The number of a journal that is written ahead, in which form a database wants files beside it.
+        // The file format versions for a write-ahead log (WAL), for which SQLite creates files beside the database.
         bytes[18] = 2;
         bytes[19] = 2;
         Files.write(file(), bytes);
@@ -592,7 +592,7 @@ final class NsightReadTest {
                         + ": an SQLite database needs org.xerial:sqlite-jdbc on the class path");
     }
 
-    /** Reads a file in a process in which this class itself needs no driver. */
+    /** Reads a file in another process. Unlike the test class, this class needs no driver. */
     static final class Reading {
         public static void main(String[] arguments) throws IOException {
             TraceReader.profile(Path.of(arguments[0]));

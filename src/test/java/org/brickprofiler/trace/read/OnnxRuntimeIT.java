@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** ONNX Runtime as Maven Central has it: profiles of real runs, compared with what the program itself measured. */
+/** Runs the ONNX Runtime of Maven Central, and compares profiles with the times that the program itself measured. */
 @Timeout(120)
 final class OnnxRuntimeIT {
 
@@ -27,11 +27,11 @@ final class OnnxRuntimeIT {
     @TempDir
     private Path folder;
 
-    /** The nodes of the models are fused by ONNX Runtime; the products of four layers and the head are not. */
+    /** ONNX Runtime fuses nodes of the models, but not the products of the four layers and of the head. */
     @Spec("14.21")
     @ParameterizedTest
     @CsvSource({"OPTIMUM, 37", "MERGED, 37", "PYTORCH, 37", "GENAI, 29"})
-    void aRealRun(String exporter, int products) throws IOException {
+    void theProfileOfARealRunFitsTheTimesThatTheProgramMeasured(String exporter, int products) throws IOException {
         String jar;
         try (Stream<Path> jars = Files.list(JARS)) {
             jar = jars.map(Path::toString).findFirst().orElseThrow();
@@ -44,7 +44,7 @@ final class OnnxRuntimeIT {
         String[] measured = result.out().strip().split(" ", 4);
         long allNs = Long.parseLong(measured[0]);
         long firstNs = Long.parseLong(measured[1]);
-        // A run in the profile lacks the way through JNI, and what interrupts the program there.
+        // A run in the profile excludes the path through JNI and interruptions of the program there.
         long leastNs = Long.parseLong(measured[2]) / 4;
 
         TraceProfile all =

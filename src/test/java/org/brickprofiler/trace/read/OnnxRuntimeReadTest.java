@@ -25,9 +25,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Profiles of ONNX Runtime. The totals of the files were taken by a program in Python that shares nothing with the
- * reader: the sums of {@code dur} over {@code model_run} and over the nodes, from those of {@code If} the nodes inside
- * subtracted.
+ * Profiles of ONNX Runtime. A Python program that shares no code with the reader computed the totals of the files: the
+ * sums of {@code dur} over {@code model_run} and over the nodes. It subtracted the time of the nodes inside an
+ * {@code If} from that of the {@code If}.
  */
 final class OnnxRuntimeReadTest {
 
@@ -227,7 +227,7 @@ final class OnnxRuntimeReadTest {
         assertThat(profile.snapshot().bricks()).extracting(BrickStats::name).containsExactly(brick);
     }
 
-    /** A parent follows its children in the file, and is no longer than they are because of rounding. */
+    /** A parent follows its children in the file. Because of rounding, it may be no longer than they are. */
     @Spec("14.21")
     @Test
     void aNodeWithASubgraphHasItsSelfTime() throws IOException {
@@ -458,8 +458,8 @@ final class OnnxRuntimeReadTest {
     }
 
     /**
-     * Of 30 runs of 6 layers, 16 rows times 256 x 256; the weights are those of all products, which are packed and not
-     * in the file.
+     * Each of 30 runs has 6 layers, whose product {@code q} multiplies 16 rows by 256 x 256 weights. The working set is
+     * the weights of all products, which are packed and not in the file.
      */
     @Spec("14.23")
     @Test

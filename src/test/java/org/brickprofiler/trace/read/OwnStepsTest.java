@@ -81,7 +81,7 @@ class OwnStepsTest {
     @Spec("14.30")
     @ParameterizedTest
     @EnumSource
-    void aBrickOutsideOfItsThreadsStepsHasThePhaseOfThoseUnderWay(RoundTrip.Format format) throws Exception {
+    void aBrickOutsideOfItsThreadsStepsHasThePhaseOfTheStepsUnderWay(RoundTrip.Format format) throws Exception {
         profiler.beginStep(StepInfo.prefill(8));
         brick(BrickId.RMS_NORM, 100);
         inThread(() -> {
@@ -101,7 +101,7 @@ class OwnStepsTest {
     @Spec("14.30")
     @ParameterizedTest
     @EnumSource
-    void aBrickThatRanMostlyInTheStepBefore(RoundTrip.Format format) throws Exception {
+    void aBrickThatRanMostlyInTheStepBeforeHasThePhaseInWhichItEnds(RoundTrip.Format format) throws Exception {
         profiler.beginStep(StepInfo.prefill(8));
         brick(BrickId.RMS_NORM, 10);
         long timer = profiler.startBrick(BrickId.FUSED_ATTENTION);
@@ -152,7 +152,7 @@ class OwnStepsTest {
         assertSamePhases(format);
     }
 
-    /** Workers without a step: between the steps, in one, and for a layer of one. */
+    /** Workers without a step of their own, between two steps and during one. */
     @Spec("14.30")
     @ParameterizedTest
     @EnumSource
@@ -174,7 +174,7 @@ class OwnStepsTest {
     @Spec("14.30")
     @ParameterizedTest
     @EnumSource
-    void aThreadWithAStepThatWorksForTheLayerOfAnotherOne(RoundTrip.Format format) throws Exception {
+    void workForALayerHasThePhaseOfTheLayersStep(RoundTrip.Format format) throws Exception {
         profiler.beginStep(StepInfo.prefill(8));
         profiler.startLayer();
         long layer = profiler.layerToken();
@@ -260,7 +260,7 @@ class OwnStepsTest {
         assertThat(RoundTrip.phases(format.read(read.timeline()).snapshot())).isEmpty();
     }
 
-    /** A file of each format, read as a timeline and written in the other one. */
+    /** A file of each format, read as a timeline and written in each format. */
     @Spec("14.30")
     @ParameterizedTest
     @EnumSource
@@ -278,7 +278,7 @@ class OwnStepsTest {
         }
     }
 
-    /** The versions before did not state phases, and the places of steps do not always show them. */
+    /** Files of former versions do not state phases, and the positions of steps do not always show them. */
     @Spec("14.30")
     @ParameterizedTest
     @CsvSource({"PERFETTO, 3, 2", "CHROME, 2, 1"})

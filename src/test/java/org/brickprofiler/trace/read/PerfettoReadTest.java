@@ -218,9 +218,9 @@ final class PerfettoReadTest {
         assertThat(reading.snapshot().totalNs()).isEqualTo(2);
     }
 
-    /** As older writers do; the field is none of the schema that the tests are compiled with. */
+    /** Older writers set a field that the schema of the tests lacks. */
     @Test
-    void aSequenceIsClearedByAFieldOfItsOwnToo() throws IOException {
+    void theFieldOfOlderWritersClearsASequenceToo() throws IOException {
         UnknownFieldSet cleared = UnknownFieldSet.newBuilder()
                 .addField(41, UnknownFieldSet.Field.newBuilder().addVarint(1).build())
                 .build();
@@ -387,9 +387,12 @@ final class PerfettoReadTest {
         byte[] deep = trace.build().toByteArray();
         ReadOptions small = ALL.withLimits(new ReadOptions.Limits(20, 300, 5, 8, 6));
 
-        for (byte[] bytes : List.of(longName, manySequences, deep)) {
-            assertThatExceptionOfType(TraceFormatException.class).isThrownBy(() -> Traces.read(bytes, small));
-        }
+        assertThat(Traces.refused(() -> Traces.read(longName, small)))
+                .hasMessageContaining("a text of 301 bytes; 300 is the limit");
+        assertThat(Traces.refused(() -> Traces.read(manySequences, small)))
+                .hasMessageContaining("there are more than 8 sequences of packets");
+        assertThat(Traces.refused(() -> Traces.read(deep, small)))
+                .hasMessageContaining("too many slices are open at once; 6 is the limit of a row");
     }
 
     @Test

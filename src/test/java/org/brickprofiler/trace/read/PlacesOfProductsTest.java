@@ -26,9 +26,9 @@ import org.junit.jupiter.api.Test;
 /**
  * The projections of products, found by their place, compared with the modules of the trace, or with the shapes of the
  * operands if the model was compiled. Both are taken from the file by a reader of JSON that knows nothing of the
- * library, and hidden from the library. In the trace of Qwen2, projections are called {@code Linear_N}, and N counts
- * those of the layers in the order in which the model calls them: query, key, value, output, gate, up, down. The
- * compiled models have 192 rows, a hidden size of 512 and 1,024 in the feed-forward block.
+ * library, and hidden from the library. In the trace of Qwen2, projections are called {@code Linear_N}, and N numbers
+ * the projections in the order in which the model calls them: query, key, value, output, gate, up, down. The compiled
+ * models have 192 rows, a hidden size of 512 and 1,024 in the feed-forward block.
  */
 final class PlacesOfProductsTest {
 
@@ -197,7 +197,7 @@ final class PlacesOfProductsTest {
         return accuracy(device(trace), modules(trace), truth);
     }
 
-    /** The same of stretches of a trace that begin and end anywhere in a layer. */
+    /** Compares parts of a trace that begin and end anywhere in a layer. */
     private static void assertNothingIsWrongHoweverItIsCut(String name, int eventsOfLayer, Truth truth)
             throws IOException {
         JsonNode trace = trace(name);
@@ -296,7 +296,7 @@ final class PlacesOfProductsTest {
                 .hasToString("99 of 99 kernels, 362114 of 362114 ns; {}");
     }
 
-    /** In the first layer, a product for the rotation stands beside the projections, and the four stay products. */
+    /** In the first layer, a product for the rotation is beside the three projections, so none of the four is named. */
     @Test
     void productsOfACompiledDecoderAreFoundByTheirPlace() throws IOException {
         JsonNode trace = trace("torch-llama-compiled.json.gz");
@@ -305,7 +305,7 @@ final class PlacesOfProductsTest {
                 .hasToString("81 of 90 kernels, 275044 of 303493 ns; {QkvProjection taken for Gemm=9}");
     }
 
-    /** The norms of queries and keys divide the projections. The first layer and the one before it stay products. */
+    /** The norms of queries and keys divide the projections. The first layer and the layer before it are not named. */
     @Test
     void productsOfACompiledDecoderWithNormsOfQueriesAndKeysAreFound() throws IOException {
         JsonNode trace = trace("torch-gemma3-compiled.json.gz");

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
-@SuppressWarnings("InputStreamSlowMultibyteRead") // as slow as they may be
+@SuppressWarnings("InputStreamSlowMultibyteRead") // these streams may be slow
 final class ReadAheadTest {
 
     private final Random random = new Random(3);

@@ -19,7 +19,7 @@ import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 
 /**
- * The tables of three real traces. The totals were taken from the files by a program that shares nothing with this one:
+ * The tables of real traces. A program that shares no code with the library computed the totals of three of them:
  *
  * <pre>{@code
  * import gzip, json, sys, collections
@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
  * print(len(ev), len(dev), sum(sums.values()), busy, until - min(e['ts'] for e in dev))
  * }</pre>
  *
- * which prints, in microseconds, of the mixture of experts
+ * It prints, in microseconds, for the mixture of experts
  *
  * <pre>{@code
  * 31056 1161389 attn
@@ -46,8 +46,8 @@ import org.junit.jupiter.api.Test;
  * 64041 64041 5979384 5971915 13616201
  * }</pre>
  *
- * of the small run {@code 1348 98 49816 49758 16025575} with {@code 16 39080 Memcpy HtoD} (244,403,360 bytes) and
- * {@code 3 8 Memset}, and of the training step {@code 109123 9450 501567 388587 464594} with {@code 42 130655
+ * for the small run {@code 1348 98 49816 49758 16025575} with {@code 16 39080 Memcpy HtoD} (244,403,360 bytes) and
+ * {@code 3 8 Memset}, and for the training step {@code 109123 9450 501567 388587 464594} with {@code 42 130655
  * ncclKernel_SendRecv}, {@code 18 32880 ncclKernel_AllReduce} and {@code 150 50656 Memcpy HtoD}.
  */
 final class RealTracesTest {
@@ -138,7 +138,7 @@ final class RealTracesTest {
         assertGolden(reading, "simple-add.txt");
     }
 
-    /** The sums by range were taken from the database by a query as that of {@link NsightExport#kernelsByRange}. */
+    /** A query like that of {@link NsightExport#kernelsByRange} computed the sums by range from the database. */
     @Test
     void exportOfNsightSystems() throws IOException {
         TraceProfile reading = Traces.read(Traces.NSIGHT, ReadOptions.defaults());
@@ -158,9 +158,7 @@ final class RealTracesTest {
         assertGolden(reading, "nsight.txt");
     }
 
-    /**
-     * The sums were taken from the XSpace by a program of its own: the events of all lines of the planes of devices.
-     */
+    /** A separate program computed the sums from the XSpace, over the events of all lines of the planes of devices. */
     @Spec("14.20")
     @Test
     void traceOfXlaWithDevicesByName() throws IOException {
@@ -254,9 +252,9 @@ final class RealTracesTest {
         assertThat(shares).hasSize(3).allSatisfy(line -> assertThat(line).containsPattern("% of (wall|brick) time"));
     }
 
-    /** The columns of today in the page's table, which are made of the very profiles. */
+    /** The columns without "before" in the table of {@code docs/traces.md} are the shares in the profiles. */
     @Test
-    void littleTimeIsOther() throws IOException {
+    void theTableOfTheDocumentHasTheSharesOfTheProfiles() throws IOException {
         List<String> rows = Files.readAllLines(Path.of("docs", "traces.md")).stream()
                 .filter(line -> line.matches("\\| `[\\w-]+` \\| [0-9.]+ \\| [0-9.]+ \\| [0-9.]+ \\| [0-9.]+ \\|.*"))
                 .toList();

@@ -70,7 +70,7 @@ final class RequiredTextTest {
         assertThat(mayBeFound(regex, Pattern.CASE_INSENSITIVE, NAME)).isTrue();
     }
 
-    /** A pattern that tries combinations without end, on a text that lacks its required end. */
+    /** A pattern with catastrophic backtracking, on a text that lacks its required end. */
     @Test
     void aPatternCostsNothingIfItCannotMatch() {
         TraceRules rules = TraceRules.parse("x <- name=/a*a*a*a*a*a*gemm$/");

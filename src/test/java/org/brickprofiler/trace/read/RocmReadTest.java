@@ -75,7 +75,7 @@ final class RocmReadTest {
         assertThat(Omissions.faults(profile.omissions())).isEmpty();
     }
 
-    /** 302 us is the time from the first start to the last end; the busy time was taken by a program of its own. */
+    /** 302 us is the time from the first start to the last end; a separate program computed the busy time. */
     @Spec("14.26")
     @Test
     void overlappingKernelsAreBusyOnce() throws IOException {
@@ -171,10 +171,10 @@ final class RocmReadTest {
                 .containsKey("RmsNorm x 3");
     }
 
-    /** Otherwise the copy of 4 KiB in two parts had 8 KiB. */
+    /** Otherwise a copy of 4 KiB in two parts would count 8 KiB. */
     @Spec("14.26")
     @Test
-    void theBytesOfACallThatMadeTwoCopiesAreNotKnownOfEach() throws Exception {
+    void theBytesOfEachCopyOfACallWithTwoCopiesAreUnknown() throws Exception {
         Path split = rpd(
                 "INSERT INTO rocpd_op VALUES (6,0,1,0,1340,1380,1,4)", "INSERT INTO rocpd_api_ops VALUES (9, 3, 6)");
 
@@ -212,7 +212,7 @@ final class RocmReadTest {
     /** rocmProfileData draws a slice around the kernels of a graph, and slices of markers around those of a range. */
     @Spec("14.26")
     @Test
-    void whatTheJsonDrawsAroundKernelsIsNoWork() throws IOException {
+    void slicesThatTheJsonDrawsAroundKernelsAreNoWork() throws IOException {
         String json = """
                 [ {}
                 ,{"name": "process_name", "ph": "M", "pid":"2","args":{"name":"GPU2"}}
@@ -303,7 +303,7 @@ final class RocmReadTest {
 
     @Spec("14.26")
     @Test
-    void timesThatAreNoneAreCounted() throws IOException {
+    void invalidTimesAreReported() throws IOException {
         TraceProfile profile = read(KERNELS
                 + "\"KERNEL_DISPATCH\",1,1,\"k\",1,10,30\n"
                 + "\"KERNEL_DISPATCH\",1,1,\"k\",2,40,35\n"

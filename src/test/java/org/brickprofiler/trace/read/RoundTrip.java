@@ -92,7 +92,7 @@ final class RoundTrip {
         return phases;
     }
 
-    /** A timeline has the bricks and phases of a profile in each format, and after a conversion from each to each. */
+    /** Asserts that a timeline has a profile's bricks and phases in each format, and after each conversion. */
     static void assertSame(Timeline timeline, ProfileSnapshot expected) throws IOException {
         for (Format format : Format.values()) {
             assertSame(format.toString(), format.read(timeline).snapshot(), expected);

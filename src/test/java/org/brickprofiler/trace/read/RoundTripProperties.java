@@ -53,7 +53,7 @@ final class RoundTripProperties {
         APPLICATION
     }
 
-    /** An operation, after so much time. */
+    /** An operation after a pause. */
     record Op(What what, int brick, long pauseNs, long number) {}
 
     @Provide
@@ -75,7 +75,7 @@ final class RoundTripProperties {
         private final LongConsumer device;
         private final Deque<Long> timers = new ArrayDeque<>();
 
-        /** A run beside a device, which takes work of so many ns. */
+        /** Creates a run; the device accepts the ns of the work that each operation enqueues. */
         Run(FakeClock clock, LongConsumer device, BrickProfiler profiler, TraceRecorder recorder) {
             this.clock = clock;
             this.device = device;
@@ -208,8 +208,8 @@ final class RoundTripProperties {
     }
 
     /**
-     * If some samples are a device's, which are resolved at a wait, the timeline does not show which of two samples was
-     * the last. A timeline has no samples without a time.
+     * Returns the bricks that have samples with a time, because a timeline has no others. Their last time is 0: if a
+     * wait resolved samples of a device, the timeline does not show which of two samples was the last.
      */
     private static List<RoundTrip.Brick> timed(List<RoundTrip.Brick> bricks) {
         return bricks.stream()

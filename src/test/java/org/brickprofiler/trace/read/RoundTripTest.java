@@ -107,7 +107,7 @@ final class RoundTripTest {
         }
     }
 
-    /** Halves of surrogate pairs have no encoding in a file; before, both names were the same one there. */
+    /** Halves of surrogate pairs have no encoding in a file; former versions wrote such names alike. */
     @Spec("14.9")
     @Test
     void namesThatDifferInHalfASurrogatePairStayApart() throws IOException {
@@ -127,7 +127,7 @@ final class RoundTripTest {
         }
     }
 
-    /** 16 days; before, the timeline cut what was longer than 39 hours. */
+    /** 16 days; former versions of the timeline truncated durations at 39 hours. */
     @Spec("14.9")
     @Test
     void aBrickOfManyDaysKeepsItsTime() throws IOException {
@@ -162,7 +162,7 @@ final class RoundTripTest {
     }
 
     @Test
-    void moreNamesThanThereIsRoomFor() throws IOException {
+    void namesThatTheProfilerHasNoRoomForShareABrick() throws IOException {
         for (int i = 0; i < 5_000; i++) {
             clock.advance(1);
             profiler.record(profiler.brickKey("brick " + i, BrickCategory.FFN), 7, 2);
@@ -269,7 +269,7 @@ final class RoundTripTest {
     @Spec("14.9")
     @ParameterizedTest
     @EnumSource(RoundTrip.Format.class)
-    void lostSpansAreTold(RoundTrip.Format format) throws IOException {
+    void lostSpansAreReported(RoundTrip.Format format) throws IOException {
         recorder = TraceRecorder.builder().clock(clock).threadCapacity(4).build();
         profiler = profiler(Attribution.LITERAL);
         for (int i = 0; i < 10; i++) {
@@ -341,7 +341,7 @@ final class RoundTripTest {
                 .getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    /** A trace of the former number, in which nothing goes without saying: RmsNorm is there as no sample, too. */
+    /** A trace of the former format, which states every sample. It also has a slice RmsNorm that is no sample. */
     @Test
     void aFormerPerfettoTraceKeepsItsMeaning() throws IOException {
         Path former =
@@ -407,7 +407,7 @@ final class RoundTripTest {
                 assertThat(refused.offset()).isBetween(0L, (long) length);
             }
         }
-        // After the process, the clocks, its thread, the head of the sequence, two begins and two ends.
+        // After the process, the clocks, the thread, the head of the sequence, two begins and two ends.
         assertThat(read).isEqualTo(8);
         assertThat(Omissions.faults(Traces.read(whole, ReadOptions.defaults()).omissions()))
                 .isEmpty();
@@ -420,7 +420,7 @@ final class RoundTripTest {
         }
     }
 
-    /** The file that a conversion makes of a file without its end says so, too. */
+    /** A conversion of a file without its end states in its output that the trace was cut off. */
     @Spec("14.6")
     @ParameterizedTest
     @EnumSource(RoundTrip.Format.class)
@@ -486,7 +486,7 @@ final class RoundTripTest {
     }
 
     @Test
-    void theProducerComesBeforeTheEvents() {
+    void aProducerAfterTheEventsIsRefused() {
         String late = "{\"traceEvents\": [" + Traces.slice("a", 0, 1) + "], \"producer\": \"brick-profiler 1\"}";
 
         assertThatExceptionOfType(TraceFormatException.class)

@@ -191,7 +191,7 @@ final class RunSummaryTest {
         assertThat(read(log.toString()).text()).isEqualTo(read(old).text()).doesNotContain("faulty");
     }
 
-    /** The beginning of a long stream has no times, that of a detailed run no means. */
+    /** The beginning of a long stream has no times, and the beginning of a detailed run has no means. */
     @Spec("14.29")
     @Test
     void summariesWhoseTimesComeLateAreRead() throws IOException {
@@ -239,10 +239,10 @@ final class RunSummaryTest {
                         "total 1");
     }
 
-    /** Tasks of a second process have the numbers of the first one's. */
+    /** The numbers of tasks begin again in a second process. */
     @Spec("14.29")
     @Test
-    void aPromptOfAnEarlierProcessIsNoneOfALaterOne() throws IOException {
+    void aLaterProcessHasNoPromptsOfAnEarlierOne() throws IOException {
         String first = "llama_model_loader: loaded\n" + request(0, 7, "30.00", 30, "50.00", "80.00");
         String later = first.replaceAll("(?m)^slot update_slots.*\n", "");
 
@@ -252,7 +252,7 @@ final class RunSummaryTest {
     }
 
     @Test
-    void severalTestsOfOneLineEach() throws IOException {
+    void testsOnOneLineEachAreRead() throws IOException {
         String test = "{\"n_prompt\": %d, \"n_gen\": %d, \"n_depth\": %d, \"avg_ns\": 1000000000, \"stddev_ns\": 5,"
                 + " \"avg_ts\": %d.0, \"samples_ns\": [1000000000], \"samples_ts\": [1.0], \"model_type\": \"m\"}%n";
         JsonNode tests = json(test.formatted(512, 0, 0, 512) + test.formatted(0, 64, 4096, 64))
@@ -352,7 +352,7 @@ final class RunSummaryTest {
     @Spec("14.29")
     @ParameterizedTest
     @ValueSource(strings = {BENCH, SERVER, PERF, OLLAMA, VLLM})
-    void aDamagedFileIsRefusedOrStatesWhatIsMissing(String file) throws IOException {
+    void aTruncatedFileIsRefusedOrALogIsReadUpToTheCut(String file) throws IOException {
         String whole = text(file);
         String report = RunSummary.read(new ByteArrayInputStream(whole.getBytes(UTF_8)), "f")
                 .toJson();

@@ -56,27 +56,27 @@ final class StepsAndWarmupTest {
         assertThat(reading.busyNs()).isEqualTo(40_000);
     }
 
-    private static String joined(String name, String cat, int tid, long ts, long dur, int correlation) {
+    private static String correlated(String name, String cat, int tid, long ts, long dur, int correlation) {
         String slice = slice(name, cat, tid, ts, dur);
         return slice.substring(0, slice.length() - 1) + ",\"args\":{\"correlation\":" + correlation + "}}";
     }
 
-    /** An engine that does not wait is steps ahead of its device. */
+    /** An engine that does not wait for its device may be several steps ahead of it. */
     @Spec("14.5")
     @Test
     void workOfADeviceBelongsToTheStepThatLaunchedIt() throws IOException {
         String events = array(
                 step(1, 1, 0),
-                joined("cudaLaunchKernel", "cuda_runtime", 1, 10, 5, 1),
-                joined("cudaLaunchKernel", "cuda_runtime", 1, 20, 5, 2),
-                joined("cudaMemcpyAsync", "cuda_runtime", 1, 30, 5, 3),
+                correlated("cudaLaunchKernel", "cuda_runtime", 1, 10, 5, 1),
+                correlated("cudaLaunchKernel", "cuda_runtime", 1, 20, 5, 2),
+                correlated("cudaMemcpyAsync", "cuda_runtime", 1, 30, 5, 3),
                 step(2, 1, 100),
-                joined("cudaLaunchKernel", "cuda_runtime", 1, 110, 5, 4),
-                joined("k1", "kernel", 7, 50, 20, 1),
-                joined("k2", "kernel", 7, 120, 30, 2),
-                joined("Memcpy DtoH", "gpu_memcpy", 7, 150, 10, 3),
-                joined("k2", "kernel", 7, 160, 40, 4),
-                joined("lost", "kernel", 7, 200, 5, 9),
+                correlated("cudaLaunchKernel", "cuda_runtime", 1, 110, 5, 4),
+                correlated("k1", "kernel", 7, 50, 20, 1),
+                correlated("k2", "kernel", 7, 120, 30, 2),
+                correlated("Memcpy DtoH", "gpu_memcpy", 7, 150, 10, 3),
+                correlated("k2", "kernel", 7, 160, 40, 4),
+                correlated("lost", "kernel", 7, 200, 5, 9),
                 slice("none", "kernel", 7, 210, 5));
 
         TraceProfile reading = Traces.read(events, OPTIONS.withSkipSteps(1));
@@ -103,7 +103,7 @@ final class StepsAndWarmupTest {
     }
 
     @Test
-    void noStepIsSkippedWithoutAsking() throws IOException {
+    void noStepIsSkippedByDefault() throws IOException {
         assertThat(Traces.read(threeSteps()).eventsCounted()).isEqualTo(5);
     }
 
@@ -132,7 +132,7 @@ final class StepsAndWarmupTest {
 
     @Spec({"14.3", "14.5"})
     @Test
-    void firstExecutionsFarOutOfLineAreWarmup() throws IOException {
+    void firstExecutionsThatAreOutliersAreWarmup() throws IOException {
         TraceProfile reading = Traces.read(series("kernel", steady(900, 300)));
 
         assertThat(Omissions.leftOut(reading))
@@ -151,7 +151,7 @@ final class StepsAndWarmupTest {
     }
 
     @Test
-    void warmupEndsWithTheFirstExecutionInLine() throws IOException {
+    void warmupEndsWithTheFirstExecutionThatIsNoOutlier() throws IOException {
         assertThat(Traces.read(series("kernel", steady(900, 10, 300))).events(Effect.LEFT_OUT))
                 .isOne();
         assertThat(Traces.read(series("kernel", steady(10, 900))).events(Effect.LEFT_OUT))

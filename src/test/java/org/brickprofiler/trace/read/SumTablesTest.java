@@ -156,7 +156,7 @@ final class SumTablesTest {
             PWN(/model/encoder/layers.2/Add_1)                                          | Elementwise
             PWN(PWN(/layers.0/Sigmoid), /layers.0/Mul)                                  | Activation
             """)
-    void aLayerOfTensorRtIsWhatItsNameBeginsWith(String name, String brick) throws IOException {
+    void theNameOfALayerOfTensorRtGivesItsBrick(String name, String brick) throws IOException {
         TraceProfile profile = Traces.read(trt(200, layer(name, "30", "0.15", "100")));
 
         assertThat(profile.snapshot().bricks()).extracting(BrickStats::name).containsExactly(brick);
@@ -461,15 +461,15 @@ final class SumTablesTest {
     // ---- damage ----
 
     /**
-     * Each file is cut at 40 places, and 60 of its digits are changed, one at a time. What is then read has the same
-     * total, states a fault, or differs by less than the numbers of the file can show; otherwise it is refused.
+     * Each file is cut at 40 places, and 60 of its digits are changed, one at a time. The reader refuses the damaged
+     * file, or the profile lists a fault, or its total differs by less than the precision of the numbers in the file.
      */
     @Spec("14.28")
     @ParameterizedTest
     @ValueSource(strings = {TRT, NSYS, UNITRACE, VULKAN})
     void aDamagedFileIsNeverAWrongSumInSilence(String file) throws IOException {
         String log = text(file);
-        // Of the long log, four steps.
+        // Four steps of the long log are enough.
         String[] blocks = log.split("-{16}\n", 6);
         String whole = file.equals(VULKAN) ? String.join("", Arrays.copyOfRange(blocks, 1, 5)) : log;
         long totalNs = Traces.read(whole).snapshot().totalNs();
@@ -515,7 +515,7 @@ final class SumTablesTest {
     }
 
     @Test
-    void aDamagedPackageIsDamage() throws IOException {
+    void aTruncatedPackedLogIsRefused() throws IOException {
         byte[] packed = Traces.packed(BLOCKS);
         byte[] cut = Arrays.copyOf(packed, packed.length - 12);
 

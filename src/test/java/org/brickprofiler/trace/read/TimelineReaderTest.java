@@ -34,7 +34,7 @@ final class TimelineReaderTest {
     // ---- slices ----
 
     @Test
-    void slicesComeByStartTheLongerFirst() throws IOException {
+    void slicesAreSortedByStartWithTheLongerFirst() throws IOException {
         TraceTimeline reading = read(array(
                 slice("late", 9, 1),
                 slice("inner", 2, 3),
@@ -146,7 +146,7 @@ final class TimelineReaderTest {
     }
 
     @Test
-    void argumentsOfManyNamesAreTold() throws IOException {
+    void argumentsBeyondTheLimitOfNamesAreCountedTogether() throws IOException {
         String[] slices = new String[300];
         for (int i = 0; i < slices.length; i++) {
             slices[i] = event("X", "\"name\": \"a\", \"ts\": 1, \"dur\": 1, \"args\": {\"key " + i + "\": 1}");
@@ -241,11 +241,11 @@ final class TimelineReaderTest {
                 flow("f", 6, 2, 10)));
 
         assertThat(lines(reading)).containsExactly("thread 1: a 0..10000 out 1", "thread 2: b 10000..20000 in 1");
-        // A further one of a slice; without two ends the first of 1, and those of 3, 5 and 6.
+        // One second flow of a slice; flows without two ends: the first of identifier 1, and those of 3, 5 and 6.
         assertThat(Omissions.unkept(reading)).isEqualTo(Map.of(Reason.FURTHER_FLOW, 1L, Reason.LOOSE_FLOW, 4L));
     }
 
-    // ---- the whole ----
+    // ---- the whole timeline ----
 
     @Test
     void theCalendarIsThatOfTheTrace() throws IOException {
@@ -360,7 +360,7 @@ final class TimelineReaderTest {
         return perfettoEvent(trace, TrackEvent.Type.TYPE_SLICE_BEGIN, track, ns).setName(name);
     }
 
-    // ---- large ones ----
+    // ---- large timelines ----
 
     @Spec("14.11")
     @Test

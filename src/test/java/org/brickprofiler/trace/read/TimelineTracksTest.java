@@ -72,7 +72,7 @@ final class TimelineTracksTest {
     }
 
     @Test
-    void threadsOfFurtherProcessesBearItsName() throws IOException {
+    void threadsOfFurtherProcessesBearTheNameOfTheirProcess() throws IOException {
         TraceTimeline reading = read(array(
                 row("\"Spans\"", "\"Profiler\"", "Trace", ""),
                 row("5", "6", "x", ""),

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Traces of PyTorch on a processor, as Kineto writes them, and as the older profiler writes them that DJL calls. */
+/** Traces of PyTorch on a processor, written by Kineto and by the older profiler, which DJL calls. */
 final class TorchCpuReadTest {
 
     private static final Path TRACES = Path.of("src", "test", "resources", "traces");
@@ -90,7 +90,7 @@ final class TorchCpuReadTest {
 
     @Spec("14.22")
     @Test
-    void productsAndAttentionAreNoLongerOther() throws IOException {
+    void productsAndAttentionAreNotOther() throws IOException {
         TraceProfile profile = Traces.read(TRACE, ReadOptions.defaults().withKeepWarmup(true));
 
         assertThat(profile.unmatched().events()).isZero();
@@ -140,7 +140,7 @@ final class TorchCpuReadTest {
         }
     }
 
-    /** A module names the products in it, whether it stands before or after its operators in the file. */
+    /** A module names the products in it, even if it follows its operators in the file. */
     @Spec("14.22")
     @Test
     void modulesNameProductsAndAddNoTime() throws IOException {
@@ -191,8 +191,7 @@ final class TorchCpuReadTest {
     }
 
     /**
-     * A run of {@code src/test/engines/DjlEncoder.java}. The sum of the outermost operators was taken by a program in
-     * Python.
+     * A run of {@code src/test/engines/DjlEncoder.java}. A Python program computed the sum of the outermost operators.
      */
     @Spec("14.22")
     @Test
@@ -210,7 +209,7 @@ final class TorchCpuReadTest {
 
     // ---- work ----
 
-    /** The sums are those that a program in Python takes from the shapes in the file. */
+    /** A Python program computed the sums from the shapes in the file. */
     @Spec("14.23")
     @Test
     void productsHaveTheWorkOfTheirShapes() throws IOException {
@@ -250,7 +249,7 @@ final class TorchCpuReadTest {
     /** Work for a part of the time would make each rate too low. */
     @Spec("14.23")
     @Test
-    void oneSampleOfUnknownWorkMakesThatOfItsBrickUnknown() throws IOException {
+    void oneSampleOfUnknownWorkMakesTheWorkOfItsBrickUnknown() throws IOException {
         String known = op("aten::mm", "cpu_op", 1, 4, dims("[[2, 3], [3, 5]]", "[\"float\", \"float\"]"));
 
         TraceProfile profile = Traces.read(Traces.array(known, op("aten::mm", 7, 4)));

@@ -35,13 +35,14 @@ final class TornadoLog {
         return "        \"" + name + "\": {\n            " + String.join(",\n            ", members) + "\n        }";
     }
 
-    /** A task whose kernel took so long. */
+    /** A task whose kernel took a given time. */
     static String task(String name, long kernelNs) {
         return task(name, "Kernels.run", Map.of("TASK_KERNEL_TIME", Long.toString(kernelNs)));
     }
 
     /**
-     * Reads a log that is made while it is read, and prints how often and how long its two tasks ran.
+     * Reads a log that is generated while it is read, and prints the total times of its two tasks and of its copies to
+     * the device, and the wall time, in ns.
      *
      * @param arguments the number of executions
      */

@@ -152,7 +152,7 @@ final class TornadoReadTest {
 
     @Spec("14.14")
     @Test
-    void thereIsNoTimelineOfIt() {
+    void thereIsNoTimelineOfALog() {
         assertThat(refused(() -> TraceReader.timeline(new ByteArrayInputStream(LOG.getBytes(UTF_8)), OPTIONS)))
                 .hasMessageContaining("there is no timeline in what TornadoVM's profiler writes")
                 .matches(refused -> !refused.isDamage());
@@ -190,7 +190,7 @@ final class TornadoReadTest {
     }
 
     @Test
-    void knowsOneThatBeginsWithATask() throws IOException {
+    void recognisesALogThatBeginsWithATask() throws IOException {
         String text = execution("g", Map.of(), task("g.t0", 10));
         String formerVersion =
                 text.replaceAll("\"(BACKEND|METHOD|DEVICE_ID|DEVICE|POWER_USAGE_mW)\": \"[^\"]*\",\\s*", "");
@@ -201,7 +201,7 @@ final class TornadoReadTest {
     }
 
     @Test
-    void aTraceOfAnotherProgramIsNotTakenForOne() throws IOException {
+    void aTraceOfAnotherProgramIsNotTakenForALog() throws IOException {
         String call =
                 "{\"args\": {\"http\": {\"METHOD\": \"GET\"}}, \"ph\": \"X\", \"name\": \"call\", \"ts\": 1, \"dur\": 5}";
 
@@ -210,7 +210,7 @@ final class TornadoReadTest {
     }
 
     @Test
-    void readsAnArrayOfThemAndPackedOnes() throws IOException {
+    void readsAnArrayOfExecutionsAndPackedLogs() throws IOException {
         TraceProfile alone = Traces.read(LOG);
 
         assertThat(Traces.read("[" + FIRST + "," + SECOND + "," + THIRD + "]")
@@ -320,7 +320,7 @@ final class TornadoReadTest {
     }
 
     @Test
-    void timesThatAreNoneAreDroppedAndCounted() throws IOException {
+    void invalidTimesAreDroppedAndReported() throws IOException {
         TraceProfile profile = Traces.read(execution(
                 "g",
                 Map.of("COPY_IN_TIME", "n/a"),

@@ -21,13 +21,13 @@ final class TraceReaderFuzz {
     /** Small limits, so that inputs of a few kilobytes reach them. */
     private static final ReadOptions.Limits SMALL = new ReadOptions.Limits(20, 300, 5, 8, 6);
 
-    /** Fewer than an input holds, so that most go through a file. */
+    /** Fewer events than most inputs contain, so that most events go through a file. */
     private static final int KEPT_EVENTS = 3;
 
     private static final TraceRules RULES = TraceRules.parse("ignore <- args.stream=/^9$/\nx <- args.\"a b\"=/1/")
             .then(TraceRules.builtIn());
 
-    /** The time is that of one input. */
+    /** The timeout applies to one input. */
     @Timeout(10)
     @FuzzTest(maxDuration = "20s")
     @DictionaryEntries({
@@ -54,7 +54,7 @@ final class TraceReaderFuzz {
         timeline(bytes);
     }
 
-    /** A trace that was read can be written, in either format and with its own or another's name. */
+    /** A trace that was read can be written in either format and with either origin. */
     private static void timeline(byte[] bytes) throws IOException {
         try (TraceTimeline reading =
                 TraceReader.timeline(new ByteArrayInputStream(bytes), ReadOptions.defaults(), KEPT_EVENTS)) {

@@ -12,7 +12,6 @@ import static org.brickprofiler.trace.read.Traces.slice;
 import static org.brickprofiler.trace.read.Traces.totalNs;
 
 import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -47,9 +46,9 @@ final class TraceReaderTest {
                 .isEqualTo(expected.snapshot());
     }
 
-    /** As the stream of a pipe has it. */
+    /** The stream of a pipe cannot state how many bytes are available. */
     @Test
-    void asksNoStreamHowMuchItHas() throws IOException {
+    void neverAsksAStreamForItsAvailableBytes() throws IOException {
         InputStream pipe = new FilterInputStream(new ByteArrayInputStream(Traces.packed(array(slice("a", 0, 5))))) {
             @Override
             public synchronized int available() {
@@ -58,15 +57,6 @@ final class TraceReaderTest {
         };
 
         assertThat(totalNs(TraceReader.profile(pipe, OPTIONS), "a")).isEqualTo(5_000);
-    }
-
-    @Test
-    void readsPackedFilesInSeveralParts() throws IOException {
-        ByteArrayOutputStream parts = new ByteArrayOutputStream();
-        parts.write(Traces.packed("[" + slice("a", 0, 5) + ","));
-        parts.write(Traces.packed(slice("a", 10, 5) + "]"));
-
-        assertThat(totalNs(Traces.read(parts.toByteArray(), OPTIONS), "a")).isEqualTo(10_000);
     }
 
     @Test
@@ -176,7 +166,7 @@ final class TraceReaderTest {
     }
 
     @Test
-    void aRuleWithoutEndDoesNotHangTheReading() {
+    void aRuleThatBacktracksTooMuchIsRefused() {
         TraceRules rules = TraceRules.parse("x <- name=/(a|aa)+\\1?b/");
 
         assertThat(refused(() -> Traces.read(array(slice("a".repeat(500), 0, 1)), OPTIONS.withRules(rules))))
@@ -215,7 +205,7 @@ final class TraceReaderTest {
     }
 
     @Test
-    void saysHowFarItIs() throws IOException {
+    void reportsItsProgress() throws IOException {
         List<Long> read = new ArrayList<>();
         List<Long> totals = new ArrayList<>();
 

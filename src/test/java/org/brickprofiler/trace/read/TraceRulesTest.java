@@ -96,7 +96,7 @@ final class TraceRulesTest {
     }
 
     @Test
-    void filesAreRulesToo(@TempDir Path folder) throws IOException {
+    void rulesAreLoadedFromAFile(@TempDir Path folder) throws IOException {
         Path file = Files.writeString(folder.resolve("my.rules"), "x <- name=/x/");
         assertThat(TraceRules.load(file).size()).isOne();
 

@@ -13,7 +13,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.brickprofiler.trace.read.Omission.Effect;
 import org.brickprofiler.trace.read.Omission.Reason;
 
-/** Traces to read, laws of every reading, and the reasons of refusals. */
+/** Traces to read, invariants of every profile, and refusals. */
 final class Traces {
 
     static final Path MOE = Path.of("src", "test", "resources", "traces", "moe30b-decode-c16.json.gz");
@@ -46,7 +46,7 @@ final class Traces {
         return reading;
     }
 
-    /** Every event is somewhere, and the times fit together. */
+    /** Asserts that each event is counted, left out, ignored or dropped, and that the times are consistent. */
     static void assertAccounted(TraceProfile reading) {
         long ignored = Omissions.ignored(reading).values().stream()
                 .mapToLong(Long::longValue)

@@ -7,6 +7,8 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
+import java.util.Arrays;
+import java.util.stream.IntStream;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
@@ -16,7 +18,7 @@ import net.jqwik.api.Provide;
 /** Bytes that the JDK's own decoder accepts as UTF-8 are unchanged, and all other bytes become question marks. */
 final class Utf8RepairProperties {
 
-    /** The bytes that begin and continue sequences, and the ends of their ranges, more often than others. */
+    /** Arrays of bytes at the ends of the ranges of bytes that begin and continue sequences. */
     @Provide
     Arbitrary<byte[]> bytes() {
         Arbitrary<Byte> edges = Arbitraries.of(
@@ -31,21 +33,42 @@ final class Utf8RepairProperties {
         Utf8Repair repair = new Utf8Repair(new ByteArrayInputStream(bytes));
         byte[] repaired = repair.readAllBytes();
 
-        assertThat(repaired).hasSameSizeAs(bytes);
-        assertThat(isUtf8(repaired, bytes.length)).isTrue();
-        assertThat(repair.replaced() == 0).isEqualTo(isUtf8(bytes, bytes.length));
-        if (repair.replaced() > 0) {
-            int first = (int) repair.firstOffset();
-            assertThat(isUtf8(bytes, first)).isTrue();
-            assertThat(repaired[first]).isEqualTo((byte) '?');
-        } else {
-            assertThat(repaired).isEqualTo(bytes);
-        }
+        byte[] expected = expected(bytes);
+        assertThat(repaired).isEqualTo(expected);
+        assertThat(isUtf8(repaired, 0, bytes.length)).isTrue();
+        assertThat(repair.replaced())
+                .isEqualTo(IntStream.range(0, bytes.length)
+                        .filter(at -> expected[at] != bytes[at])
+                        .count());
+        assertThat(repair.replaced() == 0).isEqualTo(isUtf8(bytes, 0, bytes.length));
+        assertThat(repair.firstOffset()).isEqualTo(Math.max(0, Arrays.mismatch(bytes, expected)));
     }
 
-    private static boolean isUtf8(byte[] bytes, int length) {
+    /** Returns the bytes, with a question mark for each one that is in no sequence that the decoder accepts. */
+    private static byte[] expected(byte[] bytes) {
+        byte[] expected = bytes.clone();
+        int at = 0;
+        while (at < bytes.length) {
+            int length = sequenceAt(bytes, at);
+            if (length == 0) {
+                expected[at] = '?';
+            }
+            at += Math.max(1, length);
+        }
+        return expected;
+    }
+
+    /** Returns the length of the sequence at an index that the decoder accepts; 0 if there is none. */
+    private static int sequenceAt(byte[] bytes, int at) {
+        return IntStream.rangeClosed(1, Math.min(4, bytes.length - at))
+                .filter(length -> isUtf8(bytes, at, length))
+                .findFirst()
+                .orElse(0);
+    }
+
+    private static boolean isUtf8(byte[] bytes, int from, int length) {
         try {
-            UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes, 0, length));
+            UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes, from, length));
             return true;
         } catch (CharacterCodingException malformed) {
             return false;

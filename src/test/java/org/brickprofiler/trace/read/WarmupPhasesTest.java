@@ -37,7 +37,7 @@ final class WarmupPhasesTest {
             BrickProfiler.builder().clock(clock).tracing(recorder).build();
     private final List<ProfileSnapshot> cycles = new ArrayList<>();
 
-    /** A pass of two bricks by {@code lap}; the last one goes on over the boundary of the step. */
+    /** Runs a pass of two bricks by {@code lap}; the brick after them continues beyond the end of the step. */
     private long pass(long timer, long ns) {
         clock.advance(ns);
         long next = profiler.lap(timer, 2, BrickId.LM_HEAD);
@@ -99,7 +99,7 @@ final class WarmupPhasesTest {
     @Spec("6.5")
     @ParameterizedTest
     @EnumSource(RoundTrip.Format.class)
-    void theMarksAreMomentsOnTheLineOfTheThreadThatDrives(RoundTrip.Format format) throws Exception {
+    void theMarksAreInstantsOnTheTrackOfTheThreadThatDrives(RoundTrip.Format format) throws Exception {
         runs(new ScheduledRun(profiler, new Schedule(0, 1, 1, 1, 1), cycles::add), 4);
 
         Timeline timeline = recorder.timeline();
@@ -129,7 +129,7 @@ final class WarmupPhasesTest {
         return marks;
     }
 
-    /** The bricks of another thread are still there when the driver's are long overwritten. */
+    /** The timeline still has the bricks of another thread after the driver's bricks were overwritten. */
     @Test
     void aMarkOutlivesTheSpansBesideIt() throws Exception {
         TraceRecorder small =

@@ -131,7 +131,7 @@ final class XlaReadTest {
         assertThat(100.0 * unnamedNs / profile.totalNs()).isLessThan(2);
     }
 
-    /** The sum was taken from the file by a program of its own: the events of all lines of the planes of devices. */
+    /** A separate program computed the sum from the file, over the events of all lines of the planes of devices. */
     @Spec("14.24")
     @Test
     void theStreamsOfDevicesCountAlone() throws IOException {
@@ -212,7 +212,7 @@ final class XlaReadTest {
                 host.event("hipModuleLaunchKernel", 0, 9_000, "hlo_op", "gemm.1", "name", "jit(f)/mlp/dot_general"));
 
         assertThat(totals(Traces.read(XSpaces.space(gpu, host), ALL))).isEqualTo(Map.of("FfnProjection x 1", 4L));
-        // Without the device there is only the launch, which is what XLA says runs.
+        // Without the device, the launch is the only event with an operation of XLA, and counts as one.
         assertThat(Traces.read(XSpaces.space(host), ALL).counting()).isEqualTo(Counting.OPERATIONS);
     }
 
@@ -353,7 +353,7 @@ final class XlaReadTest {
         assertThat(totals(Traces.read(space, ALL.withRules(rules)))).containsKey("mine x 1");
     }
 
-    /** The sum was taken from the file by a program of its own: the events of the one stream. */
+    /** A separate program computed the sum from the file, over the events of the one stream. */
     @Spec("14.25")
     @Test
     void theKernelsOfACudaGraphHaveTheScopesOfTheirFusions() throws IOException {

@@ -75,7 +75,10 @@ final class ChromeWriterProperties {
         assertThat(slices).containsExactlyInAnyOrderElementsOf(expected(timeline));
     }
 
-    /** Its own name, if readers know it by another one; a step has its number. */
+    /**
+     * Returns the name of a brick even if its slice has the name that readers know; for a step, the name with its
+     * number.
+     */
     private static String brickName(JsonNode span) {
         boolean isStep = span.get("args").get("category").textValue().equals(SpanName.STEP);
         return !isStep && span.get("args").has("brick")

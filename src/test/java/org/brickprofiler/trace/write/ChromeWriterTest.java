@@ -80,7 +80,7 @@ final class ChromeWriterTest {
     }
 
     @Test
-    void stepsAreNumberedUnlessTheyAre() throws IOException {
+    void stepsAreNumberedUnlessTheyHaveANumber() throws IOException {
         FixedTimeline timeline = new FixedTimeline(
                 FixedTimeline.someInfo(),
                 List.of(new SpanName("step", SpanName.STEP), new SpanName("ProfilerStep#77", SpanName.STEP)),
@@ -177,7 +177,7 @@ final class ChromeWriterTest {
                 .toList();
     }
 
-    /** A process that only the list of devices has a number too. */
+    /** A device that occurs only in the list of devices has a number, too. */
     @Test
     void theProcessMovesAwayFromADeviceWithoutEvents() throws IOException {
         ChromeTrace trace = ChromeTrace.of(onDevice(
@@ -255,7 +255,7 @@ final class ChromeWriterTest {
         assertThat(trace.rowNames()).containsEntry(new ChromeTrace.Row(4711, 7), "a");
         assertThat(trace.of("X", "kernel"))
                 .extracting(span -> span.get("args").get("stream").longValue())
-                .as("what is no stream has a number that none has")
+                .as("a track that is not a stream has a number that no stream has")
                 .containsExactly(1L, 0L, 0L);
     }
 

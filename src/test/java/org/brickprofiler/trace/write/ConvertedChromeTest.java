@@ -155,7 +155,7 @@ final class ConvertedChromeTest {
         assertThat(arrows(convertedThroughPerfetto(reading))).containsExactly("flow/flow: a -> b");
     }
 
-    /** Kineto draws no arrow from a launch of several kernels, and an end beside the call itself. */
+    /** For a launch of several kernels, Kineto writes no start of a flow, but an end at the call itself. */
     @Test
     void endsWithoutAStartAreCounted() throws IOException {
         TraceTimeline reading = read(
@@ -223,7 +223,7 @@ final class ConvertedChromeTest {
         }
     }
 
-    /** For each event its kind, without names, which may be cut, and its correlation. */
+    /** Returns the category, times and correlation of each event. Names are left out because they may be cut. */
     private static List<List<Object>> joined(List<JsonNode> events) {
         long firstNs = events.stream()
                 .mapToLong(event -> ChromeTrace.ns(event.get("ts")))
@@ -313,7 +313,7 @@ final class ConvertedChromeTest {
                 assertThat(fill.get("args").get(BANDWIDTH).asDouble()).isCloseTo(0.025, within(1e-9));
             });
         }
-        // The bandwidth that is another one, and the bytes of a call.
+        // The bandwidth that does not follow from bytes and duration, and the bytes of a call.
         assertThat(Omissions.arguments(reading)).isEqualTo(Map.of(BANDWIDTH, 1L, "bytes", 1L));
     }
 

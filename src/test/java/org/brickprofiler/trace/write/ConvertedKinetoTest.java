@@ -43,7 +43,7 @@ final class ConvertedKinetoTest {
 
     private static final Path KINETO = Path.of("src", "test", "resources", "traces", "kineto-simple-add.json.gz");
 
-    /** In it, the process of the host; those of devices are smaller. */
+    /** The process of the host in that trace; devices have smaller numbers. */
     private static final String HOST = "493459";
 
     /** The arguments that a timeline has a place for. */
@@ -218,7 +218,7 @@ final class ConvertedKinetoTest {
                 .map(event -> event.path("args"))
                 .mapToLong(args -> args.size() - KEPT.stream().filter(args::has).count())
                 .sum();
-        // The clock of that version was finer than its files: the bandwidth of their times is another one.
+        // That version of Kineto computed bandwidths from finer times than those in its files.
         assertThat(Omissions.arguments(reading)).containsEntry("memory bandwidth (GB/s)", 19L);
 
         assertThat(Omissions.unkept(reading))

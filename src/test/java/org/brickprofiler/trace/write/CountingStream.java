@@ -17,7 +17,7 @@ public final class CountingStream extends OutputStream {
         bytes += length;
     }
 
-    /** How many there were. */
+    /** Returns the number of bytes written. */
     public long bytes() {
         return bytes;
     }

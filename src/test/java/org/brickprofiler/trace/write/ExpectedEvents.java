@@ -56,7 +56,7 @@ final class ExpectedEvents {
         return clean.toString();
     }
 
-    /** The moment that all times of a file are moved by. */
+    /** Returns by how much all times of a file are moved, ns. */
     static long shiftNs(FixedTimeline timeline) {
         long first = timeline.events().stream()
                 .flatMap(List::stream)

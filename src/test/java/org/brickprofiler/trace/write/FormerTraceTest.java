@@ -14,7 +14,7 @@ import org.brickprofiler.trace.read.TraceTimeline;
 import org.brickprofiler.trace.write.proto.PerfettoTrace;
 import org.junit.jupiter.api.Test;
 
-/** A trace that was written before anything went without saying. */
+/** A trace of a version whose writer stated every value and left none implied. */
 final class FormerTraceTest {
 
     private static final Path FORMER =

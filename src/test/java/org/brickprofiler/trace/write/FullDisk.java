@@ -3,7 +3,7 @@ package org.brickprofiler.trace.write;
 import java.io.IOException;
 import java.io.OutputStream;
 
-/** Takes some bytes and no more. */
+/** Accepts some bytes, and then fails as a full disk does. */
 final class FullDisk extends OutputStream {
 
     private long leftBytes;

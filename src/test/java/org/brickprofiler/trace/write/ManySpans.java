@@ -19,7 +19,7 @@ public final class ManySpans implements Timeline, Span {
     private static final int LAYERS = 32;
     private static final long FIRST_NS = 86_400_000_000_000L;
 
-    /** More than one token each, so that they have to be written. */
+    /** More than one element each, so that the number is written and not implied. */
     private static final int ELEMENTS = 3;
 
     private static final List<SpanName> NAMES = List.of(BrickId.values()).subList(0, BRICKS).stream()
@@ -41,7 +41,7 @@ public final class ManySpans implements Timeline, Span {
         this(spans, false);
     }
 
-    /** Spans that, if they are detailed, are bricks whose elements and layer are known too. */
+    /** Spans of which name and time are known or, if they are detailed, bricks with elements and layers. */
     public ManySpans(long spans, boolean detailed) {
         this.spans = spans;
         this.detailed = detailed;

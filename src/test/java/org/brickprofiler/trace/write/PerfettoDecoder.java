@@ -70,7 +70,7 @@ final class PerfettoDecoder {
     /**
      * What is known of it beside its name and times.
      *
-     * @param annotations what is known of it, with what goes without saying
+     * @param annotations the annotations, including implied ones
      * @param said the annotations of its packet
      */
     private record Details(

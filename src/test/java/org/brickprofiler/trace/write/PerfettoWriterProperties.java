@@ -25,7 +25,10 @@ final class PerfettoWriterProperties {
         return PerfettoDecoder.decode(PerfettoWriterTest.written(timeline));
     }
 
-    /** Of each track in the file the one in the timeline; lanes count as the track they stand beside. */
+    /**
+     * Returns for each track of the file its index in the timeline; for a lane, the index of the track to which it
+     * belongs.
+     */
     private static Map<Long, Integer> tracksOf(PerfettoDecoder trace, FixedTimeline timeline) {
         Map<Long, Integer> tracks = new HashMap<>();
         int index = -1;

@@ -305,7 +305,7 @@ final class PerfettoWriterTest {
     }
 
     @Test
-    void anotherProgramsSpansSayEverythingAndNobodyIsNamed() throws IOException {
+    void spansOfAnotherProgramStateAllValuesAndNoProducerIsNamed() throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         PerfettoWriter.write(
                 ofBricks(

@@ -53,7 +53,10 @@ final class ProtoBufferTest {
         assertThat(in.isAtEnd()).isTrue();
     }
 
-    /** Each length is written in the fewest bytes: a number of two bytes, and one of three if it is odd. */
+    /**
+     * Each length is written in the fewest bytes. The content is fields of two bytes, one of them of three if it is
+     * odd.
+     */
     @ParameterizedTest
     @CsvSource({"127, 129", "128, 131", "16383, 16386", "16384, 16388"})
     void aLengthTakesNoMoreThanItNeeds(int content, int whole) throws IOException {

@@ -107,7 +107,7 @@ final class RereadProperties {
 
         assertThat(info.processName())
                 .isEqualTo(ExpectedEvents.readable(timeline.info().processName()));
-        // If the number is also a device's, Chrome's format has another one.
+        // If a device has the same number, Chrome's format moves the process by a multiple of a million.
         assertThat(info.pid() % 1_000_000).isEqualTo(timeline.info().pid());
         assertThat(info.rank()).isEqualTo(timeline.info().rank());
         assertThat(info.droppedSpans()).isEqualTo(timeline.info().droppedSpans());

@@ -54,7 +54,7 @@ final class SimulatedDeviceTraceTest {
         return event.get("args").path(name).asLong(-1);
     }
 
-    /** There 0 stands for no stream. */
+    /** Readers of traces interpret stream 0 as no stream. */
     @Test
     void streamsAreNumberedAsCudaDoes() {
         assertThat(onDevice).hasSize(BRICKS);
@@ -64,7 +64,7 @@ final class SimulatedDeviceTraceTest {
                 .allSatisfy(event -> assertThat(event.get("tid").asLong()).isEqualTo(argument(event, "stream")));
     }
 
-    /** It pairs the calls and the work of a correlation, and calls must be of these names. */
+    /** Holistic Trace Analysis pairs calls and work by correlation, and knows only calls of these names. */
     @Test
     void eachKernelHasItsOwnLaunch() {
         Map<Long, String> launches = new HashMap<>();
@@ -125,7 +125,7 @@ final class SimulatedDeviceTraceTest {
                         kernel -> assertThat(kernel.get("args").has("bytes")).isTrue());
     }
 
-    /** It asks which operator of that prefix is around a launch, and fails if there is none. */
+    /** Holistic Trace Analysis looks for an operator of that prefix around a launch, and fails if there is none. */
     @Test
     void anOperatorIsAroundEachLaunch() {
         List<JsonNode> operators = trace.of("X", "cpu_op").stream()
@@ -165,7 +165,7 @@ final class SimulatedDeviceTraceTest {
                 .isEqualTo(SimulatedDeviceTrace.PASSES * SimulatedDeviceTrace.BYTES_IN);
     }
 
-    /** Elsewhere a collective is not NCCL's, nor a copy CUDA's. */
+    /** On other devices, a collective is not NCCL's, nor a copy CUDA's. */
     @Test
     void onOtherDevicesNamesAreTheBricks() throws IOException {
         FakeClock clock = new FakeClock();

@@ -88,7 +88,7 @@ final class TraceFilesTest {
         assertThat(missing.resolve(name)).isNotEmptyFile();
     }
 
-    /** Nothing can be created there, by no user. */
+    /** No user can create a file there. */
     @Test
     @EnabledOnOs(OS.LINUX)
     void aFolderThatTakesNoFilesIsOneError() {
@@ -97,7 +97,7 @@ final class TraceFilesTest {
                 .withMessageStartingWith("cannot write /proc/t.pftrace: ");
     }
 
-    /** A device without room is written to directly, through a link with a name of ours. */
+    /** A device without room is written to directly, through a link with the name of a trace. */
     @Spec("13.11")
     @ParameterizedTest
     @ValueSource(strings = {"t.pftrace", "t.json", "t.json.gz"})
