@@ -88,6 +88,11 @@ final class LayerPlaces implements Closeable {
     /** A softmax whose result no attention uses. */
     private static final TraceRule.Target OTHER_SOFTMAX = new TraceRule.Target("Softmax", BrickCategory.OTHER);
 
+    private static final TraceRule.Target OTHER_SOFTMAX_BACKWARD =
+            new TraceRule.Target("SoftmaxBackward", BrickCategory.OTHER);
+
+    private static final Pattern SOFTMAX = Pattern.compile("soft_?max", Pattern.CASE_INSENSITIVE);
+
     /** The name of a softmax that is an attention's whatever follows it. */
     private static final Pattern OF_ATTENTION = Pattern.compile("att(ention|n)", Pattern.CASE_INSENSITIVE);
 
@@ -242,6 +247,13 @@ final class LayerPlaces implements Closeable {
         } else if (stream.softmax >= 0 && isAfterOtherSoftmax(item)) {
             decide(stream, false);
         }
+        if (isSurelyAttention(item)) {
+            ofAttention.add(event.kernel());
+        } else if (isOfRouter(item)) {
+            ofOthers.add(event.kernel());
+        } else if (isBackwardOfOtherSoftmax(item)) {
+            item.be(OTHER_SOFTMAX_BACKWARD, Evidence.BY_RULE);
+        }
         if (item.part == LayerPart.ATTENTION || (softmaxIsAttention && isSurelyAttention(item))) {
             decide(stream, false);
             attention(stream, item);
@@ -282,9 +294,12 @@ final class LayerPlaces implements Closeable {
 
     /** Returns whether an event uses the softmax before it as an attention does: a product mixes the values. */
     private boolean isAfterAttention(Item item) {
-        BrickCategory category = kernels.get(item.event.kernel()).target().category();
-        return item.part == LayerPart.PRODUCT
-                || (item.part != LayerPart.SOFTMAX && category == BrickCategory.ATTENTION);
+        boolean isOfAttention = kernels.get(item.event.kernel()).target().category() == BrickCategory.ATTENTION;
+        return switch (item.part) {
+            case PRODUCT -> true;
+            case SOFTMAX, BACKWARD -> false;
+            default -> isOfAttention;
+        };
     }
 
     /** Returns whether an event shows that the softmax before it is of a router, a sampling, a classifier or a loss. */
@@ -293,6 +308,16 @@ final class LayerPlaces implements Closeable {
             case CHOICE, ROUTER, EXPERT, BACKWARD -> true;
             default -> item.part.separates() || item.part.isActivation();
         };
+    }
+
+    /** Returns whether an event is the backward pass of a softmax, and no softmax before it was an attention's. */
+    private boolean isBackwardOfOtherSoftmax(Item item) {
+        return item.part == LayerPart.BACKWARD
+                && softmaxIsAttention
+                && ofAttention.isEmpty()
+                && !ofOthers.isEmpty()
+                && SOFTMAX.matcher(nameOf(item)).find()
+                && kernels.get(item.event.kernel()).target().category() == BrickCategory.ATTENTION;
     }
 
     /** Returns whether a softmax whose use is not in the trace has a kernel that only attentions used before. */

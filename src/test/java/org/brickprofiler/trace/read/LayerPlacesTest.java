@@ -29,6 +29,7 @@ final class LayerPlacesTest {
             Map.entry('N', "void vllm::rms_norm_kernel<c10::BFloat16>()"),
             Map.entry('A', "void flash_fwd_kernel<Flash_fwd_kernel_traits<128>>()"),
             Map.entry('S', "void softmax_warp_forward<float, 8>()"),
+            Map.entry('B', "void softmax_warp_backward<float, float, float, 10, false, false>()"),
             Map.entry('b', "void flash_bwd_dq_dk_dv_loop_kernel<Flash_bwd_kernel_traits>()"),
             Map.entry('t', "void vllm::rotary_embedding_kernel<c10::BFloat16, true>()"),
             Map.entry('G', "void vllm::act_and_mul_kernel<c10::BFloat16, &vllm::silu_kernel>"),
@@ -359,6 +360,15 @@ final class LayerPlacesTest {
                 .as("classifiers with a norm behind")
                 .containsEntry("Softmax", 2L)
                 .doesNotContainKey("AttentionSoftmax");
+        assertThat(counts(read("PSRBPPSRBP")))
+                .as("a classifier in training")
+                .containsEntry("Softmax", 2L)
+                .containsEntry("SoftmaxBackward", 2L)
+                .doesNotContainKeys("AttentionSoftmax", "AttentionBackward");
+        assertThat(counts(read("NPPPPSPPNPSRBPBP")))
+                .as("an attention and a classifier in training: their backward passes look alike")
+                .containsEntry("AttentionSoftmax", 1L)
+                .containsEntry("AttentionBackward", 2L);
         assertThat(counts(read("NPPPPcSfPP".repeat(3))))
                 .as("attention; a fill and a copy change nothing")
                 .containsEntry("AttentionSoftmax", 3L)
