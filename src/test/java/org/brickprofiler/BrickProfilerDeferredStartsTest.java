@@ -23,7 +23,8 @@ final class BrickProfilerDeferredStartsTest extends ProfiledDevice {
     }
 
     /**
-     * The device is busy before, between and after the two calls, so the host's clock cannot tell the measured time.
+     * The device is busy before, between and after the two calls, so the measured time cannot come from the host's
+     * clock.
      */
     @Spec("12.8")
     @Test

@@ -225,7 +225,7 @@ final class Suggestions {
     }
 
     /**
-     * Returns the index of the boolean parameter whose name contains {@code logits}: it tells whether a pass computes
+     * Returns the index of the boolean parameter whose name contains {@code logits}: it states whether a pass computes
      * logits. Empty if there is none.
      */
     static Optional<Integer> logits(Code code) {

@@ -13,7 +13,7 @@ public interface DeviceTimer extends AutoCloseable {
      * Returns a timer by the name of a backend, for code that does not know its device.
      *
      * @param backend the name of an {@code org.brickprofiler.Backend}, in any case
-     * @param streams the streams in which work is done, told apart by their {@link DeviceStream#backend()}
+     * @param streams the streams in which work is done, distinguished by their {@link DeviceStream#backend()}
      * @return a timer by marks of the first stream of that backend; if there is none and the backend is {@code CPU}, a
      *     {@link CpuTimer}
      * @throws IllegalArgumentException when the name is null, or when no stream has that backend and it is not

@@ -32,7 +32,7 @@ class RunSuggestionsTest {
     private static final Pattern CANDIDATE =
             Pattern.compile("in: '(?<in>[^']+)', call: '(?<call>[^']+)', brick: (?<name>candidate \\d+)");
 
-    /** An engine whose names do not tell what its methods do. */
+    /** An engine whose names do not show what its methods do. */
     static final class Machine {
         private final float[] one = {1};
         private final float[] two = {2};

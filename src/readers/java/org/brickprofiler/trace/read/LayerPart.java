@@ -98,6 +98,15 @@ enum LayerPart {
         return name.startsWith("triton_");
     }
 
+    /** Returns whether layers of one kind have such kernels at the same places. */
+    boolean isSpecific() {
+        return switch (this) {
+            case ROOT -> true;
+            case OTHER, CHOICE, PRODUCT_SUM -> false;
+            default -> !isGeneral;
+        };
+    }
+
     boolean separates() {
         return isRmsNorm() || this == LAYER_NORM || this == COLLECTIVE || this == EMBEDDING;
     }

@@ -145,13 +145,15 @@ final class LayerPlaces implements Closeable {
         final Execution event;
         final long site;
         final LayerPart part;
+        final Use use;
         TraceRule.@Nullable Target target;
         long evidence = Evidence.BY_RULE;
 
-        Item(Execution event, long site, LayerPart part) {
+        Item(Execution event, long site, LayerPart part, Use use) {
             this.event = event;
             this.site = site;
             this.part = part;
+            this.use = use;
         }
 
         void be(TraceRule.@Nullable Target brick, long why) {
@@ -239,27 +241,27 @@ final class LayerPlaces implements Closeable {
     }
 
     private void add(Execution event, long site) throws IOException {
-        Item item = new Item(
-                event, site, parts.getIfAbsentPut(event.kernel(), () -> LayerPart.of(kernels.get(event.kernel()))));
+        LayerPart part = parts.getIfAbsentPut(event.kernel(), () -> LayerPart.of(kernels.get(event.kernel())));
+        Item item = new Item(event, site, part, useOf(event, site, part));
         Stream stream = streams.getIfAbsentPut(event.row(), Stream::new);
         if (stream.softmax >= 0 && isAfterAttention(item)) {
             decide(stream, true);
         } else if (stream.softmax >= 0 && isAfterOtherSoftmax(item)) {
             decide(stream, false);
         }
-        if (isSurelyAttention(item)) {
+        if (item.use == Use.ATTENTION) {
             ofAttention.add(event.kernel());
-        } else if (isOfRouter(item)) {
+        } else if (item.use == Use.ROUTER) {
             ofOthers.add(event.kernel());
         } else if (isBackwardOfOtherSoftmax(item)) {
             item.be(OTHER_SOFTMAX_BACKWARD, Evidence.BY_RULE);
         }
-        if (item.part == LayerPart.ATTENTION || (softmaxIsAttention && isSurelyAttention(item))) {
+        if (item.part == LayerPart.ATTENTION || (softmaxIsAttention && item.use == Use.ATTENTION)) {
             decide(stream, false);
             attention(stream, item);
             return;
         }
-        if (stream.softmax < 0 && isSoftmaxOfUnknownUse(item)) {
+        if (stream.softmax < 0 && item.use == Use.UNKNOWN) {
             stream.softmax = stream.items.size();
         }
         stream.items.add(item);
@@ -279,17 +281,31 @@ final class LayerPlaces implements Closeable {
 
     // ---- the use of a softmax ----
 
-    /** Returns whether a softmax is an attention's by its module or its name, or because the order shows nothing. */
-    private boolean isSurelyAttention(Item item) {
-        return item.part == LayerPart.SOFTMAX
-                && !isOfRouter(item)
-                && (isByDependency
-                        || LaunchSites.block(item.site) == Kind.ATTENTION
-                        || OF_ATTENTION.matcher(nameOf(item)).find());
+    /** The use of a softmax, before the next events are known. */
+    private enum Use {
+        /** The event is no softmax. */
+        NONE,
+        ATTENTION,
+        ROUTER,
+        UNKNOWN
     }
 
-    private boolean isSoftmaxOfUnknownUse(Item item) {
-        return item.part == LayerPart.SOFTMAX && !isOfRouter(item) && !isSurelyAttention(item);
+    /**
+     * Returns the use of a softmax by its module or its name. If the order of the events shows nothing, its name made
+     * it an attention's.
+     */
+    private Use useOf(Execution event, long site, LayerPart part) {
+        if (part != LayerPart.SOFTMAX) {
+            return Use.NONE;
+        }
+        Kind block = LaunchSites.block(site);
+        if (block == Kind.FFN || LaunchSites.leaf(site) == Kind.ROUTER) {
+            return Use.ROUTER;
+        }
+        boolean isOfAttention = isByDependency
+                || block == Kind.ATTENTION
+                || OF_ATTENTION.matcher(kernels.get(event.kernel()).name()).find();
+        return isOfAttention ? Use.ATTENTION : Use.UNKNOWN;
     }
 
     /** Returns whether an event uses the softmax before it as an attention does: a product mixes the values. */
@@ -339,25 +355,19 @@ final class LayerPlaces implements Closeable {
         stream.softmax = -1;
         if (!isAttention) {
             since.stream()
-                    .filter(this::isSoftmaxOfUnknownUse)
+                    .filter(item -> item.use == Use.UNKNOWN)
                     .forEach(item -> item.be(OTHER_SOFTMAX, Evidence.BY_RULE));
         } else if (softmaxIsAttention) {
             List<Item> items = List.copyOf(since);
             since.clear();
             for (Item item : items) {
-                if (isSoftmaxOfUnknownUse(item)) {
+                if (item.use == Use.UNKNOWN) {
                     attention(stream, item);
                 } else {
                     stream.items.add(item);
                 }
             }
         }
-    }
-
-    /** Returns whether a softmax chooses experts: its module is a router, or a feed-forward block. */
-    private static boolean isOfRouter(Item item) {
-        return item.part == LayerPart.SOFTMAX
-                && (LaunchSites.leaf(item.site) == Kind.ROUTER || LaunchSites.block(item.site) == Kind.FFN);
     }
 
     /** Places the kernels of a stretch, which ends here. */
@@ -456,11 +466,7 @@ final class LayerPlaces implements Closeable {
                 shape.add(opening.part);
             }
             for (Item item : items) {
-                boolean isSpecific = !item.part.isGeneral
-                        && item.part != LayerPart.OTHER
-                        && item.part != LayerPart.CHOICE
-                        && item.part != LayerPart.PRODUCT_SUM;
-                if (isSpecific || item.part == LayerPart.ROOT) {
+                if (item.part.isSpecific()) {
                     shape.add(item.part);
                 }
             }
@@ -892,7 +898,7 @@ final class LayerPlaces implements Closeable {
             Map<Long, List<Integer>> feedForwards = new HashMap<>();
             for (int at = 0; at < items.size(); at++) {
                 Item item = items.get(at);
-                if (isOfRouter(item)) {
+                if (item.use == Use.ROUTER) {
                     item.be(TraceRule.Target.of(BrickId.MOE_ROUTER), Evidence.BY_MODULE);
                 } else if (item.isSited() && (item.part == LayerPart.PRODUCT || item.part.isGeneral)) {
                     Kind leaf = LaunchSites.leaf(item.site);

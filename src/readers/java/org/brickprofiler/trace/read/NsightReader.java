@@ -367,7 +367,7 @@ final class NsightReader {
         database.each(query, row -> {
             long kind = row.getLong(7);
             begin('X', "Memcpy " + DIRECTIONS.getOrDefault(kind, "of kind " + kind), "gpu_memcpy");
-            event.bytes = bytes(row, 8);
+            event.bytes = SqliteFile.number(row, 8);
             onDevice(row);
         });
     }
@@ -376,14 +376,9 @@ final class NsightReader {
         String query = query(FILLS, "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "bytes");
         database.each(query, row -> {
             begin('X', "Memset", "gpu_memset");
-            event.bytes = bytes(row, 7);
+            event.bytes = SqliteFile.number(row, 7);
             onDevice(row);
         });
-    }
-
-    private static long bytes(ResultSet row, int column) throws SQLException {
-        long bytes = row.getLong(column);
-        return row.wasNull() ? TraceEvent.NONE : bytes;
     }
 
     private void readGraphs() throws SQLException, IOException {

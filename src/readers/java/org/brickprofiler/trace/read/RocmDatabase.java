@@ -6,9 +6,9 @@ import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import org.brickprofiler.trace.read.RocmEvents.EventVisitor;
 import org.brickprofiler.trace.read.RocmEvents.Kind;
 import org.brickprofiler.trace.read.RocmEvents.Row;
-import org.brickprofiler.trace.read.RocmEvents.RowVisitor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -135,7 +135,7 @@ final class RocmDatabase implements RocmEvents.Source {
     // ---- rows ----
 
     @Override
-    public void each(Set<Kind> kinds, RowVisitor reader) throws IOException {
+    public void each(Set<Kind> kinds, EventVisitor reader) throws IOException {
         try {
             switch (layout) {
                 case RPD -> rpd(kinds, reader);
@@ -159,12 +159,7 @@ final class RocmDatabase implements RocmEvents.Source {
         return SqliteFile.orEmpty(found.getString(column));
     }
 
-    private static long number(ResultSet found, int column) throws SQLException {
-        long value = found.getLong(column);
-        return found.wasNull() ? TraceEvent.NONE : value;
-    }
-
-    private void rpd(Set<Kind> kinds, RowVisitor reader) throws SQLException, IOException {
+    private void rpd(Set<Kind> kinds, EventVisitor reader) throws SQLException, IOException {
         if (kinds.contains(Kind.KERNEL)) {
             boolean hasBytes = database.hasTable(RPD_COPIES);
             boolean hasLinks = database.hasTable(RPD_LINKS);
@@ -187,11 +182,11 @@ final class RocmDatabase implements RocmEvents.Source {
             database.each(query, found -> {
                 String type = text(found, 6);
                 Row work = row(kindOf(type), found);
-                work.device = number(found, 3);
+                work.device = SqliteFile.number(found, 3);
                 work.queue = text(found, 4);
                 work.name = text(found, 5).isEmpty() ? type : text(found, 5);
-                work.correlation = number(found, 7);
-                work.bytes = work.kind == Kind.KERNEL ? TraceEvent.NONE : number(found, 8);
+                work.correlation = SqliteFile.number(found, 7);
+                work.bytes = work.kind == Kind.KERNEL ? TraceEvent.NONE : SqliteFile.number(found, 8);
                 reader.read(work);
             });
         } else {
@@ -203,7 +198,7 @@ final class RocmDatabase implements RocmEvents.Source {
                 call.process = text(found, 3);
                 call.thread = text(found, 4);
                 call.name = text(found, kind == Kind.MARKER ? 6 : 5);
-                call.correlation = number(found, 7);
+                call.correlation = SqliteFile.number(found, 7);
                 reader.read(call);
             });
         }
@@ -213,7 +208,7 @@ final class RocmDatabase implements RocmEvents.Source {
         return type.startsWith("Copy") ? Kind.COPY : type.startsWith("Fill") ? Kind.FILL : Kind.KERNEL;
     }
 
-    private void sdk(Set<Kind> kinds, RowVisitor reader) throws SQLException, IOException {
+    private void sdk(Set<Kind> kinds, EventVisitor reader) throws SQLException, IOException {
         if (kinds.contains(Kind.KERNEL)) {
             Map<String, String> newer = Map.of("agent_abs_index", "agent_absolute_index");
             String query = database.query(
@@ -229,7 +224,7 @@ final class RocmDatabase implements RocmEvents.Source {
                     "stack_id");
             database.each(query, found -> {
                 Row kernel = row(Kind.KERNEL, found);
-                kernel.device = number(found, 5);
+                kernel.device = SqliteFile.number(found, 5);
                 kernel.queue = text(found, 6);
                 kernel.name = text(found, 7);
                 kernel.correlation = correlation(found, 3, 8);
@@ -254,7 +249,7 @@ final class RocmDatabase implements RocmEvents.Source {
         }
     }
 
-    private void copies(RowVisitor reader) throws SQLException, IOException {
+    private void copies(EventVisitor reader) throws SQLException, IOException {
         Map<String, String> newer = Map.of(
                 "dst_agent_abs_index", "dst_agent_absolute_index", "src_agent_abs_index", "src_agent_absolute_index");
         String query = database.query(
@@ -273,10 +268,10 @@ final class RocmDatabase implements RocmEvents.Source {
                 "stack_id");
         database.each(query, found -> {
             Row copy = row(Kind.COPY, found);
-            copy.device = number(found, text(found, 6).equals("GPU") ? 5 : 7);
+            copy.device = SqliteFile.number(found, text(found, 6).equals("GPU") ? 5 : 7);
             copy.queue = text(found, 8);
             copy.name = text(found, 9);
-            copy.bytes = number(found, 10);
+            copy.bytes = SqliteFile.number(found, 10);
             copy.correlation = correlation(found, 3, 11);
             reader.read(copy);
         });
@@ -307,14 +302,14 @@ final class RocmDatabase implements RocmEvents.Source {
         return ((long) processes.computeIfAbsent(key, added -> processes.size()) << PROCESS_SHIFT) | ofProcess;
     }
 
-    private void v1(Set<Kind> kinds, RowVisitor reader) throws SQLException, IOException {
+    private void v1(Set<Kind> kinds, EventVisitor reader) throws SQLException, IOException {
         if (!kinds.contains(Kind.KERNEL)) {
             return;
         }
         String query = database.query(V1_KERNELS, "BeginNs", "EndNs", "gpu-id", "queue-id", "KernelName");
         database.each(query, found -> {
             Row kernel = row(Kind.KERNEL, found);
-            kernel.device = number(found, 3);
+            kernel.device = SqliteFile.number(found, 3);
             kernel.queue = text(found, 4);
             String name = text(found, 5);
             // rocprof quotes the names in its text, and therefore also in the database that it creates from the text.

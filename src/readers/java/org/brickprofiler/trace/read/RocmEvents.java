@@ -90,7 +90,7 @@ final class RocmEvents {
     }
 
     /** Receives records. */
-    interface RowVisitor {
+    interface EventVisitor {
         void read(Row row) throws IOException;
     }
 
@@ -102,7 +102,7 @@ final class RocmEvents {
          * @throws TraceFormatException when a record is damaged
          * @throws IOException when the source cannot be read
          */
-        void each(Set<Kind> kinds, RowVisitor reader) throws IOException;
+        void each(Set<Kind> kinds, EventVisitor reader) throws IOException;
     }
 
     private RocmEvents(Source source, EventCollector collector, @Nullable TraceFormatException damage) {
@@ -143,7 +143,7 @@ final class RocmEvents {
         collector.end(events);
     }
 
-    private void each(Set<Kind> kinds, RowVisitor reader) throws IOException {
+    private void each(Set<Kind> kinds, EventVisitor reader) throws IOException {
         try {
             source.each(kinds, reader);
         } catch (TraceFormatException fault) {

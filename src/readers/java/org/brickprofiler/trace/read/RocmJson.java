@@ -15,9 +15,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.brickprofiler.internal.io.InputFile;
+import org.brickprofiler.trace.read.RocmEvents.EventVisitor;
 import org.brickprofiler.trace.read.RocmEvents.Kind;
 import org.brickprofiler.trace.read.RocmEvents.Row;
-import org.brickprofiler.trace.read.RocmEvents.RowVisitor;
 import org.eclipse.collections.impl.map.mutable.primitive.LongObjectHashMap;
 
 /**
@@ -109,7 +109,7 @@ final class RocmJson implements RocmEvents.Source {
     }
 
     @Override
-    public void each(Set<Kind> kinds, RowVisitor reader) throws IOException {
+    public void each(Set<Kind> kinds, EventVisitor reader) throws IOException {
         processes = 0;
         try (InputStream in = new BufferedInputStream(InputFile.open(file));
                 JsonParser json = ChromeParser.factory(limits).createParser(in)) {
@@ -138,7 +138,7 @@ final class RocmJson implements RocmEvents.Source {
         return Math.max(0, json.currentLocation().getByteOffset());
     }
 
-    private void process(JsonParser json, Set<Kind> kinds, RowVisitor reader) throws IOException {
+    private void process(JsonParser json, Set<Kind> kinds, EventVisitor reader) throws IOException {
         pid = Integer.toString(processes++);
         kernels.clear();
         messages.clear();
@@ -284,7 +284,7 @@ final class RocmJson implements RocmEvents.Source {
 
     // ---- records ----
 
-    private void records(JsonParser json, JsonToken value, Set<Kind> kinds, RowVisitor reader) throws IOException {
+    private void records(JsonParser json, JsonToken value, Set<Kind> kinds, EventVisitor reader) throws IOException {
         if (value != JsonToken.START_OBJECT) {
             json.skipChildren();
             return;

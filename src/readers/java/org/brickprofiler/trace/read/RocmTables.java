@@ -28,9 +28,9 @@ import org.apache.commons.csv.CSVFormat;
 import org.apache.commons.csv.CSVParser;
 import org.apache.commons.csv.CSVRecord;
 import org.brickprofiler.internal.io.InputFile;
+import org.brickprofiler.trace.read.RocmEvents.EventVisitor;
 import org.brickprofiler.trace.read.RocmEvents.Kind;
 import org.brickprofiler.trace.read.RocmEvents.Row;
-import org.brickprofiler.trace.read.RocmEvents.RowVisitor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -206,7 +206,7 @@ final class RocmTables implements RocmEvents.Source {
     // ---- rows ----
 
     @Override
-    public void each(Set<Kind> kinds, RowVisitor reader) throws IOException {
+    public void each(Set<Kind> kinds, EventVisitor reader) throws IOException {
         table = null;
         columns.clear();
         try (Reader text = new BufferedReader(new InputStreamReader(InputFile.open(file), StandardCharsets.UTF_8));
@@ -308,7 +308,7 @@ final class RocmTables implements RocmEvents.Source {
         return true;
     }
 
-    private void read(CSVRecord cells, Set<Kind> kinds, RowVisitor reader) throws IOException {
+    private void read(CSVRecord cells, Set<Kind> kinds, EventVisitor reader) throws IOException {
         Table of = table;
         if (of == null || cells.size() != columns.size()) {
             throw TraceFormatException.damage(

@@ -250,6 +250,12 @@ final class SqliteFile {
         return Math.abs(ns) <= Microseconds.LARGEST_NS && ns != Long.MIN_VALUE ? ns : Microseconds.OUT_OF_RANGE;
     }
 
+    /** Returns the whole number in a column, or {@link TraceEvent#NONE} if it is missing. */
+    static long number(ResultSet row, int column) throws SQLException {
+        long value = row.getLong(column);
+        return row.wasNull() ? TraceEvent.NONE : value;
+    }
+
     static String orEmpty(@Nullable String text) {
         return text == null ? "" : text;
     }

@@ -22,8 +22,8 @@ class BufferHistoryProperties {
     private static final int CAPACITY = 16;
 
     /**
-     * What became of a command buffer: the outcome, the end or -1 if it is unknown, the error code or 0, and whether
-     * its number is missing.
+     * The end of a command buffer: the outcome, the end or -1 if it is unknown, the error code or 0, and whether its
+     * number is missing.
      */
     record Step(Outcome outcome, long endNs, long errorCode, boolean missing) {
 
