@@ -7,6 +7,7 @@ import jdk.jfr.Recording;
 import jdk.jfr.RecordingState;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.jfr.BrickEvents;
+import org.brickprofiler.trace.jfr.VirtualMachineStops;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,13 +42,9 @@ final class AgentEvents implements FlightRecorderListener {
         update();
     }
 
-    /**
-     * Returns whether a recording is running and has not disabled the step event. The recording that explains slow
-     * steps by stops of the virtual machine disables this event.
-     */
+    /** Returns whether a recording is running and is not the one that explains slow steps. */
     private static boolean wantsSteps(Recording recording) {
-        return recording.getState() == RecordingState.RUNNING
-                && !"false".equals(recording.getSettings().get("brick.Step#enabled"));
+        return recording.getState() == RecordingState.RUNNING && !VirtualMachineStops.isOwn(recording);
     }
 
     private synchronized void update() {

@@ -28,6 +28,9 @@ import org.brickprofiler.trace.TraceRecorder;
  * {@code jdk.GCPhasePause} of the JDK's events. A stop arrives up to two seconds after its end. Until then the stops of
  * a step are unknown, and the explanation of the step says so. The same holds for steps that began before {@link #of}.
  * The recorder's clock must be {@link System#nanoTime()}, as it is by default. Any thread.
+ *
+ * <p>The recording has no setting for other events of this library: a setting of one recording that disables an event
+ * hides the default of that event from all recordings that have no setting for it.
  */
 public final class VirtualMachineStops implements AutoCloseable {
 
@@ -40,8 +43,8 @@ public final class VirtualMachineStops implements AutoCloseable {
     /** The longest wait for the last stops; the flight recorder hands events over each second. */
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(3);
 
-    /** The events of this library, which the recording must not switch on. */
-    private static final String[] OWN_EVENTS = {"brick.Step", "brick.Request", "brick.ClockAnchor", "brick.Execution"};
+    /** The setting that only the recordings of this class have. */
+    private static final String ANCHOR_ENABLED = StopAnchor.NAME + "#enabled";
 
     private final TraceRecorder recorder;
     private final RecordingStream stream;
@@ -96,13 +99,20 @@ public final class VirtualMachineStops implements AutoCloseable {
         return stops;
     }
 
+    /**
+     * Returns whether a flight recording is one of this class, which needs no events of bricks, steps and requests.
+     *
+     * @param recording a recording of this virtual machine
+     * @return whether {@link #of} began it
+     */
+    public static boolean isOwn(Recording recording) {
+        return recording.getSettings().containsKey(ANCHOR_ENABLED);
+    }
+
     private void begin() {
-        for (String own : OWN_EVENTS) {
-            stream.disable(own);
-        }
         stream.enable(OPERATION).withoutThreshold().withoutStackTrace();
         stream.enable(PAUSE).withoutThreshold();
-        stream.enable(StopAnchor.class);
+        stream.enable(StopAnchor.NAME);
         stream.onEvent(StopAnchor.NAME, this::anchored);
         stream.onEvent(PAUSE, this::paused);
         stream.onEvent(OPERATION, this::stopped);
