@@ -1732,8 +1732,9 @@ public final class BrickProfiler extends SampleTables {
      * Sets the speed of the run as the application measured it, for comparisons of runs. It is most useful while the
      * profiler is switched off, since the speed then does not include the profiler's cost. {@link #reset()} keeps it.
      *
-     * @param rate tokens/s
-     * @throws IllegalArgumentException when the rate is not a finite number above 0
+     * @param rate tokens/s; 0, NaN and infinity, which a run without tokens or without time computes, make the speed
+     *     unknown, and snapshots have a remark that states this
+     * @throws IllegalArgumentException when the rate is negative
      */
     public void setTokensPerSec(double rate) {
         results.setTokensPerSec(rate);

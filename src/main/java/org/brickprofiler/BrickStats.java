@@ -76,6 +76,9 @@ public record BrickStats(
             .thenComparing(BrickStats::name)
             .thenComparing(BrickStats::category);
 
+    private static final long FEWEST_SAMPLES_BESIDE = 8;
+    private static final long DOMINANT_PART = 4;
+
     private static final double LOW_INSTRUCTIONS_PER_CYCLE = 0.5;
     private static final double HIGH_INSTRUCTIONS_PER_CYCLE = 2.0;
 
@@ -176,6 +179,17 @@ public record BrickStats(
      */
     public boolean hasExtremes() {
         return maxNs > 0 || totalNs == 0;
+    }
+
+    /**
+     * Returns whether the longest sample took more than a quarter of the brick's time, and the brick has at least 8
+     * samples. Mean and share of such a brick tell more about that sample than about the others; often it is the first
+     * one, which loads classes.
+     *
+     * @return false also if the longest duration is not {@linkplain #hasExtremes known}
+     */
+    public boolean isDominatedByOneSample() {
+        return count >= FEWEST_SAMPLES_BESIDE && maxNs > totalNs / DOMINANT_PART;
     }
 
     /**

@@ -1,7 +1,5 @@
 package org.brickprofiler;
 
-import static org.brickprofiler.internal.io.Checks.requirePositive;
-
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
@@ -39,7 +37,9 @@ final class Results {
 
     private volatile OptionalDouble l2CacheHitRate = OptionalDouble.empty();
     private volatile boolean zeroCopy;
+    /** The rate that the application has reported; empty before that. A value that is no rate makes it unknown. */
     private volatile OptionalDouble tokensPerSec = OptionalDouble.empty();
+
     private volatile @Nullable Calibration calibration;
 
     /** The facts of a snapshot apart from its samples. */
@@ -192,7 +192,9 @@ final class Results {
     }
 
     void setTokensPerSec(double rate) {
-        requirePositive("tokens per second", rate);
+        if (rate < 0) {
+            throw new IllegalArgumentException("tokens per second " + rate + " is negative");
+        }
         tokensPerSec = OptionalDouble.of(rate);
     }
 
@@ -204,11 +206,16 @@ final class Results {
     SnapshotFacts settings(
             long droppedPending, long pending, long overlaps, boolean tilesOff, @Nullable GraphRecorder graph) {
         Calibration measured = calibration;
+        OptionalDouble reported = tokensPerSec;
+        boolean isRate = reported.isPresent() && reported.getAsDouble() > 0 && Double.isFinite(reported.getAsDouble());
         RunFacts facts = new RunFacts(
-                tokensPerSec,
+                isRate ? reported : OptionalDouble.empty(),
                 OptionalDouble.empty(),
                 Map.of(),
-                List.of(),
+                reported.isEmpty() || isRate
+                        ? List.of()
+                        : List.of("tokens/s is unknown: the application reported " + reported.getAsDouble()
+                                + ", as of a run without tokens or without time"),
                 RunFacts.VirtualMachine.current().stream().toList(),
                 measured == null ? List.of() : List.of(measured),
                 measured == null || graph == null ? Map.of() : graph.graph().nesting());

@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -21,7 +22,6 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.BinaryOperator;
 import org.brickprofiler.graph.ExecutionGraph.Nesting;
 
@@ -34,7 +34,8 @@ import org.brickprofiler.graph.ExecutionGraph.Nesting;
  *     adds, tokens/s; of merged snapshots, the smallest
  * @param machine figures of the machine while it ran, by a name with its unit, in order of the names; of merged
  *     snapshots, the largest
- * @param disturbances remarks on figures that make the run doubtful, in order; empty if there are none
+ * @param disturbances remarks on figures that make the run doubtful, in order, those that begin with {@link #NO_STEP}
+ *     first; empty if there are none
  * @param virtualMachines the virtual machines that recorded, in order; of merged snapshots, all of them
  * @param calibrations the cost of timing a brick, if it was {@linkplain BrickProfiler#calibrate measured}: the cheapest
  *     of each environment
@@ -49,6 +50,13 @@ public record RunFacts(
         List<VirtualMachine> virtualMachines,
         List<Calibration> calibrations,
         Map<String, Nesting> nesting) {
+
+    /** The beginning of the remark that no step was reached, although steps were expected. */
+    public static final String NO_STEP = "no step was reached";
+
+    private static final Comparator<String> NO_STEP_FIRST = Comparator.<String, Boolean>comparing(
+                    remark -> !remark.startsWith(NO_STEP))
+            .thenComparing(Comparator.naturalOrder());
 
     /** Nothing is known. */
     public static final RunFacts NONE = new RunFacts(
@@ -68,8 +76,8 @@ public record RunFacts(
             requireName("figure of the machine", name);
             requireFinite(name, value);
         });
-        disturbances = List.copyOf(new TreeSet<>(Objects.requireNonNull(disturbances, "disturbances")));
-        disturbances.forEach(remark -> requireName("disturbance", remark));
+        Objects.requireNonNull(disturbances, "disturbances").forEach(remark -> requireName("disturbance", remark));
+        disturbances = disturbances.stream().distinct().sorted(NO_STEP_FIRST).toList();
         virtualMachines = latest(Objects.requireNonNull(virtualMachines, "virtualMachines"));
         calibrations = cheapest(Objects.requireNonNull(calibrations, "calibrations"));
         nesting = Collections.unmodifiableMap(new TreeMap<>(Objects.requireNonNull(nesting, "nesting")));

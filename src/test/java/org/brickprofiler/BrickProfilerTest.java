@@ -15,6 +15,8 @@ import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Results, snapshots, resets and settings. */
 final class BrickProfilerTest {
@@ -335,6 +337,24 @@ final class BrickProfilerTest {
         assertThat(profiler.l2CacheHitRate()).hasValue(0.25);
     }
 
+    /** An engine divides the tokens of an empty run by its time. */
+    @Spec("4.12")
+    @ParameterizedTest
+    @ValueSource(doubles = {0, -0.0, Double.NaN, Double.POSITIVE_INFINITY})
+    void theSpeedOfAnEmptyRunIsUnknownWithOneRemark(double rate) {
+        profiler.setTokensPerSec(12.5);
+        profiler.setTokensPerSec(rate);
+        profiler.setTokensPerSec(rate);
+        RunFacts facts = profiler.snapshot().facts();
+        assertThat(facts.tokensPerSec()).isEmpty();
+        assertThat(facts.disturbances())
+                .containsExactly("tokens/s is unknown: the application reported " + rate
+                        + ", as of a run without tokens or without time");
+        profiler.setTokensPerSec(11);
+        assertThat(profiler.snapshot().facts().tokensPerSec()).hasValue(11);
+        assertThat(profiler.snapshot().facts().disturbances()).isEmpty();
+    }
+
     @Spec("4.12")
     @Test
     void aSnapshotHasTheSpeedOfTheRunAndTheActivityOfItsVirtualMachine() {
@@ -342,8 +362,9 @@ final class BrickProfilerTest {
         assertThat(profiler.snapshot().facts().tokensPerSec()).isEmpty();
         profiler.setTokensPerSec(12.5);
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> profiler.setTokensPerSec(0))
-                .withMessage("tokens per second 0.0 is not a finite number above 0");
+                .isThrownBy(() -> profiler.setTokensPerSec(-0.5))
+                .withMessage("tokens per second -0.5 is negative");
+        assertThatIllegalArgumentException().isThrownBy(() -> profiler.setTokensPerSec(Double.NEGATIVE_INFINITY));
         profiler.reset();
         ProfileSnapshot first = profiler.snapshot();
         assertThat(first.facts().tokensPerSec()).hasValue(12.5);

@@ -8,7 +8,9 @@ import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
 import java.lang.instrument.UnmodifiableClassException;
 import java.nio.file.FileSystemException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.security.ProtectionDomain;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,6 +29,7 @@ import org.brickprofiler.RunFacts;
 import org.brickprofiler.agent.bridge.Bridge;
 import org.brickprofiler.agent.bridge.JdkBridge;
 import org.brickprofiler.export.setting.WindowSetting;
+import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.HeapReserve;
 import org.brickprofiler.internal.io.OptionalPart;
 import org.brickprofiler.internal.io.OutputOwner;
@@ -63,6 +66,9 @@ public final class Agent {
     /** How often the agent looks for bricks that are too short. */
     private static final long LOOK_MS = 100;
 
+    /** The number of files of earlier runs that are kept for each report. */
+    private static final int EARLIER_KEPT = 9;
+
     private static @Nullable Agent running;
 
     /** The number of slowest steps of each phase that {@code slow=} keeps. */
@@ -76,6 +82,7 @@ public final class Agent {
     private final AgentLosses losses = new AgentLosses(this::say);
     private final WovenRequests requests;
     private final WovenWork work;
+    private final ReachedRules reached;
     private final @Nullable Alternation alternation;
 
     /** Bricks whose samples are shorter than this on average are dropped; 0 to drop none. */
@@ -141,7 +148,12 @@ public final class Agent {
         requests = new WovenRequests(hasRequests && alternation == null ? profiler.requests() : null, losses);
         runFile = beginRunFile();
         prepareReports();
-        steps = new Recorder.StepCounts(rules.warmupSteps(), this::discard, alternation);
+        if (options.warmup().isPresent()
+                && rules.rules().stream().noneMatch(rule -> rule.kind() == WeaveRule.Kind.STEP)) {
+            throw new IllegalArgumentException("warmup= counts steps, and there is no step: in " + file);
+        }
+        steps = new Recorder.StepCounts(options.warmup().orElse(rules.warmupSteps()), this::discard, alternation);
+        reached = new ReachedRules(rules.rules());
         shortestNs = ShortBricks.bound(ShortBricks.setting());
         weaver = new Weaver(rules, rule -> rule.kind() == WeaveRule.Kind.BRICK ? keyOf(rule) : 0);
         work = new WovenWork(rules.rules(), this::keyOf, profiler, losses);
@@ -180,7 +192,12 @@ public final class Agent {
             if (there == null) {
                 throw new IllegalArgumentException("no agent is running in this JVM to write " + snapshot);
             }
-            JsonReport.write(there.snapshot(), snapshot);
+            there.options.requireOther(snapshot, System.getenv());
+            if (AgentOptions.isPage(snapshot)) {
+                HtmlReport.write(there.snapshot(), snapshot);
+            } else {
+                JsonReport.write(there.snapshot(), snapshot);
+            }
             there.say("the profile up to now is in " + snapshot.toAbsolutePath());
             return;
         }
@@ -221,8 +238,11 @@ public final class Agent {
         sayMissingFolder("profile", ownOut());
         sayMissingFolder("page", options.html());
         sayMissingFolder("timeline", options.timeline());
+        keepEarlier(ownOut());
+        keepEarlier(options.html());
+        keepEarlier(options.timeline());
         weaver.classes().forEach(this::check);
-        Bridge.install(new Recorder(profiler, steps, requests, work, losses, this::say));
+        Bridge.install(new Recorder(profiler, steps, requests, work, reached, losses, this::say));
         // Link the bridge to its sink now, rather than inside a method of the application.
         Bridge.endStep(0);
         profiler.enable();
@@ -261,6 +281,38 @@ public final class Agent {
                         + unable.getReason());
             }
         }
+    }
+
+    /**
+     * Renames the file of an earlier run, which a report of this run would replace, to {@code NAME.1}. An older
+     * {@code NAME.1} becomes {@code NAME.2}, and so on; of more than {@link #EARLIER_KEPT} files, the oldest is lost.
+     * The target of a symbolic link is copied, so that the link stays.
+     */
+    private void keepEarlier(@Nullable Path file) {
+        if (file == null || !Files.isRegularFile(file)) {
+            return;
+        }
+        try {
+            int last = 1;
+            while (last < EARLIER_KEPT && Files.exists(earlier(file, last))) {
+                last++;
+            }
+            for (int number = last; number > 1; number--) {
+                Files.move(earlier(file, number - 1), earlier(file, number), StandardCopyOption.REPLACE_EXISTING);
+            }
+            if (Files.isSymbolicLink(file)) {
+                Files.copy(file, earlier(file, 1), StandardCopyOption.REPLACE_EXISTING);
+            } else {
+                Files.move(file, earlier(file, 1), StandardCopyOption.REPLACE_EXISTING);
+            }
+            say(file + " was there before this run, and is now " + earlier(file, 1));
+        } catch (IOException unable) {
+            say(file + " of an earlier run will be replaced, since it cannot be renamed: " + AtomicFile.reason(unable));
+        }
+    }
+
+    private static Path earlier(Path file, int number) {
+        return file.resolveSibling(file.getFileName() + "." + number);
     }
 
     /** Prints the number of rules that apply: at the start, and later only if it has changed. */
@@ -550,6 +602,7 @@ public final class Agent {
     /** Discards everything recorded: after the warm-up, and when a client of the bean resets the profile. */
     private void discard() {
         losses.discard();
+        reached.discard(profiler.allBrickStats());
         steps.discard();
         requests.discard();
         work.discard();
@@ -592,6 +645,8 @@ public final class Agent {
         if (steps.isWarmingUp()) {
             remarks.add("only " + steps.warmupText() + " had ended");
         }
+        reached.noStep(applied, snapshot.bricks()).ifPresent(remarks::add);
+        reached.beforeStepsText().ifPresent(remarks::add);
         steps.doubtText().ifPresent(remarks::add);
         steps.nestedText().ifPresent(remarks::add);
         steps.nestedLayersText().ifPresent(remarks::add);
@@ -666,8 +721,13 @@ public final class Agent {
                                     .map(rule -> Integer.toString(rule.line()))
                                     .toList()));
         }
+        reached.noStep(applied, snapshot.bricks())
+                .or(() -> reached.never(applied, snapshot.bricks())
+                        .map(rules -> "rules that apply and never ran: " + rules))
+                .ifPresent(this::say);
         losses.summary().forEach(this::say);
         requests.summary().forEach(this::say);
+        reached.beforeStepsText().ifPresent(this::say);
         steps.doubtText().ifPresent(this::say);
         steps.nestedText().ifPresent(this::say);
         steps.nestedLayersText().ifPresent(this::say);
@@ -698,8 +758,9 @@ public final class Agent {
             profiler.disable();
             losses.summary().forEach(this::say);
             discard();
-            say("the run ended after " + steps.warmupText() + ", so the profile is empty: lower warmup: in "
-                    + options.rules() + ", or run longer");
+            say("the run ended after " + steps.warmupText() + ", so the profile is empty: lower "
+                    + (options.warmup().isPresent() ? "warmup=" : "warmup: in " + options.rules())
+                    + ", or run longer");
         }
     }
 

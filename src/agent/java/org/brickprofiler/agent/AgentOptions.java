@@ -6,42 +6,50 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.brickprofiler.internal.io.Settings;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The text after the agent's jar: {@code rules=bricks.yaml,out=run.json}. Immutable.
  *
- * @param rules the rule file
- * @param out the file for the profile, as JSON; null for none
- * @param html the file for the HTML report; null for none
- * @param trace the file for the trace; null for none
- * @param slow the file for the trace of the slowest steps; null for none
- * @param snapshot the file to which an agent that is already running writes a snapshot, as JSON; null for none
+ * @param files the files by option: {@code rules}, {@code out} for the profile, {@code html} for the page,
+ *     {@code trace} for the timeline, {@code slow} for the timeline of the slowest steps, and {@code snapshot}, to
+ *     which an agent that is already running writes the profile up to now
  * @param port the local port of the live report, 0 for any free one; empty for no live report
  * @param ab the seed of the random order in which recording is switched on and off; empty to keep it on
+ * @param warmup the number of steps of the warm-up; empty for the number that the rules state
  */
-record AgentOptions(
-        @Nullable Path rules,
-        @Nullable Path out,
-        @Nullable Path html,
-        @Nullable Path trace,
-        @Nullable Path slow,
-        @Nullable Path snapshot,
-        OptionalInt port,
-        OptionalLong ab) {
+record AgentOptions(Map<String, Path> files, OptionalInt port, OptionalLong ab, OptionalInt warmup) {
 
     /** The variable by which {@code brick run} names the file to which a run writes its profile. */
     static final String OUT_VARIABLE = "BRICK_PROFILER_OUT";
 
+    private static final String OUT = "out";
+    private static final String HTML = "html";
+    private static final String TRACE = "trace";
+    private static final String SLOW = "slow";
+    private static final String SNAPSHOT = "snapshot";
+    private static final List<String> FILES = List.of("rules", OUT, HTML, TRACE, SLOW, SNAPSHOT);
+
     private static final String PORT = "port";
     private static final String AB = "ab";
-    private static final String SLOW = "slow";
-    private static final List<String> KEYS = List.of("rules", "out", "html", "trace", SLOW, "snapshot", PORT, AB);
+    private static final String WARMUP = "warmup";
+    private static final List<String> NUMBERS = List.of(PORT, AB, WARMUP);
+
     private static final int LAST_PORT = 65_535;
+
+    private static final List<String> PROFILE_ENDINGS = List.of(".json");
+    private static final List<String> PAGE_ENDINGS = List.of(".html", ".htm");
+
+    /** The endings of timelines and of files that the agent does not write. */
+    private static final List<String> OTHER_ENDINGS =
+            List.of(".pftrace", ".perfetto-trace", ".gz", ".csv", ".txt", ".jfr", ".yaml", ".yml");
 
     /**
      * Reads options.
@@ -55,44 +63,96 @@ record AgentOptions(
         for (String option : text.isBlank() ? new String[0] : text.split(",", -1)) {
             int equals = option.indexOf('=');
             String key = equals < 0 ? option : option.substring(0, equals);
-            if (!KEYS.contains(key)) {
-                throw new IllegalArgumentException(
-                        "there is no option '" + key + "'; there are " + String.join(", ", KEYS));
+            if (!FILES.contains(key) && !NUMBERS.contains(key)) {
+                throw new IllegalArgumentException("there is no option '" + key + "'; there are "
+                        + Stream.concat(FILES.stream(), NUMBERS.stream()).collect(Collectors.joining(", ")));
             }
             if (equals < 0 || equals == option.length() - 1) {
                 throw new IllegalArgumentException("the option '" + key + "' needs a value, as in " + key
-                        + (key.equals(PORT) || key.equals(AB) ? "=1" : "=FILE"));
+                        + (NUMBERS.contains(key) ? "=1" : "=FILE"));
             }
             if (values.put(key, option.substring(equals + 1)) != null) {
                 throw new IllegalArgumentException("the option '" + key + "' is given twice");
             }
         }
-        if (values.containsKey("trace") && values.containsKey(SLOW)) {
+        if (values.containsKey(TRACE) && values.containsKey(SLOW)) {
             throw new IllegalArgumentException(
                     "the option 'slow' excludes 'trace': a timeline holds chosen steps, or all");
         }
+        Map<String, Path> files = new LinkedHashMap<>();
+        for (String key : FILES) {
+            String value = values.get(key);
+            if (value != null) {
+                files.put(key, Path.of(value));
+            }
+        }
         Path runFile = runFile(environment);
-        refuseSameFile(values, runFile);
+        refuseSameFile(files, runFile);
+        requireFormats(files);
         if (runFile != null) {
-            values.putIfAbsent("out", runFile.toString());
+            files.putIfAbsent(OUT, runFile);
         }
         String port = values.get(PORT);
         String seed = values.get(AB);
+        String warmup = values.get(WARMUP);
         return new AgentOptions(
-                path(values, "rules"),
-                path(values, "out"),
-                path(values, "html"),
-                path(values, "trace"),
-                path(values, SLOW),
-                path(values, "snapshot"),
+                Map.copyOf(files),
                 port == null ? OptionalInt.empty() : OptionalInt.of((int) number(PORT, port, LAST_PORT)),
-                seed == null ? OptionalLong.empty() : OptionalLong.of(number(AB, seed, Long.MAX_VALUE)));
+                seed == null ? OptionalLong.empty() : OptionalLong.of(number(AB, seed, Long.MAX_VALUE)),
+                warmup == null ? OptionalInt.empty() : OptionalInt.of((int) number(WARMUP, warmup, Integer.MAX_VALUE)));
+    }
+
+    /** Returns the file of rules; null if it is not given. */
+    @Nullable
+    Path rules() {
+        return files.get("rules");
+    }
+
+    /** Returns the file for the profile, as JSON; null for none. */
+    @Nullable
+    Path out() {
+        return files.get(OUT);
+    }
+
+    /** Returns the file for the page; null for none. */
+    @Nullable
+    Path html() {
+        return files.get(HTML);
+    }
+
+    /** Returns the file for the timeline of the slowest steps; null for none. */
+    @Nullable
+    Path slow() {
+        return files.get(SLOW);
+    }
+
+    /** Returns the file to which a running agent writes the profile up to now; null for none. */
+    @Nullable
+    Path snapshot() {
+        return files.get(SNAPSHOT);
     }
 
     /** Returns the file for the timeline, of all steps or of the slowest; null without one. */
     @Nullable
     Path timeline() {
-        return trace == null ? slow : trace;
+        return files.getOrDefault(TRACE, slow());
+    }
+
+    /** Returns whether a file that was given as {@code snapshot=} is a page; otherwise it is a profile. */
+    static boolean isPage(Path snapshot) {
+        return endsIn(snapshot, PAGE_ENDINGS);
+    }
+
+    /**
+     * Refuses a file for the profile up to now that is one of the files of these options, which belong to the running
+     * agent.
+     *
+     * @throws IllegalArgumentException when it is; the message names both
+     */
+    void requireOther(Path snapshot, Map<String, String> environment) {
+        Map<String, Path> all = new LinkedHashMap<>(files);
+        all.put(SNAPSHOT, snapshot);
+        refuseSameFile(all, runFile(environment));
     }
 
     /** Returns the file in which {@code brick run} expects the profile, beside {@code out}; null without it. */
@@ -101,21 +161,43 @@ record AgentOptions(
         return variable == null ? null : Path.of(variable);
     }
 
+    /** Refuses a file whose ending names another format than the one that would be written to it. */
+    private static void requireFormats(Map<String, Path> files) {
+        Path snapshot = files.get(SNAPSHOT);
+        if (snapshot != null && !endsIn(snapshot, PROFILE_ENDINGS) && !isPage(snapshot)) {
+            throw new IllegalArgumentException(
+                    SNAPSHOT + "=" + snapshot + " ends neither in .json, for the profile, nor in .html, for the page");
+        }
+        requireFormat(OUT, files.get(OUT), PAGE_ENDINGS, "the profile as JSON: name it NAME.json");
+        requireFormat(HTML, files.get(HTML), PROFILE_ENDINGS, "a page: name it NAME.html");
+    }
+
+    private static void requireFormat(String key, @Nullable Path file, List<String> excluded, String content) {
+        if (file != null && (endsIn(file, excluded) || endsIn(file, OTHER_ENDINGS))) {
+            throw new IllegalArgumentException(
+                    key + "=" + file + " has the ending of another format, and would be " + content);
+        }
+    }
+
+    private static boolean endsIn(Path file, List<String> endings) {
+        return endings.stream().anyMatch(file.toString().toLowerCase(Locale.ROOT)::endsWith);
+    }
+
     /** Refuses two options with the same file: the report written last would overwrite the other one, or the rules. */
-    private static void refuseSameFile(Map<String, String> values, @Nullable Path runFile) {
+    private static void refuseSameFile(Map<String, Path> files, @Nullable Path runFile) {
         Map<Path, String> names = new HashMap<>();
-        if (runFile != null && !values.containsKey("out")) {
+        Path out = files.get(OUT);
+        if (runFile != null && (out == null || !real(out).equals(real(runFile)))) {
             names.put(real(runFile), OUT_VARIABLE + "=" + runFile);
         }
-        for (String key : List.of("rules", "out", "html", "trace", SLOW, "snapshot")) {
-            String value = values.get(key);
-            String name = key + "=" + value;
-            String other = value == null ? null : names.put(real(Path.of(value)), name);
+        files.forEach((key, file) -> {
+            String name = key + "=" + file;
+            String other = names.put(real(file), name);
             if (other != null) {
                 throw new IllegalArgumentException(
                         other + " and " + name + " are one file; each needs a file of its own");
             }
-        }
+        });
     }
 
     /** Returns the real path of a file, so that two paths to the same file are equal. */
@@ -130,11 +212,6 @@ record AgentOptions(
         } catch (IOException unknown) {
             return path;
         }
-    }
-
-    private static @Nullable Path path(Map<String, String> values, String key) {
-        String value = values.get(key);
-        return value == null ? null : Path.of(value);
     }
 
     private static long number(String key, String value, long largest) {

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The entry point of the agent's jar. It appends the jar to the bootstrap class path, where only the bridge is visible.
  * All other classes lie in a folder of the jar; a separate loader loads them, so that agent and application do not see
- * each other's classes. Any failure is printed on the standard error, and the application continues.
+ * each other's classes. The application continues after any failure, which is printed on the standard error; an
+ * attaching tool sees it, too.
  */
 public final class Premain {
 
@@ -30,13 +31,18 @@ public final class Premain {
     private Premain() {}
 
     /**
-     * Starts the agent before the application.
+     * Starts the agent before the application. A failure is printed and not thrown, since it would end the virtual
+     * machine.
      *
      * @param options the text after {@code -javaagent:JAR=}, or null
      * @param instrumentation the instrumentation of the virtual machine
      */
     public static void premain(@Nullable String options, Instrumentation instrumentation) {
-        run(options, instrumentation);
+        try {
+            run(options, instrumentation);
+        } catch (Throwable failed) {
+            System.err.println("brick agent: not started: " + cause(failed));
+        }
     }
 
     /**
@@ -44,25 +50,32 @@ public final class Premain {
      *
      * @param options the text after the jar, or null
      * @param instrumentation the instrumentation of the virtual machine
+     * @throws IllegalStateException when the agent cannot be started, or the snapshot cannot be written; the virtual
+     *     machine reports the failure to the attaching tool, and the application continues
      */
     public static void agentmain(@Nullable String options, Instrumentation instrumentation) {
-        run(options, instrumentation);
+        try {
+            run(options, instrumentation);
+        } catch (Throwable failed) {
+            String message = "brick agent: nothing was done: " + cause(failed);
+            System.err.println(message);
+            throw new IllegalStateException(message, failed);
+        }
     }
 
-    private static synchronized void run(@Nullable String options, Instrumentation instrumentation) {
-        try {
-            if (loader == null) {
-                instrumentation.appendToBootstrapClassLoaderSearch(jar());
-                loader = newLoader();
-            }
-            Class.forName("org.brickprofiler.agent.Agent", true, loader)
-                    .getMethod("start", String.class, Instrumentation.class)
-                    .invoke(null, options == null ? "" : options, instrumentation);
-        } catch (InvocationTargetException failed) {
-            System.err.println("brick agent: not started: " + failed.getCause());
-        } catch (Throwable failed) {
-            System.err.println("brick agent: not started: " + failed);
+    private static synchronized void run(@Nullable String options, Instrumentation instrumentation)
+            throws IOException, URISyntaxException, ReflectiveOperationException {
+        if (loader == null) {
+            instrumentation.appendToBootstrapClassLoaderSearch(jar());
+            loader = newLoader();
         }
+        Class.forName("org.brickprofiler.agent.Agent", true, loader)
+                .getMethod("start", String.class, Instrumentation.class)
+                .invoke(null, options == null ? "" : options, instrumentation);
+    }
+
+    private static @Nullable Throwable cause(Throwable failed) {
+        return failed instanceof InvocationTargetException ? failed.getCause() : failed;
     }
 
     /**

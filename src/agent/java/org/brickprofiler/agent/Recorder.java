@@ -5,10 +5,12 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
+import org.brickprofiler.agent.WeaveRule.Kind;
 import org.brickprofiler.agent.bridge.Bridge;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param steps counts the steps
  * @param requests records the requests
  * @param work records the work of bricks
+ * @param reached notes which rules the engine has reached
  * @param losses counts calls that could not be recorded
  * @param say prints a message
  */
@@ -31,6 +34,7 @@ record Recorder(
         StepCounts steps,
         WovenRequests requests,
         WovenWork work,
+        ReachedRules reached,
         AgentLosses losses,
         Consumer<String> say)
         implements Bridge.Sink {
@@ -38,8 +42,9 @@ record Recorder(
     private static final long OPEN = 1;
 
     /**
-     * Counts the steps that output a token, calls an action at the end of the warm-up, and measures the rate of the
-     * steps after it. Any thread.
+     * Counts the steps of the warm-up, calls an action at its end, and measures the rate of the steps after it. The
+     * warm-up ends with the first step that outputs a token and has enough steps before it: if it ended within a
+     * prompt, the time to first token would be too short. Any thread.
      */
     static final class StepCounts {
         private static final long ENDED = -1;
@@ -47,7 +52,10 @@ record Recorder(
         /** The epoch of steps that begin in the warm-up. They do not count, even if they end after it. */
         private static final long WARMUP = -1;
 
+        /** The number of ended steps of the warm-up. */
         private final AtomicLong ended = new AtomicLong();
+
+        private final AtomicBoolean isWarm;
 
         /** The number of times that everything recorded was discarded. Guarded by this. */
         private long epoch;
@@ -116,12 +124,13 @@ record Recorder(
         /**
          * Creates a counter.
          *
-         * @param warmup the number of steps with an output token that are discarded
+         * @param warmup the number of steps that are discarded, at least
          * @param afterWarmup the action that runs after the warm-up
          * @param alternation switches recording on and off after the warm-up; null to keep it on
          */
         StepCounts(long warmup, Runnable afterWarmup, @Nullable Alternation alternation) {
             this.warmup = warmup;
+            isWarm = new AtomicBoolean(warmup == 0);
             this.afterWarmup = afterWarmup;
             this.alternation = alternation;
         }
@@ -214,27 +223,26 @@ record Recorder(
         }
 
         private void end(long outputTokens, long stepEpoch) {
-            if (outputTokens == 0) {
-                // A part of a prompt. The warm-up ends only at a token: if it ended within a prompt, the time to first
-                // token would be too short.
-                return;
-            }
-            long number = ended.incrementAndGet();
-            if (number == warmup) {
+            if (isWarm.get()) {
+                if (outputTokens > 0) {
+                    count(outputTokens, stepEpoch);
+                }
+            } else if (ended.incrementAndGet() >= warmup && outputTokens > 0 && isWarm.compareAndSet(false, true)) {
                 afterWarmup.run();
-            } else if (number > warmup) {
-                count(outputTokens, stepEpoch);
             }
         }
 
         /** Returns whether the warm-up has not ended. */
         boolean isWarmingUp() {
-            return ended.get() < warmup;
+            return !isWarm.get();
         }
 
         /** Returns the number of ended steps of the warm-up, in words. */
         String warmupText() {
-            return Math.min(ended.get(), warmup) + " of the " + warmup + " steps of its warm-up";
+            long steps = ended.get();
+            return steps < warmup
+                    ? steps + " of the " + warmup + " steps of its warm-up"
+                    : warmup + " of the " + warmup + " steps of its warm-up and no token after them";
         }
 
         /**
@@ -299,6 +307,7 @@ record Recorder(
 
     @Override
     public void model(int number, long value) {
+        reached.reach(Kind.MODEL);
         work.model(number, value);
     }
 
@@ -307,6 +316,7 @@ record Recorder(
         if (!profiler.isEnabled()) {
             return 0;
         }
+        reached.reach(Kind.LAYER);
         cutLayer();
         if (number < 0) {
             profiler.startLayer();
@@ -335,6 +345,7 @@ record Recorder(
 
     @Override
     public long startPrompt(long number, long outputTokens) {
+        reached.reach(Kind.PROMPT);
         long prompt = losses.notNegative("steps: of a prompt", number);
         long output = losses.notNegative("output: of a prompt", outputTokens);
         return OPEN + steps.setPromptSteps(Math.max(0, output > 0 ? prompt - 1 : prompt));
@@ -349,6 +360,9 @@ record Recorder(
 
     @Override
     public long startStep(long tokens, long kvLength, long outputTokens, boolean isPrompt) {
+        if (reached.reach(Kind.STEP)) {
+            reached.beforeSteps(profiler.allBrickStats());
+        }
         cutLayer();
         long processed = losses.notNegative("tokens: of a step", tokens);
         long position = losses.notNegative("kv: of a step", kvLength);
@@ -391,11 +405,13 @@ record Recorder(
 
     @Override
     public long startRequest(long promptTokens) {
+        reached.reach(Kind.REQUEST);
         return requests.startRequest(promptTokens);
     }
 
     @Override
     public long serveArrived(@Nullable Object key, long promptTokens) {
+        reached.reach(Kind.REQUEST);
         return requests.serveArrived(key, promptTokens);
     }
 
@@ -406,11 +422,13 @@ record Recorder(
 
     @Override
     public long startArrival(@Nullable Object key, long promptTokens) {
+        reached.reach(Kind.ARRIVAL);
         return requests.arrived(key, promptTokens);
     }
 
     @Override
     public long startFinish(@Nullable Object key) {
+        reached.reach(Kind.FINISH);
         return requests.take(key);
     }
 
@@ -421,6 +439,7 @@ record Recorder(
 
     @Override
     public void inStep(@Nullable Object key, long promptTokens, long tokens) {
+        reached.reach(Kind.IN_STEP);
         requests.inStep(key, promptTokens, tokens);
     }
 

@@ -4,6 +4,8 @@ import static org.brickprofiler.agent.WeaveRule.NAME;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -125,7 +127,7 @@ final class RuleFile {
     private static final Pattern ANCHOR = Pattern.compile("(?<place>before|after)\\s+(?<call>.*)");
 
     /** The size limit of a rule file. Rules are written by hand, so a larger file is something else. */
-    private static final long MOST_BYTES = 10_000_000;
+    private static final int MOST_BYTES = 10_000_000;
 
     private static final Elements F32 = new Elements(WeightTypes.F32, List.of());
 
@@ -159,7 +161,7 @@ final class RuleFile {
      * @param file the file; if no regular file has this name, the name of an engine with bundled rules, such as
      *     {@code jlama}
      * @throws IOException when it cannot be read
-     * @throws IllegalArgumentException when it is not YAML, or has no valid rule
+     * @throws IllegalArgumentException when it is no regular file, too large, not YAML, or has no valid rule
      */
     static Rules read(Path file) throws IOException {
         if ((Files.notExists(file) || Files.isDirectory(file))
@@ -170,14 +172,32 @@ final class RuleFile {
                 }
             }
         }
-        try {
-            if (Files.size(file) > MOST_BYTES) {
+        if (Files.exists(file) && !Files.isRegularFile(file)) {
+            throw new IllegalArgumentException(
+                    file + " is a " + (Files.isDirectory(file) ? "folder" : "device or a pipe")
+                            + ", and rules are read from regular files only");
+        }
+        try (InputStream in = Files.newInputStream(file)) {
+            // The size of a file does not bound it: it may grow, and files of /proc have the size 0.
+            byte[] bytes = in.readNBytes(MOST_BYTES + 1);
+            if (bytes.length > MOST_BYTES) {
                 throw new IllegalArgumentException(
-                        file + ": " + Files.size(file) + " bytes are too many for a rule file");
+                        file + ": more than " + MOST_BYTES + " bytes are too many for a rule file");
             }
-            return parse(file.toString(), Files.readString(file));
+            return parse(file.toString(), utf8(file, bytes));
         } catch (IOException failed) {
             throw InputFile.cannotRead(file.toString(), failed);
+        }
+    }
+
+    private static String utf8(Path file, byte[] bytes) {
+        try {
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes))
+                    .toString();
+        } catch (CharacterCodingException malformed) {
+            throw new IllegalArgumentException(file + ": it is no text in UTF-8", malformed);
         }
     }
 

@@ -36,7 +36,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>A model</b> gives the work of a whole pass. A norm or a residual is credited with the share of its elements,
  * another brick of a layer with the share of the layers in which it had a sample, and any other brick with its whole
- * work, once. Samples on other threads count for the step that is under way, if it is the only one.
+ * work, once. Samples on other threads count for the step that is under way, if it is the only one. Samples before the
+ * first step have no work and no phase, and the work of their bricks is known in each phase.
  *
  * <p><b>Working sets.</b> A step uses the weights of each of its products once, so the working set of each product is
  * the weights of all products of the step.
@@ -124,6 +125,9 @@ final class WovenWork {
 
     /** The steps under way. Guarded by this. */
     private final List<PassWork> underWay = new ArrayList<>();
+
+    /** Whether a step has begun. */
+    private volatile boolean hasSteps;
 
     /** The only step under way; null if there is none, or several. */
     private volatile @Nullable PassWork only;
@@ -389,6 +393,9 @@ final class WovenWork {
         place.streamedBytes = 0;
         place.products.clear();
         if (hasModel) {
+            if (!hasSteps) {
+                hasSteps = true;
+            }
             place.pass.begin(tokens, kvLength);
             synchronized (this) {
                 underWay.remove(place.pass);
@@ -503,6 +510,10 @@ final class WovenWork {
         }
         Place place = places.get();
         PassWork pass = place.inStep ? place.pass : only;
+        if (pass == null && !hasSteps) {
+            // The agent may have started within a step. These samples have no phase, and work is known by phase.
+            return;
+        }
         if (pass == null) {
             setUnknown(bit, "it ran outside of steps, or on another thread while several steps were under way");
         } else if ((bit & repeated) != 0) {

@@ -125,6 +125,8 @@ public final class TextReport {
     }
 
     private String render() {
+        text.append("Brick profile\n");
+        remarks();
         header();
         warnings();
         steps();
@@ -149,8 +151,14 @@ public final class TextReport {
         return report.text.toString().stripLeading();
     }
 
+    /** Prints the remarks of the run, which may make all numbers doubtful. */
+    private void remarks() {
+        snapshot.facts().disturbances().forEach(remark -> text.append("! ")
+                .append(PlainText.ascii(remark))
+                .append(".\n"));
+    }
+
     private void header() {
-        text.append("Brick profile\n");
         String identity = snapshot.identity().describe();
         if (!identity.isEmpty()) {
             fact("run", identity);
@@ -247,6 +255,20 @@ public final class TextReport {
                             In merged snapshots, a measurement counts once for each snapshot in which it was pending.
                             """);
         }
+        List<BrickStats> dominated = snapshot.bricks().stream()
+                .filter(BrickStats::isDominatedByOneSample)
+                .toList();
+        if (!dominated.isEmpty()) {
+            text.append("\nMore than a quarter of a brick's time was one sample: ")
+                    .append(PlainText.ascii(
+                            dominated.stream().map(TextReport::dominated).collect(Collectors.joining(", "))))
+                    .append(".\nFirst samples load classes; leave them out by a warm-up, or compare medians.\n");
+        }
+    }
+
+    private static String dominated(BrickStats brick) {
+        return brick.name() + " " + duration(brick.maxNs()) + " of " + duration(brick.totalNs()) + ", in "
+                + count(brick.count()) + " samples";
     }
 
     private void steps() {
@@ -744,7 +766,11 @@ public final class TextReport {
         }
         return String.format(
                 Locale.ROOT,
-                "about %s, %s %% of brick time (%s a sample)",
+                "about %s, %s %% of brick time (%s a sample).\n"
+                        + "This counts the clock reads of samples and their sums, in a tight loop. It does not count cache"
+                        + " misses,\n"
+                        + "steps, requests, and optimisations that calls prevent: brick run --overhead measures the whole"
+                        + " cost.",
                 duration(snapshot.overheadNs()),
                 number(100.0 * snapshot.overheadNs() / totalNs),
                 duration(snapshot.overheadPerSampleNs()));

@@ -423,6 +423,13 @@ function faults() {
   /** @type {Content[]} */
   const found = [];
   const unresolved = sum(bricks, (brick) => (brick.device ? brick.device.unresolved : 0));
+  const remarks = run.disturbances || [];
+  const noStep = remarks.filter((remark) => remark.startsWith("no step was reached"));
+  noStep.forEach((remark) => found.push([html("bdi", {}, visible(remark)), "."]));
+  const disturbed = remarks.filter((remark) => !noStep.includes(remark));
+  if (disturbed.length > 0) {
+    found.push(["Disturbed: ", html("bdi", {}, visible(disturbed.join(", "))), ". What the machine did for others is in the times."]);
+  }
   if (bricks.length === 0) {
     found.push("No bricks were recorded: " + (profile.pending > 0 ? "everything that was measured is pending." : "none was stopped while the profiler was on."));
   }
@@ -473,9 +480,13 @@ function faults() {
       found.push(["Stream ", named(stream.stream), ": ", html("bdi", {}, visible(stream.failure)), "."]);
     }
   }
-  const disturbed = run.disturbances || [];
-  if (disturbed.length > 0) {
-    found.push(["Disturbed: ", html("bdi", {}, visible(disturbed.join(", "))), ". What the machine did for others is in the times."]);
+  const dominated = bricks.filter((brick) => brick.count >= 8 && brick.max_ns > brick.total_ns / 4);
+  if (dominated.length > 0) {
+    found.push([
+      "One sample: more than a quarter of the time of ",
+      ...listed(dominated.map((brick) => brick.name)),
+      " was one sample. First samples load classes; leave them out by a warm-up, or compare medians.",
+    ]);
   }
   const impossible = kernelRoof === undefined ? [] : kernelRoof.kernels.filter((kernel) => kernel.above_roof > 0);
   if (impossible.length > 0) {
@@ -886,7 +897,9 @@ function environmentSection() {
     profile.overhead_ns === 0 || brickNs === 0
       ? "not known"
       : "about " + duration(profile.overhead_ns) + ", " + number((100 * profile.overhead_ns) / brickNs) + "\u00a0% of brick time ("
-        + duration(profile.overhead_ns / recorded) + " a sample)",
+        + duration(profile.overhead_ns / recorded) + " a sample). This counts the clock reads of samples and their "
+        + "sums, in a tight loop. It does not count cache misses, steps, requests, and optimisations that calls prevent: "
+        + "brick run --overhead measures the whole cost.",
   ]);
   if (profile.l2_cache_hit_rate !== undefined) {
     facts.push(["L2 cache hit rate", percent(100 * profile.l2_cache_hit_rate) + "\u00a0%"]);

@@ -1,10 +1,13 @@
 package org.brickprofiler.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.sun.tools.attach.AgentInitializationException;
+import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -258,6 +261,44 @@ class AgentIT {
         assertThat(folder.resolve("run.html")).content().contains("<html");
         // Whichever worker of the pool ran a task, it belongs to the layer in which the task was made.
         assertThat(byLayer("AttentionScore")).isEqualTo(Map.of(0, 160, 1, 160, 2, 160));
+    }
+
+    @Spec({"22.6", "22.8"})
+    @Test
+    void theOptionReplacesTheWarmUpOfTheRulesAndARestartTheFilesOfTheRunBefore() throws Exception {
+        String options = "rules=bricks.yaml,out=run.json,html=run.html";
+        application(options).run().assertSucceeded();
+        ProcessResult second = application(options + ",warmup=7").run().assertSucceeded();
+        application(options + ",warmup=0").run().assertSucceeded();
+
+        assertThat(second.err())
+                .contains("run.json was there before this run, and is now run.json.1", "and is now run.html.1");
+        assertThat(recorded("run.json")).contains("QkvProjection=36/288");
+        assertThat(recorded("run.json.1")).contains("QkvProjection=15/120");
+        assertThat(recorded("run.json.2")).isEqualTo(RECORDED);
+        assertThat(folder.resolve("run.html.2")).exists();
+        assertThat(folder.resolve("run.json.3")).doesNotExist();
+    }
+
+    /** The rules name a forward pass that this engine does not call, and a brick that it does. */
+    @Spec("22.39")
+    @Test
+    void thatNoStepWasReachedIsTheFirstRemark() throws Exception {
+        Files.writeString(folder.resolve("bricks.yaml"), """
+            step:
+              in: app.Main.each
+            bricks:
+              - in: app.Main.product
+                brick: SAMPLING
+              - in: app.Main.each
+                call: join
+                brick: QKV_PROJECTION
+            """);
+        ProcessResult result = application("rules=bricks.yaml").run().assertSucceeded();
+        String remark = "no step was reached: the engine called no method that a rule under step: names (line 2),";
+        assertThat(result.err())
+                .contains("3 of 3 rules apply", "brick agent: " + remark, "\nBrick profile\n! " + remark)
+                .contains(". Rules that apply and never ran: QkvProjection (line 6), step: (line 2).\n");
     }
 
     /** The elements cannot be read in the two steps of the warm-up. */
@@ -607,12 +648,21 @@ class AgentIT {
             Files.writeString(folder.resolve("go"), "");
             await("done");
             load(pid, "snapshot=" + folder.resolve("live.json"));
-            load(pid, "rules=" + folder.resolve("bricks.yaml"));
+            load(pid, "snapshot=" + folder.resolve("live.html"));
             assertThat(recorded("live.json")).contains("QkvProjection=15/120");
+            assertThat(folder.resolve("live.html")).content().startsWith("<!DOCTYPE html>");
+            Map<String, String> refused = Map.of(
+                    "rules=" + folder.resolve("bricks.yaml"), "an agent is already running in this JVM",
+                    "snapshot=" + folder.resolve("live.pftrace"), "ends neither in .json",
+                    "snapshot=" + folder.resolve("run.json"), " are one file",
+                    "snapshot=" + folder.resolve("none/live.json"), "none does not exist");
+            for (String options : refused.keySet()) {
+                assertThatThrownBy(() -> attach(pid, options)).isInstanceOf(AgentInitializationException.class);
+            }
+            assertThat(folder.resolve("live.pftrace")).doesNotExist();
             Files.writeString(folder.resolve("end"), "");
-            ProcessResult result = running.result();
-            assertThat(result.err())
-                    .contains("the profile up to now is in ", "an agent is already running in this JVM");
+            ProcessResult result = running.result().assertSucceeded();
+            assertThat(result.err()).contains("the profile up to now is in ").contains(refused.values());
         }
         assertThat(recorded("run.json")).contains("QkvProjection=15/120");
     }
@@ -638,6 +688,16 @@ class AgentIT {
             running.result().assertSucceeded();
         }
         assertThat(recorded("run.json")).contains("QkvProjection=");
+    }
+
+    /** Attaches the agent as a tool does, which gets the failure of {@code agentmain}. */
+    private static void attach(String pid, String options) throws Exception {
+        VirtualMachine running = VirtualMachine.attach(pid);
+        try {
+            running.loadAgent(JAR.toString(), options);
+        } finally {
+            running.detach();
+        }
     }
 
     private static void load(String pid, String options) throws IOException {

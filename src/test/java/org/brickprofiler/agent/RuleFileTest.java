@@ -15,6 +15,8 @@ import org.brickprofiler.agent.WeaveRule.Call;
 import org.brickprofiler.agent.WeaveRule.Kind;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -187,9 +189,8 @@ class RuleFileTest {
         assertThat(options.out()).isNull();
         assertThat(options.port()).isEmpty();
         assertThat(options.ab()).isEmpty();
-        assertThat(AgentOptions.parse("port=0,ab=12", Map.of()))
-                .isEqualTo(
-                        new AgentOptions(null, null, null, null, null, null, OptionalInt.of(0), OptionalLong.of(12)));
+        assertThat(AgentOptions.parse("port=0,ab=12,warmup=3", Map.of()))
+                .isEqualTo(new AgentOptions(Map.of(), OptionalInt.of(0), OptionalLong.of(12), OptionalInt.of(3)));
         assertThat(AgentOptions.parse("slow=s.pftrace", Map.of()).timeline()).isEqualTo(Path.of("s.pftrace"));
         assertThat(AgentOptions.parse("trace=t.json", Map.of()).timeline()).isEqualTo(Path.of("t.json"));
         assertThat(AgentOptions.parse("", Map.of(AgentOptions.OUT_VARIABLE, "y"))
@@ -294,6 +295,16 @@ class RuleFileTest {
                 "port=65536",
                 "ab=-1",
                 "ab=1.5",
+                "warmup=-1",
+                "warmup=2147483648",
+                "out=run.html",
+                "out=run.pftrace",
+                "out=run.json.gz",
+                "html=run.json",
+                "html=run.PFTRACE",
+                "snapshot=x.pftrace",
+                "snapshot=x.csv",
+                "snapshot=x",
                 "trace=a.json,slow=b.json"
             })
     void refusesOptions(String text) {
@@ -321,5 +332,39 @@ class RuleFileTest {
         assertThatThrownBy(() -> AgentOptions.parse(given + ",html=" + run, variable))
                 .hasMessageContaining("are one file");
         assertThat(AgentOptions.parse(given + ",out=" + run, variable).out()).isEqualTo(run);
+    }
+
+    /** The running agent has its own rules and reports; the options of a snapshot do not name them. */
+    @Test
+    @Spec({"22.8", "22.21"})
+    void aSnapshotReplacesNoFileOfTheRunningAgent(@TempDir Path folder) throws IOException {
+        Path rules = Files.writeString(folder.resolve("rules.json"), "bricks: []");
+        Path link = Files.createSymbolicLink(folder.resolve("link.json"), rules);
+        Path page = folder.resolve("run.html");
+        AgentOptions running = AgentOptions.parse("rules=" + rules + ",html=" + page, Map.of());
+        for (Path snapshot : List.of(rules, link, page, folder.resolve("none/../run.html"))) {
+            assertThatThrownBy(() -> running.requireOther(snapshot, Map.of()))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("are one file");
+        }
+        running.requireOther(folder.resolve("now.json"), Map.of());
+        assertThat(AgentOptions.isPage(Path.of("NOW.HTML"))).isTrue();
+        assertThat(AgentOptions.isPage(Path.of("now.json"))).isFalse();
+    }
+
+    @Test
+    @Spec("22.3")
+    @DisabledOnOs(OS.WINDOWS)
+    void rulesAreReadFromBoundedRegularFilesOnly(@TempDir Path folder) throws IOException {
+        assertThatThrownBy(() -> RuleFile.read(Path.of("/dev/zero")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("/dev/zero is a device or a pipe, and rules are read from regular files only");
+        assertThatThrownBy(() -> RuleFile.read(folder))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("is a folder");
+        Path large = Files.writeString(folder.resolve("large.yaml"), "#".repeat(10_000_001));
+        assertThatThrownBy(() -> RuleFile.read(large)).hasMessageContaining("more than 10000000 bytes are too many");
+        Path binary = Files.write(folder.resolve("binary.yaml"), new byte[] {'#', (byte) 0xff});
+        assertThatThrownBy(() -> RuleFile.read(binary)).hasMessageContaining("it is no text in UTF-8");
     }
 }

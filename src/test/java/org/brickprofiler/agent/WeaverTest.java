@@ -418,7 +418,38 @@ class WeaverTest {
         assertThat(Woven.recorded()).isEqualTo("{Embedding=2/2, RmsNorm=2/2}");
     }
 
-    /** The parts of a prompt before its first token belong to one step of the warm-up. */
+    /** A step without a token is a part of a prompt, within which the warm-up does not end. */
+    @Spec("22.6")
+    @ParameterizedTest
+    @CsvSource({"1, 2", "2, 2", "3, 3", "5, 5", "7, 8", "8, 8"})
+    void theWarmUpDropsAsManySteps(long warmup, int dropped) {
+        BrickProfiler profiler = BrickProfiler.enabled();
+        Recorder.StepCounts steps = new Recorder.StepCounts(warmup, profiler::reset, null);
+        Recorder recorder = Woven.recorder(profiler, steps, new AgentLosses(message -> {}), message -> {});
+        // Two prompts of two parts, each followed by four tokens.
+        int number = 0;
+        for (long output : new long[] {0, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1}) {
+            assertThat(steps.isWarmingUp()).as("at step " + number).isEqualTo(number < dropped);
+            recorder.endStep(recorder.startStep(output == 0 ? 16 : 1, 0, output, output == 0));
+            number++;
+        }
+        assertThat(profiler.snapshot().steps().count()).isEqualTo(12 - dropped);
+    }
+
+    @Spec("22.21")
+    @Test
+    void aWarmUpWithinAPromptStatesThatItHasNoToken() {
+        Recorder.StepCounts steps = new Recorder.StepCounts(2, () -> {}, null);
+        Recorder recorder =
+                Woven.recorder(BrickProfiler.enabled(), steps, new AgentLosses(message -> {}), message -> {});
+        recorder.endStep(recorder.startStep(16, 0, 0, true));
+        assertThat(steps.warmupText()).isEqualTo("1 of the 2 steps of its warm-up");
+        recorder.endStep(recorder.startStep(16, 16, 0, true));
+        recorder.endStep(recorder.startStep(16, 32, 0, true));
+        assertThat(steps.warmupText()).isEqualTo("2 of the 2 steps of its warm-up and no token after them");
+    }
+
+    /** The parts of a prompt before its first token belong to the warm-up. */
     @Spec("22.6")
     @Test
     void endsTheWarmUpWithAToken() {

@@ -47,17 +47,23 @@ final class Woven {
     /** The losses of the latest class. */
     static AgentLosses losses = LOSSES;
 
-    private static Recorder recorder = recorder();
+    /** Which rules of the latest class were reached. */
+    static ReachedRules reached = new ReachedRules(List.of());
 
-    private static Recorder recorder() {
-        return new Recorder(PROFILER, new Recorder.StepCounts(0, () -> {}, null), REQUESTS, work, losses, SAID::add);
+    private static Recorder recorder = recorder(List.of());
+
+    private static Recorder recorder(List<WeaveRule> rules) {
+        reached = new ReachedRules(rules);
+        return new Recorder(
+                PROFILER, new Recorder.StepCounts(0, () -> {}, null), REQUESTS, work, reached, losses, SAID::add);
     }
 
     /** Returns a recorder that records no requests. */
     static Recorder recorder(
             BrickProfiler profiler, Recorder.StepCounts steps, AgentLosses losses, Consumer<String> say) {
         WovenWork none = new WovenWork(List.of(), rule -> 0, profiler, losses);
-        return new Recorder(profiler, steps, new WovenRequests(null, losses), none, losses, say);
+        return new Recorder(
+                profiler, steps, new WovenRequests(null, losses), none, new ReachedRules(List.of()), losses, say);
     }
 
     static {
@@ -236,7 +242,7 @@ final class Woven {
         Weaver.Result result = new Weaver(rules, Woven::keyOf).weave(file(type), type.getClassLoader());
         losses = new AgentLosses(SAID::add);
         work = new WovenWork(rules.rules(), Woven::keyOf, PROFILER, losses);
-        recorder = recorder();
+        recorder = recorder(rules.rules());
         result.applied().stream()
                 .filter(rule -> rule.kind() == WeaveRule.Kind.BRICK)
                 .forEach(rule -> work.woven(rule, keyOf(rule)));
@@ -251,7 +257,7 @@ final class Woven {
         }
         losses = LOSSES;
         work = new WovenWork(List.of(), rule -> 0, PROFILER, losses);
-        recorder = recorder();
+        recorder = recorder(List.of());
         return define(type, result);
     }
 
@@ -261,7 +267,8 @@ final class Woven {
             throw new AssertionError("nothing was woven");
         }
         // A token ends the prompt that another test may have left under way on this thread.
-        recorder.endStep(recorder.startStep(1, 0, 1, false));
+        Recorder other = recorder(PROFILER, new Recorder.StepCounts(0, () -> {}, null), LOSSES, SAID::add);
+        other.endStep(other.startStep(1, 0, 1, false));
         PROFILER.reset();
         OPEN.set(0);
         Map<String, byte[]> own = new HashMap<>();

@@ -9,6 +9,7 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
@@ -261,6 +262,71 @@ class WovenWorkTest {
                 .asString()
                 .startsWith("the work of RmsNorm, QkvProjection, ")
                 .endsWith(" is unknown: " + message);
+    }
+
+    /** The agent is loaded while a step is under way: its last layer is woven, and the method of the step is not. */
+    @Spec({"22.33", "22.38"})
+    @Test
+    void samplesOfAStepThatBeganBeforeWeavingHaveNoPhaseAndCostNoWork() throws Exception {
+        Object tiny = tiny(STEP + MODEL + BRICKS);
+        Method layer = tiny.getClass().getDeclaredMethod("layer", int.class, boolean.class);
+        layer.setAccessible(true);
+        layer.invoke(tiny, 1, true);
+        assertThat(Woven.reached.beforeStepsText()).isEmpty();
+        step(tiny, 1, 0, true);
+        step(tiny, 1, 1, true);
+
+        ProfileSnapshot profile = profile();
+        BrickStats decoded = profile.bricks(Phase.DECODE).stream()
+                .filter(each -> each.name().equals("QkvProjection"))
+                .findFirst()
+                .orElseThrow();
+        assertThat(decoded.count()).isEqualTo(4);
+        assertThat(decoded.hasWorkOfAll()).isTrue();
+        assertThat(decoded.work().flops())
+                .isEqualTo(flops(EXPECTED.decode(1, 1), BrickId.QKV_PROJECTION)
+                        + flops(EXPECTED.decode(1, 2), BrickId.QKV_PROJECTION));
+        BrickStats all = profile.brick("QkvProjection").orElseThrow();
+        assertThat(all.count()).isEqualTo(5);
+        assertThat(all.hasWorkOfAll()).isFalse();
+        assertThat(Woven.SAID).isEmpty();
+        assertThat(Woven.reached.beforeStepsText())
+                .hasValue("6 samples ended before the first step that began after weaving, and belong to no phase: of"
+                        + " AttentionScore, DownProjection, QkvProjection, RmsNorm");
+        Woven.reached.discard(profile.bricks());
+        assertThat(Woven.reached.beforeStepsText()).isEmpty();
+    }
+
+    @Spec("22.39")
+    @Test
+    void anEngineWhoseForwardPassNoRuleNamesReachesNoStep() throws Exception {
+        String rules = STEP + MODEL + BRICKS;
+        Object tiny = tiny(rules);
+        Set<WeaveRule> applied = Set.copyOf(RuleFile.parse("rules", rules).rules());
+        assertThat(Woven.reached.never(applied, profile().bricks()).orElseThrow())
+                .startsWith("AttentionScore (line ")
+                .contains(
+                        "QkvProjection (line ", "RmsNorm (line ", "layer: (line 7)", "model: (line ", "step: (line 2)");
+        Method attend = tiny.getClass().getDeclaredMethod("attend");
+        attend.setAccessible(true);
+        attend.invoke(tiny);
+        assertThat(Woven.reached.noStep(applied, profile().bricks()).orElseThrow())
+                .startsWith(
+                        "no step was reached: the engine called no method that a rule under step: names (line 2), so")
+                .contains(". Rules that apply and never ran: DownProjection (line ")
+                .doesNotContain("AttentionScore");
+
+        step(tiny, 1, 0, false);
+        assertThat(Woven.reached.noStep(applied, profile().bricks())).isEmpty();
+        assertThat(Woven.reached.never(applied, profile().bricks()))
+                .hasValueSatisfying(never -> assertThat(never).matches("LmHead \\(line \\d+\\)"));
+        Woven.reached.discard(profile().bricks());
+        Woven.PROFILER.reset();
+        step(tiny, 1, 1, true);
+        Woven.PROFILER.reset();
+        assertThat(Woven.reached.never(applied, List.of()))
+                .as("a rule that ran in the warm-up")
+                .hasValueSatisfying(never -> assertThat(never).doesNotContain("QkvProjection"));
     }
 
     @Spec("22.34")

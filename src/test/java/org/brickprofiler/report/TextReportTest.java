@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
@@ -15,6 +16,7 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
@@ -117,7 +119,39 @@ final class TextReportTest {
     void theCostOfTheProfilerIsAShareOfBrickTime() {
         String report = TextReport.render(Samples.of(Samples.brick("a", BrickCategory.OTHER, 2, 20_000, 1, 19_999, 2)));
 
-        assertThat(report).contains("Profiler's own cost: about 100 ns, 0.500 % of brick time (50 ns a sample)");
+        assertThat(report)
+                .contains("Profiler's own cost: about 100 ns, 0.500 % of brick time (50 ns a sample).\n"
+                        + "This counts the clock reads of samples and their sums, in a tight loop. It does not count ");
+    }
+
+    /** A quarter is not more than a quarter, and one of four samples is expected to take about that. */
+    @Spec("8.8")
+    @Test
+    void namesBricksOfWhichOneSampleIsMoreThanAQuarter() {
+        String report = TextReport.render(Samples.of(
+                Samples.brick("first loads", BrickCategory.OTHER, 65, 4_520_000_000L, 15_000_000, 3_300_000_000L, 1),
+                Samples.brick("quarter", BrickCategory.OTHER, 8, 400, 10, 100, 1),
+                Samples.brick("even", BrickCategory.OTHER, 100, 1_000, 10, 10, 1),
+                Samples.brick("few", BrickCategory.OTHER, 4, 500, 100, 200, 1)));
+
+        assertThat(report)
+                .contains("\n"
+                        + "More than a quarter of a brick's time was one sample: first loads 3.300 s of 4.520 s,"
+                        + " in 65 samples.\n"
+                        + "First samples load classes; leave them out by a warm-up, or compare medians.\n");
+        assertThat(TextReport.render(Samples.of(Samples.brick("even", BrickCategory.OTHER, 100, 1_000, 10, 10, 1))))
+                .doesNotContain("one sample");
+    }
+
+    @Spec("8.8")
+    @Test
+    void remarksOnTheRunComeFirst() {
+        ProfileSnapshot profile = Samples.plain();
+        RunFacts facts = profile.facts().withMachine(Map.of(), List.of("a remark", RunFacts.NO_STEP + ": none"));
+
+        assertThat(TextReport.render(profile.withFacts(facts)))
+                .startsWith("Brick profile\n! no step was reached: none.\n! a remark.\n  ");
+        assertThat(facts.disturbances()).containsExactly("no step was reached: none", "a remark");
     }
 
     @Test

@@ -1,0 +1,149 @@
+package org.brickprofiler.agent;
+
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.RunFacts;
+import org.brickprofiler.agent.WeaveRule.Kind;
+
+/**
+ * Notes which rules the engine has reached. The rules of one brick, and those of one kind without bricks, are reached
+ * together: a rule that was not reached is named only if none of them was. Any thread; allocates nothing after the
+ * first call for each kind.
+ */
+final class ReachedRules {
+
+    private static final Map<Kind, String> KEYS = new EnumMap<>(Map.of(
+            Kind.STEP, "step:",
+            Kind.PROMPT, "prompts:",
+            Kind.REQUEST, "request:",
+            Kind.ARRIVAL, "arrived:",
+            Kind.IN_STEP, "inStep:",
+            Kind.FINISH, "finished:",
+            Kind.LAYER, "layer:",
+            Kind.MODEL, "model:"));
+
+    private final List<WeaveRule> rules;
+
+    /** The kinds whose rules were reached, as bits. */
+    private final AtomicInteger kinds = new AtomicInteger();
+
+    /** The number of samples before the first step, by brick. */
+    private final Map<String, Long> early = new ConcurrentHashMap<>();
+
+    /** The bricks with samples that were discarded, such as those of the warm-up. */
+    private final Set<String> discarded = ConcurrentHashMap.newKeySet();
+
+    /**
+     * Creates notes without a reached rule.
+     *
+     * @param rules the rules of the file
+     */
+    ReachedRules(List<WeaveRule> rules) {
+        this.rules = rules;
+    }
+
+    /**
+     * Notes that the engine has reached a rule of a kind other than that of bricks and tasks; returns whether it is the
+     * first one of the kind.
+     */
+    boolean reach(Kind kind) {
+        return !isReached(kind)
+                && (kinds.getAndAccumulate(bit(kind), (before, more) -> before | more) & bit(kind)) == 0;
+    }
+
+    /** Notes the bricks that have samples when the first step begins. */
+    void beforeSteps(List<BrickStats> bricks) {
+        bricks.forEach(brick -> early.put(brick.name(), brick.count()));
+    }
+
+    /**
+     * Returns a remark on the samples that ended before the first step: if the agent starts while a step is under way,
+     * they belong to this step, which is not recorded.
+     */
+    Optional<String> beforeStepsText() {
+        long samples = early.values().stream().mapToLong(Long::longValue).sum();
+        return samples == 0
+                ? Optional.empty()
+                : Optional.of(samples + (samples == 1 ? " sample" : " samples")
+                        + " ended before the first step that began after weaving, and belong to no phase: of "
+                        + String.join(", ", new TreeMap<>(early).keySet()));
+    }
+
+    @SuppressWarnings("EnumOrdinal") // the only place that reads it
+    private static int bit(Kind kind) {
+        return 1 << kind.ordinal();
+    }
+
+    /** Returns whether the engine has reached a rule of a kind other than that of bricks and tasks. */
+    boolean isReached(Kind kind) {
+        return (kinds.get() & bit(kind)) != 0;
+    }
+
+    /** Notes bricks whose samples are discarded, those before the first step included. */
+    void discard(List<BrickStats> bricks) {
+        early.clear();
+        bricks.forEach(brick -> discarded.add(brick.name()));
+    }
+
+    /**
+     * Returns a remark if rules name steps and none was reached.
+     *
+     * @param applied the rules that apply
+     * @param recorded the bricks of the profile
+     */
+    Optional<String> noStep(Set<WeaveRule> applied, List<BrickStats> recorded) {
+        if (rules.stream().noneMatch(rule -> rule.kind() == Kind.STEP) || isReached(Kind.STEP)) {
+            return Optional.empty();
+        }
+        String lines = lines(rules.stream()
+                .filter(rule -> rule.kind() == Kind.STEP)
+                .map(WeaveRule::line)
+                .toList());
+        return Optional.of(RunFacts.NO_STEP + ": the engine called no method that a rule under step: names (" + lines
+                + "), so phases, tokens/s and the time within steps are unknown; name the method of its forward pass"
+                + never(applied, recorded)
+                        .map(never -> ". Rules that apply and never ran: " + never)
+                        .orElse(""));
+    }
+
+    /**
+     * Returns the rules that apply and that the engine has never reached.
+     *
+     * @param applied the rules that apply
+     * @param recorded the bricks of the profile
+     * @return their bricks or kinds, with their lines; empty if all were reached
+     */
+    Optional<String> never(Set<WeaveRule> applied, List<BrickStats> recorded) {
+        Set<String> ran = recorded.stream().map(BrickStats::name).collect(Collectors.toSet());
+        ran.addAll(discarded);
+        Map<String, List<Integer>> never = rules.stream()
+                .filter(applied::contains)
+                .filter(rule -> rule.kind() != Kind.TASK)
+                .filter(rule ->
+                        rule.kind() == Kind.BRICK ? !ran.contains(WovenWork.nameOf(rule)) : !isReached(rule.kind()))
+                .collect(Collectors.groupingBy(
+                        ReachedRules::nameOf, TreeMap::new, Collectors.mapping(WeaveRule::line, Collectors.toList())));
+        return never.isEmpty()
+                ? Optional.empty()
+                : Optional.of(never.entrySet().stream()
+                        .map(each -> each.getKey() + " (" + lines(each.getValue()) + ")")
+                        .collect(Collectors.joining(", ")));
+    }
+
+    private static String nameOf(WeaveRule rule) {
+        return rule.kind() == Kind.BRICK ? WovenWork.nameOf(rule) : KEYS.getOrDefault(rule.kind(), "");
+    }
+
+    private static String lines(List<Integer> lines) {
+        return (lines.size() == 1 ? "line " : "lines ")
+                + lines.stream().distinct().map(String::valueOf).collect(Collectors.joining(", "));
+    }
+}
