@@ -9,8 +9,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.brickprofiler.agent.ClassFiles.ClassFile;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.Handle;
@@ -32,6 +34,9 @@ final class CallGraph {
     /** Packages of the JDK whose methods run lambdas that are passed to them. */
     private static final List<String> RUNNING =
             List.of("java/util/stream/", "java/util/function/", "java/util/concurrent/", "java/lang/Thread");
+
+    /** The beginning of ASM's message about a version that it does not read. */
+    private static final String TOO_NEW = "Unsupported class file major version";
 
     /** All methods that have code or are native, in the order of the files. */
     private final List<Code> all = new ArrayList<>();
@@ -106,10 +111,21 @@ final class CallGraph {
      * Reads class files.
      *
      * @param files the class files
+     * @param leftOut accepts the place of each class file that is damaged or too new, with the reason
      */
-    static CallGraph of(List<byte[]> files) {
+    static CallGraph of(List<ClassFile> files, Consumer<String> leftOut) {
         CallGraph graph = new CallGraph();
-        files.forEach(graph::read);
+        for (ClassFile file : files) {
+            try {
+                graph.read(file.bytes());
+            } catch (RuntimeException unreadable) {
+                // ASM checks the version of a class file first, and leaves damage to the checks of arrays.
+                boolean isTooNew = unreadable instanceof IllegalArgumentException
+                        && String.valueOf(unreadable.getMessage()).startsWith(TOO_NEW);
+                leftOut.accept(
+                        file.place() + ": " + (isTooNew ? unreadable.getMessage() : "it is damaged, or no class file"));
+            }
+        }
         graph.findBrief();
         return graph;
     }
@@ -128,8 +144,8 @@ final class CallGraph {
         ClassNode type = new ClassNode();
         ClassReader reader = new ClassReader(file);
         reader.accept(type, 0);
-        types.put(type.name, type);
         Map<String, Integer> sizes = ClassFiles.codeSizes(reader);
+        types.put(type.name, type);
         for (MethodNode method : type.methods) {
             if ((method.access & Opcodes.ACC_ABSTRACT) == 0) {
                 Code code = new Code(type, method, sizes.getOrDefault(method.name + method.desc, 0));
@@ -220,13 +236,21 @@ final class CallGraph {
     }
 
     private boolean isBelow(String type, String above) {
-        if (type.equals(above)) {
-            return true;
+        Set<String> supertypes = new LinkedHashSet<>(List.of(type));
+        Deque<String> open = new ArrayDeque<>(supertypes);
+        while (!open.isEmpty()) {
+            String each = open.remove();
+            if (each.equals(above)) {
+                return true;
+            }
+            ClassNode node = types.get(each);
+            if (node != null) {
+                Stream.concat(Stream.ofNullable(node.superName), node.interfaces.stream())
+                        .filter(supertypes::add)
+                        .forEach(open::add);
+            }
         }
-        ClassNode node = types.get(type);
-        return node != null
-                && ((node.superName != null && isBelow(node.superName, above))
-                        || node.interfaces.stream().anyMatch(each -> isBelow(each, above)));
+        return false;
     }
 
     /** Returns the methods of the same project that a method reaches by calls, itself included. */

@@ -12,9 +12,11 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.jar.JarFile;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
+import org.brickprofiler.internal.io.AtomicFile;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.tree.ClassNode;
@@ -27,6 +29,31 @@ final class ClassFiles {
     private static final String SUFFIX = ".class";
 
     private ClassFiles() {}
+
+    /** A class file, perhaps damaged. */
+    static final class ClassFile {
+        private final String place;
+        private final byte[] bytes;
+
+        /**
+         * Creates a class file.
+         *
+         * @param place where it was found, for messages
+         * @param bytes its content
+         */
+        ClassFile(String place, byte[] bytes) {
+            this.place = place;
+            this.bytes = bytes;
+        }
+
+        String place() {
+            return place;
+        }
+
+        byte[] bytes() {
+            return bytes;
+        }
+    }
 
     /**
      * Returns a class file.
@@ -113,47 +140,75 @@ final class ClassFiles {
      * Returns the class files of a class path.
      *
      * @param classPath jars and folders, separated by {@link java.io.File#pathSeparator}; {@code FOLDER/*} stands for
-     *     all jars in a folder
-     * @throws IOException when one of them cannot be read, or has no classes
+     *     all jars in a folder, of which those without classes are left out
+     * @param leftOut accepts the places of files that cannot be read, each with the reason: entries of a jar, files in
+     *     a folder, and jars that only {@code FOLDER/*} names
+     * @throws IOException when a jar or folder cannot be read or has no classes
      */
-    static List<byte[]> of(String classPath) throws IOException {
-        List<byte[]> files = new ArrayList<>();
+    static List<ClassFile> of(String classPath, Consumer<String> leftOut) throws IOException {
+        List<ClassFile> files = new ArrayList<>();
         for (String entry : classPath.split(File.pathSeparator, -1)) {
             if (entry.endsWith("*")) {
                 try (Stream<Path> jars = Files.list(Path.of(entry.substring(0, entry.length() - 1)))) {
                     for (Path jar : jars.filter(each -> each.toString().endsWith(".jar"))
                             .sorted()
                             .toList()) {
-                        files.addAll(of(jar));
+                        try {
+                            List<String> names = names(jar);
+                            if (!names.isEmpty()) {
+                                files.addAll(of(jar, names, leftOut));
+                            }
+                        } catch (IOException damaged) {
+                            leftOut.accept(jar + ": " + AtomicFile.reason(damaged));
+                        }
                     }
                 }
             } else if (!entry.isEmpty()) {
-                files.addAll(of(Path.of(entry)));
+                Path path = Path.of(entry);
+                List<String> names = names(path);
+                if (names.isEmpty() && !Files.isDirectory(path)) {
+                    throw new IOException("there are no classes in " + path);
+                }
+                files.addAll(of(path, names, leftOut));
             }
         }
         return files;
     }
 
-    private static List<byte[]> of(Path path) throws IOException {
+    private static List<String> names(Path path) throws IOException {
         List<String> names = new ArrayList<>();
         addNames(path, names);
-        List<byte[]> files = new ArrayList<>();
+        return names;
+    }
+
+    private static List<ClassFile> of(Path path, List<String> names, Consumer<String> leftOut) throws IOException {
+        List<ClassFile> files = new ArrayList<>();
         if (Files.isDirectory(path)) {
             for (String name : names) {
-                files.add(Files.readAllBytes(path.resolve(name.replace('.', '/') + SUFFIX)));
+                Path file = path.resolve(name.replace('.', '/') + SUFFIX);
+                add(files, file.toString(), () -> Files.newInputStream(file), leftOut);
             }
-        } else if (names.isEmpty()) {
-            throw new IOException("there are no classes in " + path);
         } else {
             try (JarFile jar = new JarFile(path.toFile())) {
                 for (String name : names) {
-                    try (InputStream file = jar.getInputStream(jar.getEntry(name.replace('.', '/') + SUFFIX))) {
-                        files.add(file.readAllBytes());
-                    }
+                    String entry = name.replace('.', '/') + SUFFIX;
+                    add(files, path + "!/" + entry, () -> jar.getInputStream(jar.getEntry(entry)), leftOut);
                 }
             }
         }
         return files;
+    }
+
+    private interface Source {
+        InputStream open() throws IOException;
+    }
+
+    private static void add(List<ClassFile> files, String place, Source source, Consumer<String> leftOut) {
+        try (InputStream file = source.open()) {
+            files.add(new ClassFile(place, file.readAllBytes()));
+        } catch (IOException damaged) {
+            leftOut.accept(place + ": " + AtomicFile.reason(damaged));
+        }
     }
 
     /**

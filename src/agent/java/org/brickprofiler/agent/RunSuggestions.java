@@ -13,12 +13,14 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.agent.CallGraph.Code;
+import org.brickprofiler.agent.ClassFiles.ClassFile;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;
@@ -174,9 +176,10 @@ final class RunSuggestions {
      *
      * @param files the class files of the engine
      * @param hot the samples of the first run
+     * @param leftOut accepts the place of each class file that is damaged or too new, with the reason
      */
-    static RunSuggestions of(List<byte[]> files, HotMethods hot) {
-        RunSuggestions found = new RunSuggestions(CallGraph.of(files));
+    static RunSuggestions of(List<ClassFile> files, HotMethods hot, Consumer<String> leftOut) {
+        RunSuggestions found = new RunSuggestions(CallGraph.of(files, leftOut));
         found.findCandidates(hot);
         return found;
     }

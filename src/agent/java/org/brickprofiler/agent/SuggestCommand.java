@@ -7,8 +7,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.brickprofiler.agent.ClassFiles.ClassFile;
 import org.brickprofiler.cli.ExtraCommand;
 import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.PlainText;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -41,6 +43,9 @@ import picocli.CommandLine.Spec;
             "    brick report run.jfr"
         })
 public final class SuggestCommand implements ExtraCommand, Callable<Integer> {
+
+    /** The most files that are named because they cannot be read. */
+    private static final int LEFT_OUT_NAMED = 10;
 
     @Spec
     private CommandSpec spec;
@@ -113,11 +118,13 @@ public final class SuggestCommand implements ExtraCommand, Callable<Integer> {
         if (runs) {
             return fromRuns();
         }
-        List<byte[]> files = new ArrayList<>();
+        List<String> leftOut = new ArrayList<>();
+        List<ClassFile> files = new ArrayList<>();
         for (String classPath : words) {
-            files.addAll(ClassFiles.of(classPath));
+            files.addAll(ClassFiles.of(classPath, leftOut::add));
         }
-        Suggestions found = Suggestions.of(files);
+        Suggestions found = Suggestions.of(files, leftOut::add);
+        nameLeftOut(leftOut);
         write(settings ? found.settings() : found.rules());
         return found.isEmpty() ? CommandLine.ExitCode.SOFTWARE : CommandLine.ExitCode.OK;
     }
@@ -133,8 +140,21 @@ public final class SuggestCommand implements ExtraCommand, Callable<Integer> {
                                     : "--seconds " + seconds + " is not 1 or more");
         }
         Path jar = agent == null ? SuggestionRuns.agentBesideThis() : agent;
-        write(new SuggestionRuns(words, jar.toAbsolutePath(), seconds).rules(classes));
+        List<String> leftOut = new ArrayList<>();
+        write(new SuggestionRuns(words, jar.toAbsolutePath(), seconds).rules(classes, leftOut::add));
+        nameLeftOut(leftOut);
         return CommandLine.ExitCode.OK;
+    }
+
+    private void nameLeftOut(List<String> places) {
+        PrintWriter err = spec.commandLine().getErr();
+        places.stream()
+                .limit(LEFT_OUT_NAMED)
+                .forEach(place -> err.println("brick: left out: " + PlainText.ascii(place)));
+        if (places.size() > LEFT_OUT_NAMED) {
+            err.println("brick: left out: " + (places.size() - LEFT_OUT_NAMED) + " more files that cannot be read");
+        }
+        err.flush();
     }
 
     private void write(String text) throws IOException {

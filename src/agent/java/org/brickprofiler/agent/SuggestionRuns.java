@@ -11,8 +11,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.agent.ClassFiles.ClassFile;
 import org.brickprofiler.report.JsonReport;
 
 /**
@@ -47,22 +49,23 @@ final class SuggestionRuns {
      * Returns the proposed rules.
      *
      * @param classPaths where the engine's classes are, in addition to the class path of the virtual machine
+     * @param leftOut accepts the place of each class file that cannot be read, with the reason
      * @throws IOException when the command fails, or ran no Java
      */
-    String rules(List<String> classPaths) throws IOException {
+    String rules(List<String> classPaths, Consumer<String> leftOut) throws IOException {
         Path folder = Files.createTempDirectory("brick-suggest");
         try {
             HotMethods hot = sample(folder);
-            List<byte[]> files = new ArrayList<>();
+            List<ClassFile> files = new ArrayList<>();
             for (String each : classPaths) {
-                files.addAll(ClassFiles.of(each));
+                files.addAll(ClassFiles.of(each, leftOut));
             }
             for (String each : hot.classPath().split(File.pathSeparator, -1)) {
                 if (!each.isEmpty() && Files.exists(Path.of(each))) {
-                    files.addAll(classesIn(each));
+                    files.addAll(classesIn(each, leftOut));
                 }
             }
-            RunSuggestions found = RunSuggestions.of(files, hot);
+            RunSuggestions found = RunSuggestions.of(files, hot, leftOut);
             if (found.isEmpty()) {
                 throw new IOException("of " + hot.total() + " samples of Java code, none lies in the classes of "
                         + (hot.classPath().isEmpty() ? "the class path" : hot.classPath())
@@ -78,9 +81,9 @@ final class SuggestionRuns {
      * Returns the classes of an entry of a class path; none if it cannot be read or has no classes, as a jar of
      * resources.
      */
-    private static List<byte[]> classesIn(String entry) {
+    private static List<ClassFile> classesIn(String entry, Consumer<String> leftOut) {
         try {
-            return ClassFiles.of(entry);
+            return ClassFiles.of(entry, leftOut);
         } catch (IOException none) {
             return List.of();
         }

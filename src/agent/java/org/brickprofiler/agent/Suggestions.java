@@ -7,11 +7,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.agent.CallGraph.Code;
+import org.brickprofiler.agent.ClassFiles.ClassFile;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
@@ -75,9 +77,10 @@ final class Suggestions {
      * Finds proposals in class files.
      *
      * @param files the class files
+     * @param leftOut accepts the place of each class file that is damaged or too new, with the reason
      */
-    static Suggestions of(List<byte[]> files) {
-        Suggestions found = new Suggestions(CallGraph.of(files));
+    static Suggestions of(List<ClassFile> files, Consumer<String> leftOut) {
+        Suggestions found = new Suggestions(CallGraph.of(files, leftOut));
         found.graph.all().forEach(found::lookAtName);
         found.leaveOutWhatDelegates();
         Set<String> named = new HashSet<>();

@@ -100,7 +100,10 @@ class RunSuggestionsTest {
         for (String each : hot) {
             samples.put(Machine.class.getName().replace('.', '/') + '.' + each, 100);
         }
-        return RunSuggestions.of(List.of(Woven.file(Machine.class)), new HotMethods(samples, 1_000, ""));
+        return RunSuggestions.of(
+                List.of(new ClassFiles.ClassFile("Machine.class", Woven.file(Machine.class))),
+                new HotMethods(samples, 1_000, ""),
+                leftOut -> {});
     }
 
     private static RunSuggestions found() throws IOException {
@@ -261,7 +264,8 @@ class RunSuggestionsTest {
                 "true | the command ran no Java for as long as a sample takes: true",
             })
     void refusesCommandsThatRunNoEngine(String command, String message) {
-        assertThatThrownBy(() -> new SuggestionRuns(List.of(command), Path.of("agent.jar"), 60).rules(List.of()))
+        assertThatThrownBy(() ->
+                        new SuggestionRuns(List.of(command), Path.of("agent.jar"), 60).rules(List.of(), leftOut -> {}))
                 .isInstanceOf(IOException.class)
                 .hasMessage(message);
     }

@@ -6,11 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.core.JsonFactory;
 import java.io.File;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.jar.JarOutputStream;
+import java.util.zip.ZipEntry;
 import jdk.jfr.Configuration;
+import org.brickprofiler.agent.ClassFiles.ClassFile;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -18,6 +23,7 @@ import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.tree.MethodInsnNode;
 
 class SuggestionsTest {
 
@@ -167,11 +173,24 @@ class SuggestionsTest {
             + "Layer.forward\n    call: matmul 3\n    brick: Layer.forward matmul 3\n    category: OTHER\n";
 
     private static String suggested(Class<?>... types) throws IOException {
-        List<byte[]> files = new ArrayList<>();
+        List<ClassFile> files = new ArrayList<>();
         for (Class<?> type : types) {
-            files.add(Woven.file(type));
+            files.add(new ClassFile(type.getName(), Woven.file(type)));
         }
-        return Suggestions.of(files).rules();
+        return suggested(files).rules();
+    }
+
+    /** Returns the suggestions for class files of which none may be left out. */
+    private static Suggestions suggested(List<ClassFile> files) {
+        return Suggestions.of(files, SuggestionsTest::fail);
+    }
+
+    private static void fail(String leftOut) {
+        throw new AssertionError(leftOut);
+    }
+
+    private static List<ClassFile> read(Object classPath) throws IOException {
+        return ClassFiles.of(classPath.toString(), SuggestionsTest::fail);
     }
 
     @Spec("22.9")
@@ -181,7 +200,7 @@ class SuggestionsTest {
                 .isEqualTo("step:\n  in: org.brickprofiler.agent.SuggestionsTest$Layer.forward\n"
                         + "  # tokens: how many it processes, if more than one at once; a step of one is a decoded token\n"
                         + "bricks:\n" + OF_LAYER);
-        assertThat(Suggestions.of(List.of()).rules()).startsWith("#");
+        assertThat(suggested(List.of()).rules()).startsWith("#");
     }
 
     /**
@@ -267,7 +286,8 @@ class SuggestionsTest {
         code.visitMaxs(0, 0);
         code.visitEnd();
         type.visitEnd();
-        assertThat(Suggestions.of(List.of(type.toByteArray())).rules()).startsWith("#");
+        assertThat(suggested(List.of(new ClassFile("Dot", type.toByteArray()))).rules())
+                .startsWith("#");
     }
 
     @Spec("22.9")
@@ -278,12 +298,12 @@ class SuggestionsTest {
                 .getCodeSource()
                 .getLocation()
                 .toURI());
-        List<byte[]> files = ClassFiles.of(jar.toString());
-        Weaver weaver = Woven.weaver(Suggestions.of(files).rules());
+        List<ClassFile> files = read(jar);
+        Weaver weaver = Woven.weaver(suggested(files).rules());
         assertThat(weaver.classes()).isNotEmpty();
-        for (byte[] file : files) {
-            if (weaver.concerns(new ClassReader(file).getClassName())) {
-                assertThat(weaver.weave(file, JsonFactory.class.getClassLoader())
+        for (ClassFile file : files) {
+            if (weaver.concerns(new ClassReader(file.bytes()).getClassName())) {
+                assertThat(weaver.weave(file.bytes(), JsonFactory.class.getClassLoader())
                                 .problems())
                         .filteredOn(Weaver.Problem::isError)
                         .isEmpty();
@@ -300,17 +320,81 @@ class SuggestionsTest {
                 .getCodeSource()
                 .getLocation()
                 .toURI());
-        int both = ClassFiles.of(classes + File.pathSeparator + jar).size();
-        assertThat(both)
-                .isEqualTo(ClassFiles.of(classes.toString()).size()
-                        + ClassFiles.of(jar.toString()).size());
+        int both = read(classes + File.pathSeparator + jar).size();
+        assertThat(both).isEqualTo(read(classes).size() + read(jar).size());
         Path folder = Files.createDirectory(this.folder.resolve("lib"));
         Files.copy(jar, folder.resolve("a.jar"));
         Files.writeString(folder.resolve("b.txt"), "no jar");
-        assertThat(ClassFiles.of(folder.resolve("*").toString())).hasSameSizeAs(ClassFiles.of(jar.toString()));
-        assertThatThrownBy(() -> ClassFiles.of("missing.jar"))
+        try (JarOutputStream resources = new JarOutputStream(Files.newOutputStream(folder.resolve("c.jar")))) {
+            resources.putNextEntry(new ZipEntry("logo.svg"));
+        }
+        assertThat(read(folder.resolve("*"))).hasSameSizeAs(read(jar));
+        Files.writeString(folder.resolve("d.jar"), "damaged");
+        List<String> leftOut = new ArrayList<>();
+        assertThat(ClassFiles.of(folder.resolve("*").toString(), leftOut::add)).hasSameSizeAs(read(jar));
+        assertThat(leftOut).singleElement().asString().contains("d.jar: ");
+        assertThatThrownBy(() -> read(folder.resolve("d.jar"))).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> read("missing.jar"))
                 .isInstanceOf(IOException.class)
                 .hasMessage("there are no classes in missing.jar");
+    }
+
+    /** A jar with a class of a later Java, one that ends too early, and one that is damaged within the jar. */
+    @Spec("22.9")
+    @Test
+    void leavesOutAndNamesClassesThatCannotBeRead() throws Exception {
+        byte[] newer = Woven.file(Model.class);
+        newer[7] = (byte) 200;
+        byte[] whole = Woven.file(Brief.class);
+        Path jar = folder.resolve("engine.jar");
+        try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar))) {
+            put(out, "a/Newer.class", newer);
+            put(out, "a/Cut.class", Arrays.copyOf(whole, whole.length / 2));
+            put(out, "a/Empty.class", new byte[0]);
+            put(out, "a/Packed.class", Woven.file(Block.class));
+            put(out, "a/Layer.class", Woven.file(Layer.class));
+        }
+        byte[] bytes = Files.readAllBytes(jar);
+        // The compressed content follows the name.
+        int packed = new String(bytes, StandardCharsets.ISO_8859_1).indexOf("a/Packed.class");
+        Arrays.fill(bytes, packed + 100, packed + 120, (byte) -1);
+        Files.write(jar, bytes);
+
+        List<String> leftOut = new ArrayList<>();
+        String rules = Suggestions.of(ClassFiles.of(jar.toString(), leftOut::add), leftOut::add)
+                .rules();
+        assertThat(rules).endsWith("bricks:\n" + OF_LAYER);
+        assertThat(leftOut)
+                .hasSize(4)
+                .anyMatch(each -> each.startsWith(jar + "!/a/Packed.class: "))
+                .contains(
+                        jar + "!/a/Newer.class: Unsupported class file major version 200",
+                        jar + "!/a/Cut.class: it is damaged, or no class file",
+                        jar + "!/a/Empty.class: it is damaged, or no class file");
+    }
+
+    private static void put(JarOutputStream out, String name, byte[] bytes) throws IOException {
+        out.putNextEntry(new ZipEntry(name));
+        out.write(bytes);
+        out.closeEntry();
+    }
+
+    /** Two files claim to be each other's superclass, which no virtual machine would load. */
+    @Test
+    void superclassesInACircleEnd() {
+        List<ClassFile> files = new ArrayList<>();
+        for (String name : List.of("A", "B")) {
+            ClassWriter type = new ClassWriter(0);
+            type.visit(Opcodes.V17, 0, name, null, name.equals("A") ? "B" : "A", null);
+            MethodVisitor code = type.visitMethod(Opcodes.ACC_STATIC, "forward", "()V", null, null);
+            code.visitCode();
+            code.visitInsn(Opcodes.RETURN);
+            code.visitMaxs(0, 0);
+            files.add(new ClassFile(name, type.toByteArray()));
+        }
+        CallGraph graph = CallGraph.of(files, SuggestionsTest::fail);
+        assertThat(graph.targets(new MethodInsnNode(Opcodes.INVOKESTATIC, "C", "forward", "()V")))
+                .isEmpty();
     }
 
     /** Every JDK reads the settings; JDK 25 and later have the events. */
@@ -319,7 +403,9 @@ class SuggestionsTest {
     void writesSettingsOfTheFlightRecorder() throws Exception {
         Path settings = folder.resolve("engine.jfc");
         Files.writeString(
-                settings, Suggestions.of(List.of(Woven.file(Layer.class))).settings());
+                settings,
+                suggested(List.of(new ClassFile("Layer", Woven.file(Layer.class))))
+                        .settings());
         String layer = SuggestionsTest.class.getName() + "$Layer::";
         assertThat(Configuration.create(settings).getSettings())
                 .containsEntry("jdk.MethodTiming#filter", layer + "softmax;" + layer + "matmul")
