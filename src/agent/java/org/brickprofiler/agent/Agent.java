@@ -252,6 +252,7 @@ public final class Agent {
                 weaveAgain(loaded, instrumentation);
             }
         }
+        reached.weavingEnds();
         Runtime.getRuntime().addShutdownHook(new Thread(this::reportAtEnd, "brick-agent-report"));
         options.port().ifPresent(this::open);
         if (shortestNs > 0) {

@@ -35,6 +35,9 @@ final class ReachedRules {
     /** The kinds whose rules were reached, as bits. */
     private final AtomicInteger kinds = new AtomicInteger();
 
+    /** Whether all classes that were loaded when the agent started are woven. */
+    private volatile boolean isWoven;
+
     /** The number of samples before the first step, by brick. */
     private final Map<String, Long> early = new ConcurrentHashMap<>();
 
@@ -48,6 +51,16 @@ final class ReachedRules {
      */
     ReachedRules(List<WeaveRule> rules) {
         this.rules = rules;
+    }
+
+    /** Notes that all classes that were loaded when the agent started are woven. */
+    void weavingEnds() {
+        isWoven = true;
+    }
+
+    /** Returns whether a step that begins now is woven as a whole; before, it might lack layers and bricks. */
+    boolean isWoven() {
+        return isWoven;
     }
 
     /**
@@ -73,7 +86,7 @@ final class ReachedRules {
         return samples == 0
                 ? Optional.empty()
                 : Optional.of(samples + (samples == 1 ? " sample" : " samples")
-                        + " ended before the first step that began after weaving, and belong to no phase: of "
+                        + " ended before the first step that began after weaving, thus in no phase: of "
                         + String.join(", ", new TreeMap<>(early).keySet()));
     }
 
@@ -108,7 +121,8 @@ final class ReachedRules {
                 .map(WeaveRule::line)
                 .toList());
         return Optional.of(RunFacts.NO_STEP + ": the engine called no method that a rule under step: names (" + lines
-                + "), so phases, tokens/s and the time within steps are unknown; name the method of its forward pass"
+                + "), so phases and tokens/s are unknown, and requests seem to be queued; name the method of its forward"
+                + " pass"
                 + never(applied, recorded)
                         .map(never -> ". Rules that apply and never ran: " + never)
                         .orElse(""));

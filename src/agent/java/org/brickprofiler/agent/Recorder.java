@@ -360,6 +360,9 @@ record Recorder(
 
     @Override
     public long startStep(long tokens, long kvLength, long outputTokens, boolean isPrompt) {
+        if (!reached.isWoven()) {
+            return 0;
+        }
         if (reached.reach(Kind.STEP)) {
             reached.beforeSteps(profiler.allBrickStats());
         }

@@ -53,7 +53,7 @@ final class Woven {
     private static Recorder recorder = recorder(List.of());
 
     private static Recorder recorder(List<WeaveRule> rules) {
-        reached = new ReachedRules(rules);
+        reached = reached(rules);
         return new Recorder(
                 PROFILER, new Recorder.StepCounts(0, () -> {}, null), REQUESTS, work, reached, losses, SAID::add);
     }
@@ -62,8 +62,13 @@ final class Woven {
     static Recorder recorder(
             BrickProfiler profiler, Recorder.StepCounts steps, AgentLosses losses, Consumer<String> say) {
         WovenWork none = new WovenWork(List.of(), rule -> 0, profiler, losses);
-        return new Recorder(
-                profiler, steps, new WovenRequests(null, losses), none, new ReachedRules(List.of()), losses, say);
+        return new Recorder(profiler, steps, new WovenRequests(null, losses), none, reached(List.of()), losses, say);
+    }
+
+    private static ReachedRules reached(List<WeaveRule> rules) {
+        ReachedRules reached = new ReachedRules(rules);
+        reached.weavingEnds();
+        return reached;
     }
 
     static {

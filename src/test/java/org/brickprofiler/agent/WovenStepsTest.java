@@ -98,6 +98,40 @@ class WovenStepsTest {
         assertThat(steps.tokensPerSec()).isPresent();
     }
 
+    /** Loaded classes are woven one by one: a step within may lack the layers and bricks of the other classes. */
+    @Spec("22.38")
+    @Test
+    void stepsThatBeginBeforeAllLoadedClassesAreWovenAreNotRecorded() {
+        BrickProfiler profiler = BrickProfiler.enabled();
+        AgentLosses losses = new AgentLosses(message -> {});
+        ReachedRules reached = new ReachedRules(List.of());
+        Recorder recorder = new Recorder(
+                profiler,
+                new Recorder.StepCounts(0, () -> {}, null),
+                new WovenRequests(null, losses),
+                new WovenWork(List.of(), rule -> 0, profiler, losses),
+                reached,
+                losses,
+                message -> {});
+        int norm = profiler.brickKey("RmsNorm");
+        long early = recorder.startStep(1, 0, 1, false);
+        recorder.stopBrick(recorder.startBrick(norm), 1);
+        reached.weavingEnds();
+        recorder.endStep(early);
+        assertThat(profiler.snapshot().steps().count()).isZero();
+
+        long whole = recorder.startStep(1, 1, 1, false);
+        recorder.stopBrick(recorder.startBrick(norm), 1);
+        recorder.endStep(whole);
+        assertThat(profiler.snapshot().steps().count()).isEqualTo(1);
+        assertThat(profiler.snapshot().bricks(Phase.DECODE))
+                .singleElement()
+                .satisfies(brick -> assertThat(brick.count()).isEqualTo(1));
+        assertThat(reached.beforeStepsText())
+                .hasValue("1 sample ended before the first step that began after weaving, thus in no phase: of"
+                        + " RmsNorm");
+    }
+
     /** A client of the bean may reset the profile of a run that goes on. */
     @Spec("22.28")
     @Test

@@ -291,7 +291,7 @@ class WovenWorkTest {
         assertThat(all.hasWorkOfAll()).isFalse();
         assertThat(Woven.SAID).isEmpty();
         assertThat(Woven.reached.beforeStepsText())
-                .hasValue("6 samples ended before the first step that began after weaving, and belong to no phase: of"
+                .hasValue("6 samples ended before the first step that began after weaving, thus in no phase: of"
                         + " AttentionScore, DownProjection, QkvProjection, RmsNorm");
         Woven.reached.discard(profile.bricks());
         assertThat(Woven.reached.beforeStepsText()).isEmpty();

@@ -83,7 +83,7 @@ public final class Bridge {
          * @param kvLength positions that its key-value cache holds
          * @param outputTokens tokens that it outputs
          * @param isPrompt whether it processes a prompt, or a part of one, however few tokens these are
-         * @return a token for {@link #endStep} or {@link #failStep}; not 0
+         * @return a token for {@link #endStep} or {@link #failStep}; 0 if the step is not recorded
          */
         long startStep(long tokens, long kvLength, long outputTokens, boolean isPrompt);
 
