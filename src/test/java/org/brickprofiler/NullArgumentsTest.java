@@ -53,6 +53,7 @@ import java.util.stream.Stream;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUgraphExec;
 import jcuda.driver.CUstream;
+import jdk.jfr.Recording;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.brickprofiler.checksum.ChecksumEntry;
 import org.brickprofiler.checksum.ChecksumLog;
@@ -152,6 +153,7 @@ final class NullArgumentsTest {
                         List.of(closing(new HostStream())),
                         1,
                         DeviceRecorder.Tracing.NONE));
+        instances.put(Recording.class, () -> closing(new Recording()));
         instances.put(RequestRecorder.class, () -> new RequestRecorder(NanoClock.SYSTEM, () -> 0));
         instances.put(RequestRecord.class, () -> RequestRecord.builder().build());
         instances.put(DispatchTimer.class, () -> new DispatchTimer(closing(new HostStream()), 4));

@@ -106,7 +106,7 @@ public final class VirtualMachineStops implements AutoCloseable {
      * @return whether {@link #of} began it
      */
     public static boolean isOwn(Recording recording) {
-        return recording.getSettings().containsKey(ANCHOR_ENABLED);
+        return Objects.requireNonNull(recording, "recording").getSettings().containsKey(ANCHOR_ENABLED);
     }
 
     private void begin() {
