@@ -646,7 +646,7 @@ public final class Agent {
         if (steps.isWarmingUp()) {
             remarks.add("only " + steps.warmupText() + " had ended");
         }
-        reached.noStep(applied, snapshot.bricks()).ifPresent(remarks::add);
+        reached.noStep(neverRan(snapshot)).ifPresent(remarks::add);
         reached.beforeStepsText().ifPresent(remarks::add);
         steps.doubtText().ifPresent(remarks::add);
         steps.nestedText().ifPresent(remarks::add);
@@ -658,6 +658,13 @@ public final class Agent {
                 ? snapshot
                 : snapshot.withFacts(
                         snapshot.facts().withMachine(snapshot.facts().machine(), remarks));
+    }
+
+    /** Returns the rules that never ran; empty also if nothing is recorded, so that this is unknown. */
+    private Optional<String> neverRan(ProfileSnapshot snapshot) {
+        return profiler.isEnabled() || alternation != null
+                ? reached.never(applied, snapshot.bricks())
+                : Optional.empty();
     }
 
     /**
@@ -722,9 +729,9 @@ public final class Agent {
                                     .map(rule -> Integer.toString(rule.line()))
                                     .toList()));
         }
-        reached.noStep(applied, snapshot.bricks())
-                .or(() -> reached.never(applied, snapshot.bricks())
-                        .map(rules -> "rules that apply and never ran: " + rules))
+        Optional<String> never = neverRan(snapshot);
+        reached.noStep(never)
+                .or(() -> never.map(rules -> "rules that apply and never ran: " + rules))
                 .ifPresent(this::say);
         losses.summary().forEach(this::say);
         requests.summary().forEach(this::say);

@@ -109,10 +109,9 @@ final class ReachedRules {
     /**
      * Returns a remark if rules name steps and none was reached.
      *
-     * @param applied the rules that apply
-     * @param recorded the bricks of the profile
+     * @param never the rules that never ran, see {@link #never}
      */
-    Optional<String> noStep(Set<WeaveRule> applied, List<BrickStats> recorded) {
+    Optional<String> noStep(Optional<String> never) {
         if (rules.stream().noneMatch(rule -> rule.kind() == Kind.STEP) || isReached(Kind.STEP)) {
             return Optional.empty();
         }
@@ -123,9 +122,7 @@ final class ReachedRules {
         return Optional.of(RunFacts.NO_STEP + ": the engine called no method that a rule under step: names (" + lines
                 + "), so phases and tokens/s are unknown, and requests seem to be queued; name the method of its forward"
                 + " pass"
-                + never(applied, recorded)
-                        .map(never -> ". Rules that apply and never ran: " + never)
-                        .orElse(""));
+                + never.map(text -> ". Rules that apply and never ran: " + text).orElse(""));
     }
 
     /**

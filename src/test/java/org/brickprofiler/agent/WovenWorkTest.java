@@ -310,14 +310,17 @@ class WovenWorkTest {
         Method attend = tiny.getClass().getDeclaredMethod("attend");
         attend.setAccessible(true);
         attend.invoke(tiny);
-        assertThat(Woven.reached.noStep(applied, profile().bricks()).orElseThrow())
+        assertThat(Woven.reached
+                        .noStep(Woven.reached.never(applied, profile().bricks()))
+                        .orElseThrow())
                 .startsWith(
                         "no step was reached: the engine called no method that a rule under step: names (line 2), so")
                 .contains(". Rules that apply and never ran: DownProjection (line ")
                 .doesNotContain("AttentionScore");
 
         step(tiny, 1, 0, false);
-        assertThat(Woven.reached.noStep(applied, profile().bricks())).isEmpty();
+        assertThat(Woven.reached.noStep(Woven.reached.never(applied, profile().bricks())))
+                .isEmpty();
         assertThat(Woven.reached.never(applied, profile().bricks()))
                 .hasValueSatisfying(never -> assertThat(never).matches("LmHead \\(line \\d+\\)"));
         Woven.reached.discard(profile().bricks());

@@ -783,6 +783,25 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(savedJson()).isEqualTo(JsonReport.toJson(disturbed(), RECORDED));
     }
 
+    @Spec("8.8")
+    @Test
+    void namesFirstThatNoStepWasReachedAndThenBricksOfWhichOneSampleIsMoreThanAQuarter() throws Exception {
+        ProfileSnapshot profile = Samples.of(
+                Samples.brick("<b>loads", BrickCategory.OTHER, 65, 4_520_000_000L, 15_000_000, 3_300_000_000L, 1),
+                Samples.brick("even", BrickCategory.OTHER, 100, 1_000, 10, 10, 1));
+        show(HtmlReport.of(profile.withFacts(
+                profile.facts().withMachine(Map.of(), List.of("steal 7 %", RunFacts.NO_STEP + ": none")))));
+
+        assertThat(browser.text(".notices"))
+                .containsSubsequence(
+                        "no step was reached: none.",
+                        "Disturbed: steal 7 %.",
+                        "One sample: more than a quarter of the time of <b>loads was one sample.")
+                .doesNotContain("even");
+        assertThat(browser.text("body").replace('\u00a0', ' '))
+                .contains("a sample). This counts the clock reads of samples and their sums");
+    }
+
     @Spec("8.6")
     @Test
     void mapsTilesByRowAndColumn() throws Exception {
