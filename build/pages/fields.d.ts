@@ -10,6 +10,8 @@ interface Brick {
   max_us: number;
   min_ns: number;
   max_ns: number;
+  min_at_least_ns?: number;
+  max_at_most_ns?: number;
   last_ns: number;
   last_at_unix_ns: number;
   net_ns?: number;
@@ -67,6 +69,8 @@ interface Tile {
   max_us: number;
   min_ns: number;
   max_ns: number;
+  min_at_least_ns?: number;
+  max_at_most_ns?: number;
   gflops: number;
   arithmetic_intensity: number;
   total_elements: number;

@@ -387,7 +387,7 @@ interface KeptStep {
 
 type Percentile = "p50_us" | "p90_us" | "p99_us" | "p999_us";
 
-type Extremes = Pick<Brick, "min_ns" | "max_ns">;
+type Extremes = Pick<Brick, "min_ns" | "max_ns" | "min_at_least_ns" | "max_at_most_ns">;
 
 /** The durations that a picture shows: those of a brick, or others in the same form. */
 interface Distribution extends Extremes {

@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.internal.device.DeviceRecorder;
+import org.brickprofiler.internal.io.Settings;
 import org.brickprofiler.internal.io.SwitchSetting;
 import org.brickprofiler.internal.record.HostThreadTimes;
 import org.brickprofiler.internal.record.PhaseRow;
@@ -26,7 +27,10 @@ public final class BrickProfilerBuilder {
     private static final Supplier<ThreadTimes> OF_HOST = HostThreadTimes::ofThisThread;
 
     NanoClock clock = NanoClock.SYSTEM;
-    boolean percentiles = SwitchSetting.isAskedFor("brick.profiler.percentiles", "BRICK_PROFILER_PERCENTILES");
+    boolean percentiles = SwitchSetting.isOn(
+            "brick.profiler.percentiles",
+            "BRICK_PROFILER_PERCENTILES",
+            Settings.ofProfiler(SettingAction.EXPORT) != null);
     Attribution attribution = Attribution.LITERAL;
 
     @Nullable
@@ -61,7 +65,8 @@ public final class BrickProfilerBuilder {
     /**
      * Sets whether to record percentiles. Unless set, the system property {@code brick.profiler.percentiles} decides,
      * or else the environment variable {@code BRICK_PROFILER_PERCENTILES}, which {@code brick run} sets; without both,
-     * percentiles are off. They take 18 KB for each brick and thread.
+     * percentiles are on if a setting exports windows, which have no extremes of their own otherwise, and off if not.
+     * They take 18 KB for each brick and thread.
      *
      * @param on true to record percentiles
      * @return this

@@ -5,6 +5,8 @@ import static org.brickprofiler.internal.io.Sums.limited;
 import java.util.Comparator;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
+import org.brickprofiler.internal.record.Extremes;
 import org.brickprofiler.stats.LatencyDistribution;
 
 /**
@@ -19,8 +21,10 @@ import org.brickprofiler.stats.LatencyDistribution;
  * @param bottleneck the resource that limits it, as its author found
  * @param count number of samples
  * @param totalNs sum of the durations, ns
- * @param minNs shortest duration, ns; 0 without samples, and if it is not {@linkplain #hasExtremes known}
- * @param maxNs longest duration, ns; 0 if it is not {@linkplain #hasExtremes known}
+ * @param minNs shortest duration, ns; 0 without samples, and if it is not {@linkplain #isMinKnown known}
+ * @param maxNs longest duration, ns; 0 if it is not {@linkplain #isMaxKnown known}
+ * @param minAtLeastNs a lower bound of the shortest duration, ns, if a window does not have that duration itself
+ * @param maxAtMostNs an upper bound of the longest duration, ns, if a window does not have that duration itself
  * @param lastNs duration of the sample that was recorded last, ns
  * @param lastAtUnixNs the end of that sample, ns since 1970-01-01T00:00Z; 0 without samples
  * @param totalElements sum of the elements
@@ -43,6 +47,8 @@ public record BrickStats(
         long totalNs,
         long minNs,
         long maxNs,
+        OptionalLong minAtLeastNs,
+        OptionalLong maxAtMostNs,
         long lastNs,
         long lastAtUnixNs,
         long totalElements,
@@ -91,6 +97,8 @@ public record BrickStats(
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(category, "category");
         Objects.requireNonNull(bottleneck, "bottleneck");
+        Objects.requireNonNull(minAtLeastNs, "minAtLeastNs");
+        Objects.requireNonNull(maxAtMostNs, "maxAtMostNs");
         Objects.requireNonNull(latency, "latency");
         Objects.requireNonNull(device, "device");
         Objects.requireNonNull(work, "work");
@@ -116,6 +124,7 @@ public record BrickStats(
         Builder same = builder(name, category)
                 .bottleneck(bottleneck)
                 .samples(count, totalNs, minNs, maxNs)
+                .bounds(minAtLeastNs, maxAtMostNs)
                 .last(lastNs, lastAtUnixNs)
                 .elements(totalElements)
                 .bytes(totalBytes, totalCompressedBytes)
@@ -156,7 +165,7 @@ public record BrickStats(
     /**
      * Returns the shortest duration.
      *
-     * @return µs, 0 without samples
+     * @return µs, 0 without samples, and if it is not {@linkplain #isMinKnown known}
      */
     public double minUs() {
         return minNs / 1e3;
@@ -165,20 +174,47 @@ public record BrickStats(
     /**
      * Returns the longest duration.
      *
-     * @return µs, 0 without samples
+     * @return µs, 0 without samples, and if it is not {@linkplain #isMaxKnown known}
      */
     public double maxUs() {
         return maxNs / 1e3;
     }
 
     /**
-     * Returns whether the shortest and the longest duration are known. They are not if the samples come from another
-     * program's table that has their sum alone; such a brick has no last duration either.
+     * Returns whether the shortest duration is known. It is not if the samples come from another program's table that
+     * has their sum alone; such a brick has no last duration either. It is not, either, if a profiler without
+     * percentiles took the samples in a window, and a sample before the window was shorter.
      *
-     * @return false only if there are samples that took time, and the longest duration is 0
+     * @return false only if there are samples that took time
+     */
+    public boolean isMinKnown() {
+        return minAtLeastNs.isEmpty() && (maxNs > 0 || totalNs == 0 || maxAtMostNs.isPresent());
+    }
+
+    /**
+     * Returns whether the longest duration is known: as for {@link #isMinKnown}.
+     *
+     * @return false only if there are samples that took time
+     */
+    public boolean isMaxKnown() {
+        return maxAtMostNs.isEmpty() && (maxNs > 0 || totalNs == 0);
+    }
+
+    /**
+     * Returns whether the shortest and the longest duration are known.
+     *
+     * @return false if one of them is not known
      */
     public boolean hasExtremes() {
-        return maxNs > 0 || totalNs == 0;
+        return isMinKnown() && isMaxKnown();
+    }
+
+    /** Returns the extremes, with bounds of those that are not known. */
+    Extremes extremes() {
+        boolean isSumAlone = maxAtMostNs.isEmpty() && !isMaxKnown();
+        return isSumAlone
+                ? new Extremes(0, 0, OptionalLong.of(0), OptionalLong.of(totalNs))
+                : new Extremes(minNs, maxNs, minAtLeastNs, maxAtMostNs);
     }
 
     /**
@@ -314,7 +350,7 @@ public record BrickStats(
 
     /**
      * Returns a percentile of the durations: a duration that the given share of samples does not exceed, within
-     * {@link LatencyDistribution#RELATIVE_ERROR}. It is at least {@link #minNs} and at most {@link #maxNs}.
+     * {@link LatencyDistribution#RELATIVE_ERROR}. It is within the known extremes.
      *
      * @param percent the share, 0 to 100
      * @return ns, 0 without samples or if percentiles were not recorded
@@ -323,7 +359,7 @@ public record BrickStats(
     public long percentileNs(double percent) {
         LatencyDistribution recorded = latency.orElse(LatencyDistribution.EMPTY);
         long ns = recorded.percentileNs(percent);
-        return recorded.count() == 0 ? 0 : Math.max(minNs, Math.min(maxNs, ns));
+        return recorded.count() == 0 ? 0 : Math.max(minNs, isMaxKnown() ? Math.min(maxNs, ns) : ns);
     }
 
     /**
@@ -368,7 +404,7 @@ public record BrickStats(
                     .work(work.plus(other.work), limited(workSamples, other.workSamples))
                     .build();
         }
-        boolean areKnown = hasExtremes() && other.hasExtremes();
+        Extremes extremes = extremes().plus(other.extremes());
         boolean otherIsLater =
                 other.lastAtUnixNs > lastAtUnixNs || (other.lastAtUnixNs == lastAtUnixNs && other.lastNs > lastNs);
         return builder(name, category)
@@ -376,8 +412,9 @@ public record BrickStats(
                 .samples(
                         limited(count, other.count),
                         limited(totalNs, other.totalNs),
-                        areKnown ? Math.min(minNs, other.minNs) : 0,
-                        areKnown ? Math.max(maxNs, other.maxNs) : 0)
+                        extremes.minNs(),
+                        extremes.maxNs())
+                .bounds(extremes.minAtLeastNs(), extremes.maxAtMostNs())
                 .last(otherIsLater ? other.lastNs : lastNs, Math.max(lastAtUnixNs, other.lastAtUnixNs))
                 .elements(limited(totalElements, other.totalElements))
                 .bytes(limited(totalBytes, other.totalBytes), limited(totalCompressedBytes, other.totalCompressedBytes))
@@ -412,6 +449,8 @@ public record BrickStats(
         private long totalNs;
         private long minNs;
         private long maxNs;
+        private OptionalLong minAtLeastNs = OptionalLong.empty();
+        private OptionalLong maxAtMostNs = OptionalLong.empty();
         private long lastNs;
         private long lastAtUnixNs;
         private long totalElements;
@@ -446,8 +485,8 @@ public record BrickStats(
          *
          * @param number of samples
          * @param sumNs sum of the durations, ns
-         * @param shortestNs shortest duration, ns
-         * @param longestNs longest duration, ns
+         * @param shortestNs shortest duration, ns; 0 if it is not known
+         * @param longestNs longest duration, ns; 0 if it is not known
          * @return this
          */
         public Builder samples(long number, long sumNs, long shortestNs, long longestNs) {
@@ -455,6 +494,19 @@ public record BrickStats(
             totalNs = sumNs;
             minNs = shortestNs;
             maxNs = longestNs;
+            return this;
+        }
+
+        /**
+         * Sets bounds of extremes that are not known.
+         *
+         * @param shortestAtLeastNs a lower bound of the shortest duration, ns; empty if that duration is known
+         * @param longestAtMostNs an upper bound of the longest duration, ns; empty if that duration is known
+         * @return this
+         */
+        public Builder bounds(OptionalLong shortestAtLeastNs, OptionalLong longestAtMostNs) {
+            minAtLeastNs = Objects.requireNonNull(shortestAtLeastNs, "shortestAtLeastNs");
+            maxAtMostNs = Objects.requireNonNull(longestAtMostNs, "longestAtMostNs");
             return this;
         }
 
@@ -569,6 +621,8 @@ public record BrickStats(
                     totalNs,
                     minNs,
                     maxNs,
+                    minAtLeastNs,
+                    maxAtMostNs,
                     lastNs,
                     lastAtUnixNs,
                     totalElements,

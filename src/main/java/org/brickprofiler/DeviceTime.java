@@ -9,8 +9,8 @@ import static org.brickprofiler.internal.io.Sums.limited;
  * @param launches number of these samples whose launch by the host was timed, too:
  *     {@link BrickProfilerBuilder#launchTimes}
  * @param launchNs the host's time from start to stop of these launches, ns
- * @param minLaunchNs the shortest of these, ns; 0 without any
- * @param maxLaunchNs the longest of these, ns
+ * @param minLaunchNs the shortest of these, ns; 0 without any, and if a window does not have both extremes
+ * @param maxLaunchNs the longest of these, ns; 0 likewise
  * @param unresolved samples whose time is unknown; they are in no sum
  * @param withoutStart number of unresolved samples that are deferred measurements with an unknown start:
  *     {@code elapsedNs()} of the same stream did not return it, no mark was available for it, or it is too old
@@ -68,15 +68,20 @@ public record DeviceTime(
         return launches == 0 ? 0.0 : launchNs / 1e3 / launches;
     }
 
+    private boolean hasExtremes() {
+        return maxLaunchNs > 0 || launchNs == 0;
+    }
+
     /** Returns the sum of both. Commutative and associative. */
     DeviceTime plus(DeviceTime other) {
         boolean one = launches == 0 || other.launches == 0;
+        boolean areKnown = hasExtremes() && other.hasExtremes();
         return new DeviceTime(
                 limited(samples, other.samples),
                 limited(launches, other.launches),
                 limited(launchNs, other.launchNs),
-                one ? minLaunchNs + other.minLaunchNs : Math.min(minLaunchNs, other.minLaunchNs),
-                Math.max(maxLaunchNs, other.maxLaunchNs),
+                one ? minLaunchNs + other.minLaunchNs : areKnown ? Math.min(minLaunchNs, other.minLaunchNs) : 0,
+                areKnown ? Math.max(maxLaunchNs, other.maxLaunchNs) : 0,
                 limited(unresolved, other.unresolved),
                 limited(withoutStart, other.withoutStart));
     }

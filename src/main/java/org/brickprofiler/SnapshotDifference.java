@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.internal.record.Extremes;
 import org.brickprofiler.internal.record.WindowReaders;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.request.RequestTimeline;
@@ -21,11 +22,9 @@ import org.jspecify.annotations.Nullable;
  * The samples that a profiler recorded between two of its snapshots without a reset between them: the inverse of
  * {@link ProfileSnapshot#merge}. All sums are exact.
  *
- * <p>The profiler keeps extremes only since its last reset. An extreme that changed between the snapshots is exact, as
- * is the extreme of a single sample. With percentiles, any other is exact within
- * {@link LatencyDistribution#RELATIVE_ERROR}. Without percentiles, the given longest duration is a lower bound and the
- * given shortest one an upper bound: the larger or the smaller of the latest sample and the mean of the others. The
- * extremes of all differences together are those of the whole. Stateless and thread-safe.
+ * <p>The profiler keeps extremes only since its last reset: {@link Extremes} explains which ones a difference has. With
+ * percentiles, an extreme that the samples did not set anew is exact within {@link LatencyDistribution#RELATIVE_ERROR}.
+ * The extremes of all differences together are those of the whole. Stateless and thread-safe.
  */
 final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapshot> {
 
@@ -128,27 +127,25 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
         return brick.category().name() + " " + brick.name();
     }
 
-    /** The known extremes of some samples. */
-    private record Extremes(long min, long max) {
-
-        /**
-         * Returns the extremes of the samples between two readings of sums.
-         *
-         * @param count number of samples, 1 or more
-         * @param sum the sum of their durations, ns
-         * @param last the duration of the last one, ns
-         * @param spread the distribution of all of them; empty if it is unknown
-         */
-        static Extremes of(
-                Extremes earlier, Extremes later, long count, long sum, long last, LatencyDistribution spread) {
-            long others = count == 1 ? last : (sum - last) / (count - 1);
-            boolean isSpreadKnown = spread.count() > 0;
-            long likelyMin = isSpreadKnown ? spread.percentileNs(0) : Math.min(last, others);
-            long likelyMax = isSpreadKnown ? spread.percentileNs(100) : Math.max(last, others);
-            long min = later.min < earlier.min ? later.min : Math.max(later.min, Math.min(likelyMin, later.max));
-            long max = later.max > earlier.max ? later.max : Math.min(later.max, Math.max(likelyMax, later.min));
-            return new Extremes(Math.min(min, last), Math.max(max, last));
-        }
+    /** Returns the extremes of the samples between two readings, of which there is at least one. */
+    private static Extremes extremes(
+            Extremes earlier,
+            Extremes later,
+            long count,
+            long totalNs,
+            OptionalLong lastNs,
+            LatencyDistribution spread) {
+        // Longer durations share the last bucket.
+        boolean isLongestKnown = spread.count() > 0 && spread.percentileNs(100) < LatencyDistribution.LONGEST_NS;
+        return Extremes.between(
+                earlier,
+                later,
+                new Extremes.Sums(
+                        count,
+                        totalNs,
+                        lastNs,
+                        spread.count() > 0 ? OptionalLong.of(spread.percentileNs(0)) : OptionalLong.empty(),
+                        isLongestKnown ? OptionalLong.of(spread.percentileNs(100)) : OptionalLong.empty()));
     }
 
     private static BrickStats brick(@Nullable BrickStats earlier, BrickStats later) {
@@ -176,17 +173,19 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
         long cycles = more(earlier.totalCycles(), later.totalCycles());
         Optional<LatencyDistribution> latency =
                 later.latency().flatMap(all -> earlier.latency().map(all::since));
-        Extremes times = Extremes.of(
-                new Extremes(earlier.minNs(), earlier.maxNs()),
-                new Extremes(later.minNs(), later.maxNs()),
+        boolean isLastOfThese = later.lastAtUnixNs() > earlier.lastAtUnixNs();
+        Extremes times = extremes(
+                earlier.extremes(),
+                later.extremes(),
                 count,
                 totalNs,
-                count == 1 ? totalNs : later.lastNs(),
+                isLastOfThese ? OptionalLong.of(later.lastNs()) : OptionalLong.empty(),
                 latency.orElse(LatencyDistribution.EMPTY));
         boolean firstCycles = earlier.totalCycles() == 0;
         return BrickStats.builder(later.name(), later.category())
                 .bottleneck(later.bottleneck())
-                .samples(count, totalNs, times.min, times.max)
+                .samples(count, totalNs, times.minNs(), times.maxNs())
+                .bounds(times.minAtLeastNs(), times.maxAtMostNs())
                 .last(later.lastNs(), later.lastAtUnixNs())
                 .elements(more(earlier.totalElements(), later.totalElements()))
                 .bytes(
@@ -205,23 +204,25 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
     private static DeviceTime device(DeviceTime earlier, DeviceTime later) {
         long launches = more(earlier.launches(), later.launches());
         long launchNs = more(earlier.launchNs(), later.launchNs());
+        Extremes whole = Extremes.known(later.minLaunchNs(), later.maxLaunchNs());
         Extremes times = launches == 0
-                ? new Extremes(0, 0)
+                ? Extremes.known(0, 0)
                 : earlier.launches() == 0
-                        ? new Extremes(later.minLaunchNs(), later.maxLaunchNs())
-                        : Extremes.of(
-                                new Extremes(earlier.minLaunchNs(), earlier.maxLaunchNs()),
-                                new Extremes(later.minLaunchNs(), later.maxLaunchNs()),
+                        ? whole
+                        : extremes(
+                                Extremes.known(earlier.minLaunchNs(), earlier.maxLaunchNs()),
+                                whole,
                                 launches,
                                 launchNs,
-                                launchNs / launches,
+                                OptionalLong.empty(),
                                 LatencyDistribution.EMPTY);
+        boolean areKnown = times.minAtLeastNs().isEmpty() && times.maxAtMostNs().isEmpty();
         return new DeviceTime(
                 more(earlier.samples(), later.samples()),
                 launches,
                 launchNs,
-                times.min,
-                times.max,
+                areKnown ? times.minNs() : 0,
+                areKnown ? times.maxNs() : 0,
                 more(earlier.unresolved(), later.unresolved()),
                 more(earlier.withoutStart(), later.withoutStart()));
     }
@@ -241,16 +242,17 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
             return later;
         }
         long totalNs = more(earlier.totalNs(), later.totalNs());
-        Extremes times = Extremes.of(
-                new Extremes(earlier.minNs(), earlier.maxNs()),
-                new Extremes(later.minNs(), later.maxNs()),
+        Extremes times = extremes(
+                Extremes.known(earlier.minNs(), earlier.maxNs()),
+                Extremes.known(later.minNs(), later.maxNs()),
                 count,
                 totalNs,
-                totalNs / count,
+                OptionalLong.empty(),
                 LatencyDistribution.EMPTY);
         boolean isSlowestKnown = later.maxNs() > earlier.maxNs();
         return TileStats.builder(later.level())
-                .samples(count, totalNs, times.min, times.max)
+                .samples(count, totalNs, times.minNs(), times.maxNs())
+                .bounds(times.minAtLeastNs(), times.maxAtMostNs())
                 .work(
                         more(earlier.totalElements(), later.totalElements()),
                         more(earlier.totalFlops(), later.totalFlops()))
@@ -299,22 +301,27 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
         long count = more(earlier.count(), later.count());
         long totalNs = more(earlier.totalNs(), later.totalNs());
         LatencyDistribution durations = later.durations().since(earlier.durations());
+        Extremes whole = Extremes.known(later.minNs(), later.maxNs());
         Extremes times = count == 0
-                ? new Extremes(0, 0)
-                : Extremes.of(
-                        new Extremes(earlier.minNs(), earlier.maxNs()),
-                        new Extremes(later.minNs(), later.maxNs()),
-                        count,
-                        totalNs,
-                        totalNs / count,
-                        durations);
+                ? Extremes.known(0, 0)
+                : earlier.count() == 0
+                        ? whole
+                        : extremes(
+                                Extremes.known(earlier.minNs(), earlier.maxNs()),
+                                whole,
+                                count,
+                                totalNs,
+                                OptionalLong.empty(),
+                                durations);
+        // Only a step beyond the last bucket has no known maximum; the bucket stands for it, as in its percentiles.
+        long maxNs = times.maxAtMostNs().isPresent() ? LatencyDistribution.LONGEST_NS : times.maxNs();
         Map<BrickCategory, Long> categoryNs = new EnumMap<>(BrickCategory.class);
         later.categoryNs()
                 .forEach((category, ns) ->
                         categoryNs.put(category, more(earlier.categoryNs().getOrDefault(category, 0L), ns)));
         return StepStats.builder(later.phase())
                 .steps(count, more(earlier.wallNs(), later.wallNs()))
-                .durations(totalNs, times.min, times.max, durations)
+                .durations(totalNs, times.minNs(), maxNs, durations)
                 .sequences(more(earlier.sequences(), later.sequences()))
                 .tokens(
                         more(earlier.prefillTokens(), later.prefillTokens()),

@@ -2,14 +2,29 @@ package org.brickprofiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.LongRange;
+import net.jqwik.api.constraints.Size;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.report.TextReport;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.tile.TileLevel;
+import org.brickprofiler.tile.TileStats;
 import org.junit.jupiter.api.Test;
 
 final class SnapshotDifferenceTest {
 
+    private static final TileLevel LEVEL = TileLevel.MACRO;
+
     @Test
     @Spec("23.7")
-    void extremesWithoutPercentilesAreBounds() {
+    void anExtremeThatTheWindowDidNotSetIsUnknown() throws IOException {
         BrickProfiler plain = BrickProfiler.enabled();
         plain.record(BrickId.RMS_NORM, 5_000, 1);
         plain.record(BrickId.RMS_NORM, 10, 1);
@@ -17,14 +32,98 @@ final class SnapshotDifferenceTest {
         plain.record(BrickId.RMS_NORM, 1_000, 1);
         plain.record(BrickId.RMS_NORM, 3_000, 1);
         plain.record(BrickId.RMS_NORM, 1_500, 1);
+        ProfileSnapshot difference = SnapshotDifference.between(before, plain.snapshot());
+        BrickStats window = difference.brick("RmsNorm").orElseThrow();
+
+        assertThat(window.hasExtremes()).isFalse();
+        assertThat(List.of(window.minNs(), window.maxNs())).containsExactly(0L, 0L);
+        assertThat(window.minAtLeastNs()).hasValue(10);
+        assertThat(window.maxAtMostNs()).hasValue(5_000);
+        assertThat(TextReport.render(difference).lines().filter(line -> line.startsWith("RmsNorm")))
+                .singleElement()
+                .asString()
+                .containsPattern("1\\.833 us +- +- ");
+        assertThat(JsonReport.fromJson(JsonReport.toJson(difference)).bricks()).containsExactly(window);
+        assertThat(SnapshotDifference.between(plain.snapshot(), plain.snapshot())
+                        .bricks())
+                .isEmpty();
+    }
+
+    @Test
+    @Spec("23.7")
+    void anExtremeThatTheWindowSetIsKnown() {
+        BrickProfiler plain = BrickProfiler.enabled();
+        plain.record(BrickId.RMS_NORM, 5_000, 1);
+        ProfileSnapshot before = plain.snapshot();
+        plain.record(BrickId.RMS_NORM, 9_000, 1);
+        plain.record(BrickId.RMS_NORM, 6_000, 1);
+        plain.record(BrickId.RMS_NORM, 7_000, 1);
         BrickStats window = SnapshotDifference.between(before, plain.snapshot())
                 .brick("RmsNorm")
                 .orElseThrow();
 
-        assertThat(window.minNs()).as("of 1000").isEqualTo(1_500);
-        assertThat(window.maxNs()).as("of 3000").isEqualTo(2_000);
-        assertThat(SnapshotDifference.between(plain.snapshot(), plain.snapshot())
-                        .bricks())
-                .isEmpty();
+        assertThat(window.isMaxKnown()).isTrue();
+        assertThat(window.maxNs()).isEqualTo(9_000);
+        assertThat(window.isMinKnown()).isFalse();
+        assertThat(window.minAtLeastNs()).hasValue(5_000);
+    }
+
+    @Property(tries = 200)
+    @Spec({"23.6", "23.7"})
+    void windowsNeverStateAnExtremeThatTheirSamplesDoNotHaveAndTogetherHaveThoseOfTheWhole(
+            @ForAll @Size(min = 1, max = 5) List<@Size(max = 6) List<@LongRange(max = 12) Long>> windows,
+            @ForAll boolean percentiles) {
+        BrickProfiler profiler =
+                BrickProfiler.builder().percentiles(percentiles).build();
+        profiler.enable();
+        profiler.tiles().enable();
+        ProfileSnapshot earlier = profiler.snapshot();
+        List<ProfileSnapshot> parts = new ArrayList<>();
+        for (List<Long> durationsNs : windows) {
+            for (long ns : durationsNs) {
+                profiler.record(BrickId.RMS_NORM, ns, 1);
+                profiler.tiles().record(LEVEL, 0, 0, ns, 1, 1);
+            }
+            ProfileSnapshot later = profiler.snapshot();
+            ProfileSnapshot part = SnapshotDifference.between(earlier, later);
+            parts.add(part);
+            earlier = later;
+            if (!durationsNs.isEmpty()) {
+                long shortestNs = durationsNs.stream().min(Long::compare).orElseThrow();
+                long longestNs = durationsNs.stream().max(Long::compare).orElseThrow();
+                BrickStats brick = part.brick("RmsNorm").orElseThrow();
+                requireTrue(brick.isMinKnown(), brick.minNs(), brick.minAtLeastNs(), shortestNs, 1);
+                requireTrue(brick.isMaxKnown(), brick.maxNs(), brick.maxAtMostNs(), longestNs, -1);
+                assertThat(brick.hasExtremes() || !percentiles).isTrue();
+                TileStats tile = tile(part);
+                requireTrue(tile.minAtLeastNs().isEmpty(), tile.minNs(), tile.minAtLeastNs(), shortestNs, 1);
+                requireTrue(tile.maxAtMostNs().isEmpty(), tile.maxNs(), tile.maxAtMostNs(), longestNs, -1);
+            }
+        }
+        ProfileSnapshot whole = profiler.snapshot();
+        ProfileSnapshot merged = parts.stream().reduce(ProfileSnapshot::merge).orElseThrow();
+        assertThat(merged.bricks()).usingRecursiveComparison().isEqualTo(whole.bricks());
+        assertThat(tile(merged))
+                .usingRecursiveComparison()
+                .ignoringFields("slowestRow", "slowestCol")
+                .isEqualTo(tile(whole));
+    }
+
+    /** Durations up to 12 ns have a bucket each, so that a window with percentiles has exact extremes. */
+    private static void requireTrue(boolean isKnown, long ns, OptionalLong bound, long trueNs, int side) {
+        assertThat(LatencyDistribution.RELATIVE_ERROR).isLessThan(1.0 / 12);
+        if (isKnown) {
+            assertThat(ns).isEqualTo(trueNs);
+            assertThat(bound).isEmpty();
+        } else {
+            assertThat(side * Long.compare(trueNs, bound.orElseThrow())).isNotNegative();
+        }
+    }
+
+    private static TileStats tile(ProfileSnapshot snapshot) {
+        return snapshot.tiles().stream()
+                .filter(each -> each.level() == LEVEL)
+                .findFirst()
+                .orElseThrow();
     }
 }

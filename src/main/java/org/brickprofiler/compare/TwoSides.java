@@ -137,11 +137,7 @@ final class TwoSides {
         boolean hasPercentiles =
                 inPhases.stream().allMatch(brick -> brick.latency().isPresent());
         return Optional.of(BrickStats.builder(whole.name(), whole.category())
-                .samples(
-                        count,
-                        Math.max(whole.totalNs() - sum(inPhases, BrickStats::totalNs), 0),
-                        whole.minNs(),
-                        whole.maxNs())
+                .samples(count, Math.max(whole.totalNs() - sum(inPhases, BrickStats::totalNs), 0), 0, 0)
                 .elements(whole.totalElements() - sum(inPhases, BrickStats::totalElements))
                 .latency(whole.latency()
                         .filter(all -> hasPercentiles)

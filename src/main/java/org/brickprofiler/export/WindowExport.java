@@ -38,11 +38,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>A window</b> contains the samples that were recorded since the previous window; the first window contains all
  * samples that the profiler held. All windows merged equal the whole profile, extremes and percentiles included. An
- * extreme of one window is exact if it is also the extreme since the start. Otherwise it is exact within
- * {@link LatencyDistribution#RELATIVE_ERROR} if the profiler records percentiles; without percentiles it is a bound:
- * the reported maximum is a lower bound of the longest sample, the reported minimum an upper bound of the shortest. A
- * window without samples is not written; its time is part of the next window with samples. The time after the last
- * sample is therefore in no window. The export does not change {@link BrickProfiler#snapshot}. Samples that
+ * extreme of one window is exact if its samples set a new one since the start. Otherwise it is exact within
+ * {@link LatencyDistribution#RELATIVE_ERROR} if the profiler records percentiles, and unknown if it does not. A window
+ * without samples is not written; its time is part of the next window with samples. The time after the last sample is
+ * therefore in no window. The export does not change {@link BrickProfiler#snapshot}. Samples that
  * {@link BrickProfiler#snapshotAndReset} returns are in the windows, too; samples that {@link BrickProfiler#reset}
  * discards are in none.
  *

@@ -409,10 +409,10 @@ public final class TextReport {
                 .right("avg", brick -> avgCell(brick.totalNs(), brick.count()), avgCell(baseNs, samples))
                 .rightIf(withNet, "net total", brick -> netCell(brick, 1), netTotalCell())
                 .rightIf(withNet, "net avg", brick -> netCell(brick, brick.count()), "")
-                .right("min", brick -> extreme(brick, brick.minNs()), "")
+                .right("min", brick -> brick.isMinKnown() ? recorded(brick, brick.minNs()) : NONE, "")
                 .rightIf(latency, "p50", brick -> percentileCell(brick, 50), "")
                 .rightIf(latency, "p99", brick -> percentileCell(brick, 99), "")
-                .right("max", brick -> extreme(brick, brick.maxNs()), "")
+                .right("max", brick -> brick.isMaxKnown() ? recorded(brick, brick.maxNs()) : NONE, "")
                 .right(share, brick -> shareCell(brick.totalNs(), baseNs, largestNs), shareCell(baseNs, baseNs, 0))
                 .rightIf(
                         any(bricks, BrickStats::totalElements), "elements/s", brick -> rateCell(brick.throughput()), "")
@@ -467,10 +467,6 @@ public final class TextReport {
 
     private static String recorded(BrickStats brick, long ns) {
         return brick.count() == 0 ? NONE : durationCell(ns);
-    }
-
-    private static String extreme(BrickStats brick, long ns) {
-        return brick.hasExtremes() ? recorded(brick, ns) : NONE;
     }
 
     private static String avgCell(long totalNs, long count) {
@@ -610,8 +606,8 @@ public final class TextReport {
                 .right("tiles", tile -> count(tile.count()), "")
                 .right("total", tile -> durationCell(tile.totalNs()), "")
                 .right("avg", tile -> avgCell(tile.totalNs(), tile.count()), "")
-                .right("min", tile -> durationCell(tile.minNs()), "")
-                .right("max", tile -> durationCell(tile.maxNs()), "")
+                .right("min", tile -> tile.minAtLeastNs().isPresent() ? NONE : durationCell(tile.minNs()), "")
+                .right("max", tile -> tile.maxAtMostNs().isPresent() ? NONE : durationCell(tile.maxNs()), "")
                 .right("GFLOP/s of tile time", tile -> number(tile.gflops()), "")
                 .right(
                         "FLOP/B at " + plain(bytesPerElement) + " B an element",

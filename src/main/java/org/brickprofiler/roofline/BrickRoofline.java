@@ -186,7 +186,7 @@ public record BrickRoofline(
             latency = latency.flatMap(all -> part.latency().map(all::since));
         }
         return brick.toBuilder()
-                .samples(Math.max(0, count), Math.max(0, totalNs), brick.minNs(), brick.maxNs())
+                .samples(Math.max(0, count), Math.max(0, totalNs), 0, 0)
                 .latency(latency)
                 .build();
     }

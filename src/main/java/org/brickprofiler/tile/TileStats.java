@@ -3,6 +3,8 @@ package org.brickprofiler.tile;
 import static org.brickprofiler.internal.io.Sums.limited;
 
 import java.util.Objects;
+import java.util.OptionalLong;
+import org.brickprofiler.internal.record.Extremes;
 
 /**
  * The statistics of the tiles of one level. Immutable.
@@ -10,8 +12,10 @@ import java.util.Objects;
  * @param level the level
  * @param count number of tiles
  * @param totalNs sum of their durations, ns
- * @param minNs shortest duration, ns; 0 without samples
- * @param maxNs longest duration, ns
+ * @param minNs shortest duration, ns; 0 without samples, and if it is not known
+ * @param maxNs longest duration, ns; 0 if it is not known
+ * @param minAtLeastNs a lower bound of the shortest duration, ns, if a window does not have that duration itself
+ * @param maxAtMostNs an upper bound of the longest duration, ns, if a window does not have that duration itself
  * @param totalElements sum of the elements they read or wrote
  * @param totalFlops sum of their floating-point operations
  * @param slowestRow row of the tile that took {@code maxNs}; {@link #UNKNOWN} without samples
@@ -23,6 +27,8 @@ public record TileStats(
         long totalNs,
         long minNs,
         long maxNs,
+        OptionalLong minAtLeastNs,
+        OptionalLong maxAtMostNs,
         long totalElements,
         long totalFlops,
         int slowestRow,
@@ -34,12 +40,14 @@ public record TileStats(
     private static final double BYTES_PER_ELEMENT = 4.0;
 
     /**
-     * Checks the level.
+     * Refuses null.
      *
-     * @throws NullPointerException if {@code level} is null
+     * @throws NullPointerException when a component is null; the message names it
      */
     public TileStats {
         Objects.requireNonNull(level, "level");
+        Objects.requireNonNull(minAtLeastNs, "minAtLeastNs");
+        Objects.requireNonNull(maxAtMostNs, "maxAtMostNs");
     }
 
     /**
@@ -174,19 +182,28 @@ public record TileStats(
         if (count == 0 || other.count == 0) {
             return count == 0 ? other : this;
         }
+        Extremes extremes = extremes().plus(other.extremes());
         boolean otherIsSlower = other.maxNs > maxNs
                 || (other.maxNs == maxNs
                         && (other.slowestRow > slowestRow
                                 || (other.slowestRow == slowestRow && other.slowestCol > slowestCol)));
+        boolean isPlaceKnown = extremes.maxAtMostNs().isEmpty();
         return builder(level)
                 .samples(
                         limited(count, other.count),
                         limited(totalNs, other.totalNs),
-                        Math.min(minNs, other.minNs),
-                        Math.max(maxNs, other.maxNs))
+                        extremes.minNs(),
+                        extremes.maxNs())
+                .bounds(extremes.minAtLeastNs(), extremes.maxAtMostNs())
                 .work(limited(totalElements, other.totalElements), limited(totalFlops, other.totalFlops))
-                .slowest(otherIsSlower ? other.slowestRow : slowestRow, otherIsSlower ? other.slowestCol : slowestCol)
+                .slowest(
+                        isPlaceKnown ? otherIsSlower ? other.slowestRow : slowestRow : UNKNOWN,
+                        isPlaceKnown ? otherIsSlower ? other.slowestCol : slowestCol : UNKNOWN)
                 .build();
+    }
+
+    private Extremes extremes() {
+        return new Extremes(minNs, maxNs, minAtLeastNs, maxAtMostNs);
     }
 
     /** Sets the values by name; the others stay at 0, empty or unknown. Not thread-safe. */
@@ -196,6 +213,8 @@ public record TileStats(
         private long totalNs;
         private long minNs;
         private long maxNs;
+        private OptionalLong minAtLeastNs = OptionalLong.empty();
+        private OptionalLong maxAtMostNs = OptionalLong.empty();
         private long totalElements;
         private long totalFlops;
         private int slowestRow = UNKNOWN;
@@ -219,6 +238,19 @@ public record TileStats(
             totalNs = sumNs;
             minNs = shortestNs;
             maxNs = longestNs;
+            return this;
+        }
+
+        /**
+         * Sets bounds of extremes that are not known.
+         *
+         * @param shortestAtLeastNs a lower bound of the shortest duration, ns; empty if that duration is known
+         * @param longestAtMostNs an upper bound of the longest duration, ns; empty if that duration is known
+         * @return this
+         */
+        public Builder bounds(OptionalLong shortestAtLeastNs, OptionalLong longestAtMostNs) {
+            minAtLeastNs = Objects.requireNonNull(shortestAtLeastNs, "shortestAtLeastNs");
+            maxAtMostNs = Objects.requireNonNull(longestAtMostNs, "longestAtMostNs");
             return this;
         }
 
@@ -255,7 +287,17 @@ public record TileStats(
          */
         public TileStats build() {
             return new TileStats(
-                    level, count, totalNs, minNs, maxNs, totalElements, totalFlops, slowestRow, slowestCol);
+                    level,
+                    count,
+                    totalNs,
+                    minNs,
+                    maxNs,
+                    minAtLeastNs,
+                    maxAtMostNs,
+                    totalElements,
+                    totalFlops,
+                    slowestRow,
+                    slowestCol);
         }
     }
 }

@@ -94,17 +94,26 @@ function spreadText(brick) {
 }
 
 /**
- * Returns whether the shortest and the longest duration are known, and not only the sum.
+ * Returns whether the shortest duration is known. It is not if a table has only the sum, or a window only a bound.
  *
  * @param {Distribution} brick
  */
-function hasExtremes(brick) {
-  return brick.max_ns > 0 || brick.total_ns === 0;
+function isMinKnown(brick) {
+  return brick.min_at_least_ns === undefined && (brick.max_ns > 0 || brick.total_ns === 0 || brick.max_at_most_ns !== undefined);
+}
+
+/**
+ * Returns whether the longest duration is known, likewise.
+ *
+ * @param {Distribution} brick
+ */
+function isMaxKnown(brick) {
+  return brick.max_at_most_ns === undefined && (brick.max_ns > 0 || brick.total_ns === 0);
 }
 
 /** @param {Distribution} brick */
 function spread(brick) {
-  if (brick.count === 0 || !hasExtremes(brick)) {
+  if (brick.count === 0 || !isMinKnown(brick) || !isMaxKnown(brick)) {
     return NONE;
   }
   const width = 108;
@@ -571,10 +580,10 @@ function brickColumns(bricks, base) {
       total: percent(brickNs === 0 ? 0 : 100),
     },
     timeColumn("avg", (brick) => ratio(brick.total_ns, brick.count)),
-    timeColumn("min", (brick) => (hasExtremes(brick) ? brick.min_ns : undefined)),
+    timeColumn("min", (brick) => (isMinKnown(brick) ? brick.min_ns : undefined)),
     spreads && timeColumn("p50", p50),
     spreads && timeColumn("p99", p99),
-    timeColumn("max", (brick) => (hasExtremes(brick) ? brick.max_ns : undefined)),
+    timeColumn("max", (brick) => (isMaxKnown(brick) ? brick.max_ns : undefined)),
     { label: spreads ? "min to max, p50 and p99" : "min to max, avg", text: true, hint: "Each on a logarithmic scale of its own", cell: spread },
     has((brick) => brick.total_elements) && { label: "elements/s", value: (brick) => brick.throughput, cell: (brick) => rate(brick.throughput) },
     has((brick) => brick.total_bytes) && numberColumn("GB/s", (brick) => brick.throughput_gbps, (brick) => brick.total_bytes > 0),
@@ -725,8 +734,8 @@ function tileSection() {
     { label: "tiles", cell: (tile) => count(tile.count) },
     { label: "total", cell: (tile) => time(tile.total_ns) },
     { label: "avg", cell: (tile) => time(ratio(tile.total_ns, tile.count)) },
-    { label: "min", cell: (tile) => time(tile.min_ns) },
-    { label: "max", cell: (tile) => time(tile.max_ns) },
+    { label: "min", cell: (tile) => (tile.min_at_least_ns === undefined ? time(tile.min_ns) : NONE) },
+    { label: "max", cell: (tile) => (tile.max_at_most_ns === undefined ? time(tile.max_ns) : NONE) },
     { label: "GFLOP/s of tile time", cell: (tile) => number(tile.gflops) },
     { label: "FLOP/B at 4 B an element", cell: (tile) => number(tile.arithmetic_intensity) },
     { label: "slowest tile", text: true, cell: (tile) => (tile.slowest_row < 0 ? NONE : `row ${tile.slowest_row}, col ${tile.slowest_col}`) },

@@ -142,6 +142,7 @@ final class Snapshots extends DomainContextBase {
                 .as((name, category, bottleneck, n, latency, device) -> BrickStats.builder(name, category)
                         .bottleneck(bottleneck)
                         .samples(n.get(0), n.get(1), n.get(2), n.get(3))
+                        .bounds(bound(n.get(2)), bound(n.get(3)))
                         .last(n.get(4), n.get(5))
                         .elements(n.get(6))
                         .bytes(n.get(7), n.get(8))
@@ -253,8 +254,14 @@ final class Snapshots extends DomainContextBase {
                         ? TileStats.empty(level)
                         : TileStats.builder(level)
                                 .samples(n.get(0), n.get(1), n.get(2), n.get(3))
+                                .bounds(bound(n.get(2)), bound(n.get(3)))
                                 .work(n.get(4), n.get(5))
                                 .slowest(row, col)
                                 .build());
+    }
+
+    /** Returns a bound of some extremes, as windows have it. */
+    private static OptionalLong bound(long ns) {
+        return ns % 5 == 0 ? OptionalLong.of(ns) : OptionalLong.empty();
     }
 }

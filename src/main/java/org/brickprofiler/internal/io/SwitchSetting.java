@@ -50,15 +50,16 @@ public record SwitchSetting(boolean on, String reason) {
     }
 
     /**
-     * Returns whether a setting requests a feature that is otherwise off.
+     * Returns whether a feature is on.
      *
      * @param property the name of the system property
      * @param variable the name of the environment variable
-     * @return true if the first of them that is set requests it
+     * @param isUsuallyOn whether it is on if neither of them is set
+     * @return the choice of the first of them that is set
      */
-    public static boolean isAskedFor(String property, String variable) {
+    public static boolean isOn(String property, String variable, boolean isUsuallyOn) {
         SwitchSetting setting = find(property, variable, Settings.PROPERTIES, Settings.ENVIRONMENT);
-        return setting != null && setting.on;
+        return setting == null ? isUsuallyOn : setting.on;
     }
 
     static SwitchSetting read(String property, String variable, Settings.Place properties, Settings.Place environment) {

@@ -99,13 +99,13 @@ public final class ProfileFields {
                     "launch_ns",
                     "sum of the host's time from start to stop of these launches, ns",
                     brick -> brick.device().launchNs())
-            .whole("min_launch_ns", "shortest launch, ns", brick -> brick.device()
+            .whole("min_launch_ns", "shortest launch, ns; 0 if it is not known", brick -> brick.device()
                     .minLaunchNs())
-            .factIf("launches", FactGroup.DEVICE, "Shortest launch", "ns")
+            .factIf("max_launch_ns", FactGroup.DEVICE, "Shortest launch", "ns")
             .jsonOnly()
-            .whole("max_launch_ns", "longest launch, ns", brick -> brick.device()
+            .whole("max_launch_ns", "longest launch, ns; 0 if it is not known", brick -> brick.device()
                     .maxLaunchNs())
-            .factIf("launches", FactGroup.DEVICE, "Longest launch", "ns")
+            .factIf("max_launch_ns", FactGroup.DEVICE, "Longest launch", "ns")
             .jsonOnly()
             .whole(
                     "unresolved",
@@ -162,12 +162,22 @@ public final class ProfileFields {
             .derived("avg_us", "mean duration, us", brick -> brick.stats.avgUs())
             .oldForm("min_us", "shortest duration, us", brick -> brick.stats.minUs())
             .oldForm("max_us", "longest duration, us", brick -> brick.stats.maxUs())
-            .whole("min_ns", "shortest duration, ns; 0 if only the sum is known", brick -> brick.stats.minNs())
-            .factIf("max_ns", FactGroup.TIMES, "Shortest", "ns")
-            .packed("min_ns", row -> row.durationNs("min_ns", "min_us"))
-            .whole("max_ns", "longest duration, ns; 0 if only the sum is known", brick -> brick.stats.maxNs())
+            .whole("min_ns", "shortest duration, ns; 0 if it is not known", brick -> brick.stats.minNs())
+            .factIf("min_ns", FactGroup.TIMES, "Shortest", "ns")
+            .packed("min_ns", ProfileFields::packedMinNs)
+            .whole("max_ns", "longest duration, ns; 0 if it is not known", brick -> brick.stats.maxNs())
             .factIf("max_ns", FactGroup.TIMES, "Longest", "ns")
-            .packed("max_ns", row -> row.durationNs("max_ns", "max_us"))
+            .packed("max_ns", ProfileFields::packedMaxNs)
+            .optionalWhole(
+                    "min_at_least_ns",
+                    "a lower bound of the shortest duration, ns, if a window does not have that duration itself",
+                    brick -> brick.stats.minAtLeastNs())
+            .jsonOnly()
+            .optionalWhole(
+                    "max_at_most_ns",
+                    "an upper bound of the longest duration, ns, if a window does not have that duration itself",
+                    brick -> brick.stats.maxAtMostNs())
+            .jsonOnly()
             .whole("last_ns", "duration of the sample that was recorded last, ns", brick -> brick.stats.lastNs())
             .fact(FactGroup.TIMES, "Recorded last", "ns")
             .whole(
@@ -227,8 +237,16 @@ public final class ProfileFields {
             .derived("avg_us", "mean duration, us", TileStats::avgUs)
             .oldForm("min_us", "shortest duration, us", TileStats::minUs)
             .oldForm("max_us", "longest duration, us", TileStats::maxUs)
-            .whole("min_ns", "shortest duration, ns", TileStats::minNs)
-            .whole("max_ns", "longest duration, ns", TileStats::maxNs)
+            .whole("min_ns", "shortest duration, ns; 0 if it is not known", TileStats::minNs)
+            .whole("max_ns", "longest duration, ns; 0 if it is not known", TileStats::maxNs)
+            .optionalWhole(
+                    "min_at_least_ns",
+                    "a lower bound of the shortest duration, ns, if a window does not have that duration itself",
+                    TileStats::minAtLeastNs)
+            .optionalWhole(
+                    "max_at_most_ns",
+                    "an upper bound of the longest duration, ns, if a window does not have that duration itself",
+                    TileStats::maxAtMostNs)
             .derived("gflops", "10^9 operations per second", TileStats::gflops)
             .derived(
                     "arithmetic_intensity",
@@ -559,6 +577,16 @@ public final class ProfileFields {
         return device == null ? 0 : device.whole("unresolved");
     }
 
+    /** Returns the shortest duration for a pack, which has both extremes or neither. */
+    private static long packedMinNs(Row row) {
+        return row.has("max_at_most_ns") ? 0 : row.durationNs("min_ns", "min_us");
+    }
+
+    /** Returns the longest duration for a pack, which has both extremes or neither. */
+    private static long packedMaxNs(Row row) {
+        return row.has("min_at_least_ns") ? 0 : row.durationNs("max_ns", "max_us");
+    }
+
     private static long compressedBytes(Row row) {
         // The ratio is 1 also if nothing was compressed.
         double ratio = row.real("compression_ratio", 1.0);
@@ -586,6 +614,7 @@ public final class ProfileFields {
                         row.whole("total_ns"),
                         row.durationNs("min_ns", "min_us"),
                         row.durationNs("max_ns", "max_us"))
+                .bounds(row.optionalWhole("min_at_least_ns"), row.optionalWhole("max_at_most_ns"))
                 .last(row.whole("last_ns"), row.whole("last_at_unix_ns"))
                 .elements(elements(row))
                 .bytes(row.whole("total_bytes"), compressedBytes(row))
@@ -672,6 +701,7 @@ public final class ProfileFields {
                         row.whole("total_ns"),
                         row.durationNs("min_ns", "min_us"),
                         row.durationNs("max_ns", "max_us"))
+                .bounds(row.optionalWhole("min_at_least_ns"), row.optionalWhole("max_at_most_ns"))
                 .work(row.whole("total_elements"), row.whole("total_flops"))
                 .slowest(
                         row.has("slowest_row") ? (int) row.whole("slowest_row") : TileStats.UNKNOWN,

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
@@ -109,6 +110,16 @@ public final class Row {
     public long whole(String key) {
         int place = place(key);
         return known[place] ? wholes[place] : 0;
+    }
+
+    /**
+     * Returns a whole number that some records do not have.
+     *
+     * @param key its field
+     * @return the number, empty if it was not read
+     */
+    public OptionalLong optionalWhole(String key) {
+        return has(key) ? OptionalLong.of(whole(key)) : OptionalLong.empty();
     }
 
     /**
