@@ -26,13 +26,14 @@ interface ComparedRun {
   disturbances: string[];
 }
 
-type Verdict = "faster" | "slower" | "no_difference" | "too_few_runs" | "not_comparable";
+type Verdict = "faster" | "slower" | "no_difference" | "too_few_runs" | "not_comparable" | "not_tested";
 
-type LineKind = "total" | "step" | "tokens_per_sec" | "common" | "category" | "brick" | "brick_p90" | "brick_p99" | "tile";
+type LineKind = "total" | "step" | "tokens_per_sec" | "common" | "category" | "brick" | "brick_p50" | "brick_p90" | "brick_p99" | "tile";
 
 interface ComparedLine {
   kind: LineKind;
   name: string;
+  statistic: string;
   phase?: "prefill" | "decode" | "mixed";
   verdict: Verdict;
   note?: string;

@@ -183,7 +183,7 @@ final class ComparisonOptions {
     /** Reports regressions, and each line that may hide one. */
     private static int failOnRegression(RunComparison comparison, double percent, PrintWriter err) {
         List<Line> lines = comparison.lines().stream()
-                .filter(line -> line.kind() != Kind.COMMON)
+                .filter(line -> line.kind() != Kind.COMMON && line.verdict() != Verdict.NOT_TESTED)
                 .toList();
         List<Line> notJudged =
                 lines.stream().filter(line -> line.probability().isEmpty()).toList();

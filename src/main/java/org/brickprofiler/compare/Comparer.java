@@ -127,14 +127,11 @@ final class Comparer {
     /**
      * Returns the distance of each run from the usual run, computed by median polish: the distance of a run is the
      * median over its bricks, the usual time of a brick is the median over the runs, and each of the two is computed
-     * from the residuals of the other, in turns (Tukey, <i>Exploratory Data Analysis</i>, 1977, chapter 11). The time
-     * of a brick is the mean of the middle half of its samples, if that is known, because the longest samples are not
-     * common to a process. The weight of a brick grows as its spread shrinks. All figures are of all runs, so the side
-     * of a run does not matter.
+     * from the residuals of the other, in turns (Tukey, <i>Exploratory Data Analysis</i>, 1977, chapter 11). The weight
+     * of a brick grows as its spread shrinks. All figures are of all runs, so the side of a run does not matter.
      */
     private double @Nullable [] common(List<Figure> figures, int runs) {
-        List<double[]> bricks =
-                figures.stream().map(figure -> logs(figure.steadyValues())).toList();
+        List<double[]> bricks = figures.stream().map(Comparer::logs).toList();
         // Prefill and decode of one brick are no independent evidence of a common part.
         long names = figures.stream()
                 .flatMap(figure -> figure.key().stream())
@@ -216,7 +213,12 @@ final class Comparer {
     // ---- lines ----
 
     private boolean isBeside(Kind kind) {
-        return common != null && (kind == Kind.BRICK || kind.isTail() || kind == Kind.CATEGORY || kind == Kind.TILE);
+        return common != null
+                && (kind == Kind.BRICK
+                        || kind == Kind.BRICK_P50
+                        || kind.isTail()
+                        || kind == Kind.CATEGORY
+                        || kind == Kind.TILE);
     }
 
     private double[] besideCommon(double[] logs) {
@@ -224,8 +226,9 @@ final class Comparer {
     }
 
     private List<Line> lines() {
-        List<Figure> tested =
-                figures.all().stream().filter(Figure::isComparable).toList();
+        List<Figure> tested = figures.all().stream()
+                .filter(figure -> figure.isComparable() && figure.kind() != Kind.BRICK_P50)
+                .toList();
         List<MaxTTest.Variable> variables = new ArrayList<>();
         for (Figure figure : tested) {
             Kind kind = figure.kind();
@@ -259,7 +262,7 @@ final class Comparer {
                 commonIsOut = true;
             }
             int at = tested.indexOf(figure);
-            lines.add(at < 0 ? notComparable(figure) : line(figure, test, at, commonShift));
+            lines.add(at < 0 ? notTested(figure) : line(figure, test, at, commonShift));
         }
         return lines;
     }
@@ -277,7 +280,7 @@ final class Comparer {
             case BRICK_P90 -> POOL_OF_P90;
             case BRICK_P99 -> POOL_OF_P99;
             case CATEGORY, TILE -> isBeside(kind) ? POOL_OF_BRICKS : MaxTTest.Variable.NO_POOL;
-            case TOTAL, STEP, TOKENS_PER_SEC, COMMON -> MaxTTest.Variable.NO_POOL;
+            case TOTAL, STEP, TOKENS_PER_SEC, COMMON, BRICK_P50 -> MaxTTest.Variable.NO_POOL;
         };
     }
 
@@ -297,7 +300,10 @@ final class Comparer {
         double[] shared = common == null ? new double[runs] : common;
         Change change = changeOf(shared);
         return Line.builder(
-                        Kind.COMMON, options.baseline().isEmpty() ? "all bricks alike" : "baseline bricks alike", 100)
+                        Kind.COMMON,
+                        options.baseline().isEmpty() ? "all bricks alike" : "baseline bricks alike",
+                        RunComparison.Statistic.COMMON_PART,
+                        100)
                 .change(Optional.of(change), Optional.empty())
                 .verdict(verdict(Kind.COMMON, test, at), "")
                 .smallestPercent(smallest(test, at))
@@ -316,14 +322,21 @@ final class Comparer {
         return more == (kind == Kind.TOKENS_PER_SEC) ? Verdict.FASTER : Verdict.SLOWER;
     }
 
-    private Line notComparable(Figure figure) {
+    private Line notTested(Figure figure) {
         boolean both = Arrays.stream(figure.values()).noneMatch(Double::isNaN);
-        return Line.builder(figure.kind(), figure.name(), figure.sharePercent())
-                .phase(figure.key().flatMap(key -> key.part().phase()))
-                .sides(side(figure.values(), 0, firstRuns), side(figure.values(), firstRuns, runs))
-                .change(both ? Optional.of(changeOf(logs(figure))) : Optional.empty(), Optional.empty())
-                .verdict(Verdict.NOT_COMPARABLE, figure.obstacle())
+        boolean isBeside = both && figure.isComparable() && isBeside(figure.kind());
+        return builder(figure)
+                .change(
+                        both ? Optional.of(changeOf(logs(figure))) : Optional.empty(),
+                        isBeside ? Optional.of(changeOf(besideCommon(logs(figure)))) : Optional.empty())
+                .verdict(figure.isComparable() ? Verdict.NOT_TESTED : Verdict.NOT_COMPARABLE, figure.obstacle())
                 .build();
+    }
+
+    private Line.Builder builder(Figure figure) {
+        return Line.builder(figure.kind(), figure.name(), figure.statistic(), figure.sharePercent())
+                .phase(figure.key().flatMap(key -> key.part().phase()))
+                .sides(side(figure.values(), 0, firstRuns), side(figure.values(), firstRuns, runs));
     }
 
     private Line line(Figure figure, @Nullable MaxTTest test, int at, double commonShift) {
@@ -343,9 +356,7 @@ final class Comparer {
                 note = "as all bricks";
             }
         }
-        return Line.builder(figure.kind(), figure.name(), figure.sharePercent())
-                .phase(figure.key().flatMap(key -> key.part().phase()))
-                .sides(side(figure.values(), 0, firstRuns), side(figure.values(), firstRuns, runs))
+        return builder(figure)
                 .change(Optional.of(change), beside ? Optional.of(changeOf(besideCommon(logs))) : Optional.empty())
                 .verdict(verdict, note)
                 .smallestPercent(smallest(test, at))

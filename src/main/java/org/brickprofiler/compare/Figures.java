@@ -2,21 +2,22 @@ package org.brickprofiler.compare;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.IntToDoubleFunction;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.apache.commons.statistics.descriptive.Median;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.CategoryStats;
@@ -24,6 +25,7 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.compare.RunComparison.Kind;
+import org.brickprofiler.compare.RunComparison.Statistic;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileLevel;
@@ -36,6 +38,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Figures {
 
+    private static final int P50 = 50;
     private static final int P90 = 90;
     private static final int P99 = 99;
 
@@ -44,8 +47,8 @@ final class Figures {
 
         private final Kind kind;
         private final String name;
+        private final Statistic statistic;
         private final double[] values;
-        private final double[] steadyValues;
         private final String obstacle;
         private final double sharePercent;
         private final TwoSides.@Nullable Key key;
@@ -54,16 +57,16 @@ final class Figures {
         private Figure(
                 Kind kind,
                 String name,
+                Statistic statistic,
                 double[] values,
-                double[] steadyValues,
                 String obstacle,
                 double sharePercent,
                 TwoSides.@Nullable Key key,
                 @Nullable Figure brick) {
             this.kind = kind;
             this.name = name;
+            this.statistic = statistic;
             this.values = values;
-            this.steadyValues = steadyValues;
             this.obstacle = obstacle;
             this.sharePercent = sharePercent;
             this.key = key;
@@ -72,12 +75,12 @@ final class Figures {
 
         /** Returns a copy of this figure with the key of a brick's samples. */
         private Figure of(TwoSides.Key samples) {
-            return new Figure(kind, name, values, steadyValues, obstacle, sharePercent, samples, null);
+            return new Figure(kind, name, statistic, values, obstacle, sharePercent, samples, null);
         }
 
         /** Returns a copy of this figure as a percentile of the brick with the given figure. */
         private Figure of(Figure other) {
-            return new Figure(kind, name, values, steadyValues, obstacle, sharePercent, other.key, other);
+            return new Figure(kind, name, statistic, values, obstacle, sharePercent, other.key, other);
         }
 
         /** Returns the key of the brick's samples that this figure measures; empty for other figures. */
@@ -105,20 +108,16 @@ final class Figures {
             return name;
         }
 
+        Statistic statistic() {
+            return statistic;
+        }
+
         /**
          * Returns the value of each run in the unit of the kind, the runs of the first side first; NaN if the run has
          * none.
          */
         double[] values() {
             return values.clone();
-        }
-
-        /**
-         * Returns the values from which the common part of a run is computed; for a brick with percentiles, those of
-         * the middle half.
-         */
-        double[] steadyValues() {
-            return steadyValues.clone();
         }
 
         boolean isComparable() {
@@ -143,13 +142,10 @@ final class Figures {
     private final List<Map<TwoSides.Key, BrickStats>> bricks;
 
     /**
-     * For each brick, the ratio of the mean of the middle half to the mean of all samples in each run; 1 if it is not
-     * known for all runs.
+     * For each brick, the ratio of the mean of the middle half to the mean of all samples in each run. A brick of which
+     * a run has no percentiles is absent.
      */
-    private final Map<TwoSides.Key, double[]> middleShares;
-
-    /** For each brick, the ratio of its figure to its mean in each run. */
-    private final Map<TwoSides.Key, double[]> usualShares;
+    private final Map<TwoSides.Key, double[]> middleShares = new HashMap<>();
 
     private final List<Figure> all = new ArrayList<>();
 
@@ -159,17 +155,14 @@ final class Figures {
         runs = sides.runs();
         firstRuns = sides.firstRuns();
         bricks = sides.bricks();
-        middleShares = bricks.stream()
-                .flatMap(run -> run.keySet().stream())
-                .distinct()
-                .collect(Collectors.toMap(Function.identity(), this::middleShares));
-        usualShares = middleShares.entrySet().stream()
-                .collect(Collectors.toMap(Map.Entry::getKey, entry -> usualShares(entry.getValue())));
+        bricks.stream().flatMap(run -> run.keySet().stream()).distinct().forEach(key -> middleShares(key)
+                .ifPresent(shares -> middleShares.put(key, shares)));
         whole();
         categories();
         bricks().forEach((key, brick) -> {
-            tail(key, brick, Kind.BRICK_P90, P90, RunComparison.FEWEST_FOR_P90);
-            tail(key, brick, Kind.BRICK_P99, P99, RunComparison.FEWEST_FOR_P99);
+            percentile(key, brick, Kind.BRICK_P50, P50, 1);
+            percentile(key, brick, Kind.BRICK_P90, P90, RunComparison.FEWEST_FOR_P90);
+            percentile(key, brick, Kind.BRICK_P99, P99, RunComparison.FEWEST_FOR_P99);
         });
         tiles();
     }
@@ -225,58 +218,55 @@ final class Figures {
     }
 
     /**
-     * Returns, for each run, the ratio of the mean of the middle half of the samples to the mean of all; 1 if not all
-     * runs have percentiles. Both means are computed from the same buckets, so the width of the buckets cancels.
+     * Returns, for each run, the ratio of the mean of the middle half of the samples to the mean of all; empty if a run
+     * has the brick without percentiles. Both means are computed from the same buckets, so the width of the buckets
+     * cancels.
      */
-    private double[] middleShares(TwoSides.Key key) {
-        double[] shares = IntStream.range(0, runs.size())
-                .mapToObj(run -> sides.brick(run, key).latency().orElse(LatencyDistribution.EMPTY))
-                .mapToDouble(latency -> latency.meanNs(25, 75) / latency.meanNs(0, 100))
-                .toArray();
-        if (Arrays.stream(shares).anyMatch(share -> !(share > 0))) {
-            Arrays.fill(shares, 1);
+    private Optional<double[]> middleShares(TwoSides.Key key) {
+        double[] shares = new double[runs.size()];
+        for (int run = 0; run < shares.length; run++) {
+            BrickStats brick = sides.brick(run, key);
+            LatencyDistribution latency = brick.latency().orElse(LatencyDistribution.EMPTY);
+            if (brick.count() > 0 && latency.count() == 0) {
+                return Optional.empty();
+            }
+            double meanNs = latency.meanNs(0, 100);
+            shares[run] = meanNs == 0 ? 1 : latency.meanNs(25, 75) / meanNs;
         }
-        return shares;
+        return Optional.of(shares);
     }
 
-    /** Returns the ratios of the middle half if it is representative of all samples; otherwise 1. */
-    private static double[] usualShares(double[] middleShares) {
-        double[] shares = middleShares.clone();
-        if (Median.withDefaults().withCopy(true).evaluate(shares) < RunComparison.LEAST_USUAL_PERCENT / 100.0) {
-            Arrays.fill(shares, 1);
-        }
-        return shares;
+    /** Returns the statistic of bricks that are compared by one figure: the middle half if all have percentiles. */
+    private Statistic statistic(Collection<TwoSides.Key> keys) {
+        return middleShares.keySet().containsAll(keys) ? Statistic.MIDDLE_HALF : Statistic.MEAN;
     }
 
-    /** Returns the time of all samples of a brick if each took the usual time, ns. */
-    private double usualNs(int run, TwoSides.Key key) {
-        double[] shares = Objects.requireNonNull(usualShares.get(key), "a brick of no run");
-        return sides.brick(run, key).totalNs() * shares[run];
+    /** Returns the time of all samples of a brick if each took the time that a statistic gives, ns. */
+    private double ns(int run, TwoSides.Key key, Statistic statistic) {
+        double[] shares = statistic == Statistic.MIDDLE_HALF ? middleShares.get(key) : null;
+        return sides.brick(run, key).totalNs() * (shares == null ? 1 : shares[run]);
     }
 
     // ---- the figures ----
 
+    /** Adds a figure of the whole or of tiles, which is a mean or a rate. */
     private void add(Kind kind, String name, double sharePercent, String obstacle, Function<Integer, Number> ofRun) {
-        all.add(figure(kind, name, sharePercent, obstacle, ofRun));
-    }
-
-    private Figure figure(
-            Kind kind, String name, double sharePercent, String obstacle, Function<Integer, Number> ofRun) {
-        return figure(kind, name, sharePercent, obstacle, ofRun, ofRun);
+        Statistic statistic = kind == Kind.TOKENS_PER_SEC ? Statistic.RATE : Statistic.MEAN;
+        all.add(figure(kind, name, statistic, sharePercent, obstacle, ofRun));
     }
 
     private Figure figure(
             Kind kind,
             String name,
+            Statistic statistic,
             double sharePercent,
             String obstacle,
-            Function<Integer, Number> ofRun,
-            Function<Integer, Number> steady) {
+            Function<Integer, Number> ofRun) {
         double[] recorded = values(ofRun);
         double[] values = Arrays.stream(recorded)
                 .map(value -> value > 0 ? value : Double.NaN)
                 .toArray();
-        return new Figure(kind, name, values, values(steady), obstacle(recorded, obstacle), sharePercent, null, null);
+        return new Figure(kind, name, statistic, values, obstacle(recorded, obstacle), sharePercent, null, null);
     }
 
     private double[] values(Function<Integer, Number> ofRun) {
@@ -337,10 +327,12 @@ final class Figures {
         String load = differences.requestsThatDiffer();
         add(Kind.STEP, name, 100, load, run -> ofRuns.get(run).meanNs(0, 100));
         if (fewest >= RunComparison.FEWEST_FOR_P90) {
-            add(Kind.STEP, name + ", p90", 100, load, run -> ofRuns.get(run).interpolatedPercentileNs(P90));
+            all.add(figure(Kind.STEP, name + ", p90", Statistic.P90, 100, load, run -> ofRuns.get(run)
+                    .interpolatedPercentileNs(P90)));
         }
         if (fewest >= RunComparison.FEWEST_FOR_P99) {
-            add(Kind.STEP, name + ", p99", 100, load, run -> ofRuns.get(run).interpolatedPercentileNs(P99));
+            all.add(figure(Kind.STEP, name + ", p99", Statistic.P99, 100, load, run -> ofRuns.get(run)
+                    .interpolatedPercentileNs(P99)));
         }
     }
 
@@ -455,21 +447,30 @@ final class Figures {
             ToLongFunction<ProfileSnapshot> totalNs = run ->
                     run.categories().getOrDefault(category, CategoryStats.EMPTY).totalNs();
             if (runs.stream().anyMatch(run -> totalNs.applyAsLong(run) > 0)) {
+                Statistic statistic = statistic(keys(category));
                 found.add(figure(
                         Kind.CATEGORY,
                         category.displayName(),
+                        statistic,
                         share(totalNs),
                         differences.obstacle(category),
-                        run -> usualNs(run, category) / sides.steps(run)));
+                        run -> ns(run, category, statistic) / sides.steps(run)));
             }
         }
         addLargestFirst(found);
     }
 
-    private double usualNs(int run, BrickCategory category) {
+    private Set<TwoSides.Key> keys(BrickCategory category) {
+        return bricks.stream()
+                .flatMap(run -> run.keySet().stream())
+                .filter(key -> key.category() == category && key.part() == TwoSides.Part.ALL)
+                .collect(Collectors.toSet());
+    }
+
+    private double ns(int run, BrickCategory category, Statistic statistic) {
         double sum = bricks.get(run).keySet().stream()
                 .filter(key -> key.category() == category && key.part() == TwoSides.Part.ALL)
-                .mapToDouble(key -> usualNs(run, key))
+                .mapToDouble(key -> ns(run, key, statistic))
                 .sum();
         return sum > 0 ? sum : Double.NaN;
     }
@@ -500,18 +501,16 @@ final class Figures {
                 .toList();
         Map<TwoSides.Key, Figure> found = new LinkedHashMap<>();
         for (TwoSides.Key key : sorted) {
-            double[] middle = Objects.requireNonNull(middleShares.get(key), "a brick of no run");
+            Statistic statistic = statistic(Set.of(key));
             found.put(
                     key,
                     figure(
                                     Kind.BRICK,
                                     key.label(),
+                                    statistic,
                                     share(key),
                                     differences.obstacle(key),
-                                    run -> usualNs(run, key)
-                                            / sides.brick(run, key).count(),
-                                    run -> sides.brick(run, key).totalNs()
-                                            * middle[run]
+                                    run -> ns(run, key, statistic)
                                             / sides.brick(run, key).count())
                             .of(key));
         }
@@ -538,7 +537,7 @@ final class Figures {
      * Adds a percentile of a brick if all runs have enough samples for it. As for the middle half, the mean of all
      * samples is multiplied by a ratio from the same buckets, so that the width of the buckets cancels.
      */
-    private void tail(TwoSides.Key key, Figure ofBrick, Kind kind, int percent, int fewest) {
+    private void percentile(TwoSides.Key key, Figure ofBrick, Kind kind, int percent, int fewest) {
         boolean isKnown = IntStream.range(0, runs.size())
                 .allMatch(run -> sides.brick(run, key)
                                 .latency()
@@ -549,7 +548,8 @@ final class Figures {
             return;
         }
         String obstacle = differences.obstacle(key);
-        all.add(figure(kind, key.label() + ", p" + percent, share(key), obstacle, run -> {
+        Statistic statistic = percent == P50 ? Statistic.P50 : percent == P90 ? Statistic.P90 : Statistic.P99;
+        all.add(figure(kind, key.label() + ", " + statistic.displayName(), statistic, share(key), obstacle, run -> {
                     BrickStats brick = sides.brick(run, key);
                     LatencyDistribution latency = brick.latency().orElseThrow();
                     return TwoSides.ratio(brick.totalNs(), brick.count())

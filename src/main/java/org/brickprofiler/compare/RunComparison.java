@@ -31,14 +31,14 @@ import org.brickprofiler.internal.io.OptionalPart;
  * confidence of 95 % for its line alone, so one in twenty misses the true change; rely on the verdict.
  *
  * <p><b>The figure of a brick</b> in a run is the mean time of the middle half of its samples, if all runs recorded
- * percentiles and that mean is at least {@value #LEAST_USUAL_PERCENT} % of the mean of all samples in most runs. A few
- * interrupted samples then make no difference between runs. Otherwise, for example for a brick that a prompt makes long
- * in a few of many samples, the figure is the mean of all samples. The whole always includes all samples.
+ * percentiles: a few interrupted samples then make no difference between runs. Otherwise the figure is the mean of all
+ * samples. Each line names its {@link Statistic}. The whole always includes all samples.
  *
  * <p><b>Tails.</b> The middle half does not show a change of the longest samples. The 90th and the 99th percentile are
- * therefore separate lines, {@link Kind#BRICK_P90} and {@link Kind#BRICK_P99}, in the same test. A brick has such a
- * line if at least {@value #FEWEST_BEYOND} of its samples exceed that percentile in every run, that is, with
- * {@value #FEWEST_FOR_P90} and {@value #FEWEST_FOR_P99} samples in all.
+ * therefore separate lines, {@link Kind#BRICK_P90} and {@link Kind#BRICK_P99}, in the same test. The median,
+ * {@link Kind#BRICK_P50}, stands beside them and is not tested, since it says what the middle half says. A brick has a
+ * line of the 90th or the 99th percentile if at least {@value #FEWEST_BEYOND} of its samples exceed that percentile in
+ * every run, that is, with {@value #FEWEST_FOR_P90} and {@value #FEWEST_FOR_P99} samples in all.
  *
  * <p><b>Requests.</b> If all runs recorded requests, the time to first token and the time per output token of a request
  * are lines: the mean, and, with {@value #FEWEST_FOR_P90} and {@value #FEWEST_FOR_P99} requests in every run, the 90th
@@ -95,12 +95,6 @@ public record RunComparison(
     /** The least number of runs of a side for an interval; with fewer, intervals are too wide to be useful. */
     public static final int FEWEST_FOR_INTERVAL = 3;
 
-    /**
-     * The least ratio of the mean of the middle half to the mean of all samples, in %, at which the middle half
-     * represents all samples.
-     */
-    public static final int LEAST_USUAL_PERCENT = 90;
-
     /** The name, in messages, of the part that needs other libraries. */
     private static final String THIS = "the comparison of runs";
 
@@ -131,7 +125,9 @@ public record RunComparison(
         /** Even the largest difference could be chance, as with one run on a side. */
         TOO_FEW_RUNS("too few runs"),
         /** The two sides did different work, or ran on different machines; the note states the difference. */
-        NOT_COMPARABLE("not comparable");
+        NOT_COMPARABLE("not comparable"),
+        /** The line is shown beside a tested line of the same samples, and is not tested itself. */
+        NOT_TESTED("not tested");
 
         private final String displayName;
 
@@ -165,6 +161,8 @@ public record RunComparison(
         CATEGORY,
         /** The time of a sample of a brick, ns: the mean, or that of the middle half of the samples. */
         BRICK,
+        /** The median of the samples of a brick, ns; it is not tested. */
+        BRICK_P50,
         /** The 90th percentile of the samples of a brick, ns. */
         BRICK_P90,
         /** The 99th percentile of the samples of a brick, ns. */
@@ -173,12 +171,45 @@ public record RunComparison(
         TILE;
 
         /**
-         * Returns whether the line is about a percentile of a brick.
+         * Returns whether the line is about a percentile of a brick that is tested.
          *
          * @return true for {@link #BRICK_P90} and {@link #BRICK_P99}
          */
         public boolean isTail() {
             return this == BRICK_P90 || this == BRICK_P99;
+        }
+    }
+
+    /** The statistics that lines compare: the way in which the figure of a run follows from its samples. */
+    public enum Statistic {
+        /** The mean of all samples, or the sum of all in a step. */
+        MEAN("mean"),
+        /** The mean of the middle half of the samples of a brick, or the sum of such means in a step. */
+        MIDDLE_HALF("middle half"),
+        /** The median. */
+        P50("p50"),
+        /** The 90th percentile. */
+        P90("p90"),
+        /** The 99th percentile. */
+        P99("p99"),
+        /** The number of tokens divided by the time. */
+        RATE("rate"),
+        /** The median over the bricks of a run of their distance from their usual time. */
+        COMMON_PART("common part");
+
+        private final String displayName;
+
+        Statistic(String displayName) {
+            this.displayName = displayName;
+        }
+
+        /**
+         * Returns the name for people.
+         *
+         * @return lower-case words
+         */
+        public String displayName() {
+            return displayName;
         }
     }
 
@@ -284,6 +315,7 @@ public record RunComparison(
      *     brick, %; 100 for the whole
      * @param phase the phase to whose steps the samples of the brick belong; empty for other lines, and for samples
      *     without a phase
+     * @param statistic the way in which the figure of a run follows from its samples
      */
     public record Line(
             Kind kind,
@@ -297,7 +329,8 @@ public record RunComparison(
             OptionalDouble smallestPercent,
             OptionalDouble probability,
             double sharePercent,
-            Optional<StepInfo.Phase> phase) {
+            Optional<StepInfo.Phase> phase,
+            Statistic statistic) {
 
         /** Rejects null. */
         public Line {
@@ -312,6 +345,7 @@ public record RunComparison(
             Objects.requireNonNull(smallestPercent, "smallestPercent");
             Objects.requireNonNull(probability, "probability");
             Objects.requireNonNull(phase, "phase");
+            Objects.requireNonNull(statistic, "statistic");
         }
 
         /**
@@ -319,11 +353,12 @@ public record RunComparison(
          *
          * @param kind its kind
          * @param name the name of the brick, category, tile level or whole
+         * @param statistic the way in which the figure of a run follows from its samples
          * @param sharePercent the share of the brick time, %
          * @return a builder
          */
-        public static Builder builder(Kind kind, String name, double sharePercent) {
-            return new Builder(kind, name, sharePercent);
+        public static Builder builder(Kind kind, String name, Statistic statistic, double sharePercent) {
+            return new Builder(kind, name, statistic, sharePercent);
         }
 
         /**
@@ -355,6 +390,7 @@ public record RunComparison(
         public static final class Builder {
             private final Kind kind;
             private final String name;
+            private final Statistic statistic;
             private final double sharePercent;
             private Optional<Side> before = Optional.empty();
             private Optional<Side> after = Optional.empty();
@@ -366,9 +402,10 @@ public record RunComparison(
             private OptionalDouble probability = OptionalDouble.empty();
             private Optional<StepInfo.Phase> phase = Optional.empty();
 
-            private Builder(Kind kind, String name, double sharePercent) {
+            private Builder(Kind kind, String name, Statistic statistic, double sharePercent) {
                 this.kind = Objects.requireNonNull(kind, "kind");
                 this.name = Objects.requireNonNull(name, "name");
+                this.statistic = Objects.requireNonNull(statistic, "statistic");
                 this.sharePercent = sharePercent;
             }
 
@@ -463,7 +500,8 @@ public record RunComparison(
                         smallestPercent,
                         probability,
                         sharePercent,
-                        phase);
+                        phase,
+                        statistic);
             }
         }
     }

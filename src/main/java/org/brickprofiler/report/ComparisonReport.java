@@ -210,6 +210,7 @@ public final class ComparisonReport {
                     case FASTER, SLOWER, NOT_COMPARABLE -> verdict.displayName();
                     case NO_DIFFERENCE -> "without a difference shown";
                     case TOO_FEW_RUNS -> "of too few runs for a verdict";
+                    case NOT_TESTED -> "not tested";
                 };
         return lines == 0 ? Optional.empty() : Optional.of(count(lines) + " " + words);
     }
@@ -252,9 +253,10 @@ public final class ComparisonReport {
 
     private static String tails(RunComparison comparison) {
         return comparison.lines().stream().anyMatch(line -> line.kind().isTail())
-                ? "p90 and p99: percentiles of the samples, of bricks with " + RunComparison.FEWEST_FOR_P90 + " and "
+                ? "Middle half: the mean of the samples between the 25th and the 75th percentile. p90 and p99: percentiles of the samples, of bricks with "
+                        + RunComparison.FEWEST_FOR_P90 + " and "
                         + RunComparison.FEWEST_FOR_P99
-                        + " samples in every run; a brick without them may have a longer tail."
+                        + " samples in every run; a brick without them may have a longer tail. p50 is not tested."
                 : "Percentiles are not compared, as not every run recorded them with " + RunComparison.FEWEST_FOR_P90
                         + " samples of a brick: a longer tail may go unnoticed.";
     }
@@ -337,7 +339,7 @@ public final class ComparisonReport {
                 WHOLE,
                 new Block("category, of a step", Set.of(Kind.CATEGORY)),
                 new Block("brick, of a sample", Set.of(Kind.BRICK)),
-                new Block("percentile of a brick", Set.of(Kind.BRICK_P90, Kind.BRICK_P99)),
+                new Block("percentile of a brick", Set.of(Kind.BRICK_P50, Kind.BRICK_P90, Kind.BRICK_P99)),
                 new Block("tile", Set.of(Kind.TILE)));
 
         List<Line> of(RunComparison comparison) {
@@ -349,6 +351,7 @@ public final class ComparisonReport {
         TextTable<Line> table() {
             return new TextTable<Line>()
                     .left(header, Line::name, "")
+                    .left("statistic", line -> line.statistic().displayName(), "")
                     .right("before", line -> value(line, line.before()), "")
                     .right("after", line -> value(line, line.after()), "")
                     .right("speed-up", ComparisonReport::speedUp, "")
@@ -363,13 +366,14 @@ public final class ComparisonReport {
     // ---- Markdown ----
 
     private static String markdownTable(List<Line> lines) {
-        StringBuilder table =
-                new StringBuilder("| | before | after | speed-up | change % | beside others % | 95 % interval "
-                        + "| shown from % | verdict |\n|---|---:|---:|---:|---:|---:|---:|---:|---|\n");
+        StringBuilder table = new StringBuilder(
+                "| | statistic | before | after | speed-up | change % | beside others % | 95 % interval "
+                        + "| shown from % | verdict |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---|\n");
         for (Line line : lines) {
             String verdict = line.verdict().displayName() + (line.note().isEmpty() ? "" : ": " + line.note());
             table.append("| ").append(escaped(line.name()));
             for (Function<Line, String> cell : List.<Function<Line, String>>of(
+                    each -> each.statistic().displayName(),
                     each -> value(each, each.before()).strip().replaceAll(" +", " "),
                     each -> value(each, each.after()).strip().replaceAll(" +", " "),
                     ComparisonReport::speedUp,
@@ -452,6 +456,7 @@ public final class ComparisonReport {
             json.writeStartObject();
             json.writeStringField("kind", line.kind().name().toLowerCase(Locale.ROOT));
             json.writeStringField("name", line.name());
+            json.writeStringField("statistic", line.statistic().displayName());
             if (line.phase().isPresent()) {
                 json.writeStringField("phase", line.phase().get().name().toLowerCase(Locale.ROOT));
             }

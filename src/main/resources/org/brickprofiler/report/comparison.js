@@ -73,6 +73,7 @@ const WORDS = {
   no_difference: "no difference shown",
   too_few_runs: "too few runs",
   not_comparable: "not comparable",
+  not_tested: "not tested",
 };
 
 /** @param {number} pct */
@@ -145,6 +146,7 @@ const MARKS = {
   no_difference: "M-3.5 0A3.5 3.5 0 1 0 3.5 0A3.5 3.5 0 1 0 -3.5 0Z",
   too_few_runs: "M0 -4.5L4.5 0L0 4.5L-4.5 0Z",
   not_comparable: "M-4 -4L4 4M-4 4L4 -4",
+  not_tested: "M-3.5 0H3.5",
 };
 
 /**
@@ -285,6 +287,7 @@ function columnsOf(what, lines) {
   const pct = (change) => (change === undefined ? -Infinity : change.pct);
   return present([
     { label: what, text: true, value: (line) => line.name, cell: (line) => named(line.name) },
+    { label: "statistic", text: true, value: (line) => line.statistic, cell: (line) => line.statistic },
     { label: "change %", value: (line) => pct(line.change), cell: (line) => (line.change ? signed(line.change.pct) : NONE) },
     { label: "verdict", text: true, value: (line) => WORDS[line.verdict], cell: verdictCell },
     { label: "95 % interval, %", text: true, below: axis, cell: drawn },
@@ -402,7 +405,7 @@ show(
   sides(),
   linesSection("The whole", "the whole", linesOf(...WHOLE)),
   linesSection("Bricks", "brick, of a sample", largestFirst(linesOf("brick"))),
-  linesSection("Percentiles of bricks", "percentile of a brick", largestFirst(linesOf("brick_p90", "brick_p99"))),
+  linesSection("Percentiles of bricks", "percentile of a brick", largestFirst(linesOf("brick_p50", "brick_p90", "brick_p99"))),
   linesSection("Categories", "category, of a step", largestFirst(linesOf("category"))),
   linesSection("Tiles", "tile", largestFirst(linesOf("tile"))),
   runsSection(),

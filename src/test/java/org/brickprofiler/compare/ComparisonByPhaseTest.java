@@ -240,8 +240,8 @@ class ComparisonByPhaseTest {
                         "brick 3, prefill",
                         "No phase: its samples outside of steps");
         assertThat(ComparisonReport.toJson(comparison).replaceAll("\\s+", " "))
-                .contains("\"name\": \"brick 3, decode\", \"phase\": \"decode\"")
-                .contains("\"name\": \"brick 0, no phase\", \"verdict\"");
+                .contains("\"name\": \"brick 3, decode\", \"statistic\": \"middle half\", \"phase\": \"decode\"")
+                .contains("\"name\": \"brick 0, no phase\", \"statistic\": \"middle half\", \"verdict\"");
         assertThat(ComparisonReport.toMarkdown(comparison)).contains("| brick 3, decode |");
     }
 

@@ -20,6 +20,7 @@ import org.brickprofiler.compare.RunComparison.Kind;
 import org.brickprofiler.compare.RunComparison.Line;
 import org.brickprofiler.compare.RunComparison.Options;
 import org.brickprofiler.compare.RunComparison.Side;
+import org.brickprofiler.compare.RunComparison.Statistic;
 import org.brickprofiler.compare.RunComparison.Verdict;
 import org.brickprofiler.testing.PageInBrowser;
 import org.brickprofiler.testing.Spec;
@@ -44,7 +45,7 @@ class ComparisonReportIT extends PageInBrowser {
             Verdict verdict =
                     Math.abs(pct) < halfPct + 2 ? Verdict.NO_DIFFERENCE : pct < 0 ? Verdict.FASTER : Verdict.SLOWER;
             Change change = new Change(pct, pct - halfPct, pct + halfPct);
-            lines.add(Line.builder(Kind.BRICK, "model.layers." + i + ".block", 100.0 / bricks)
+            lines.add(Line.builder(Kind.BRICK, "model.layers." + i + ".block", Statistic.MEAN, 100.0 / bricks)
                     .sides(Optional.of(new Side(20_000, 1, 10)), Optional.of(new Side(20_000 * (1 + pct / 100), 1, 10)))
                     .change(Optional.of(change), Optional.of(change))
                     .verdict(verdict, "")
@@ -62,7 +63,7 @@ class ComparisonReportIT extends PageInBrowser {
         RunComparison many = many(12);
         List<Line> lines = new ArrayList<>(many.lines());
         for (BrickCategory category : BrickCategory.values()) {
-            lines.add(Line.builder(Kind.CATEGORY, category.displayName(), 9)
+            lines.add(Line.builder(Kind.CATEGORY, category.displayName(), Statistic.MEAN, 9)
                     .sides(Optional.of(new Side(9_000_000, 1, 10)), Optional.of(new Side(9_900_000, 1, 10)))
                     .change(Optional.of(new Change(10, 8, 12)), Optional.empty())
                     .verdict(Verdict.SLOWER, "")
@@ -70,7 +71,7 @@ class ComparisonReportIT extends PageInBrowser {
                     .probability(OptionalDouble.of(0.01))
                     .build());
         }
-        lines.add(Line.builder(Kind.BRICK, "QkvProjection, prefill", 1)
+        lines.add(Line.builder(Kind.BRICK, "QkvProjection, prefill", Statistic.MEAN, 1)
                 .phase(Optional.of(StepInfo.Phase.PREFILL))
                 .verdict(Verdict.NOT_COMPARABLE, "only before")
                 .build());

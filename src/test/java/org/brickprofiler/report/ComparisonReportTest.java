@@ -19,6 +19,7 @@ import org.brickprofiler.compare.RunComparison.Kind;
 import org.brickprofiler.compare.RunComparison.Line;
 import org.brickprofiler.compare.RunComparison.Options;
 import org.brickprofiler.compare.RunComparison.Side;
+import org.brickprofiler.compare.RunComparison.Statistic;
 import org.brickprofiler.compare.RunComparison.Verdict;
 import org.brickprofiler.testing.Spec;
 import org.jspecify.annotations.Nullable;
@@ -39,7 +40,14 @@ class ComparisonReportTest {
             Change change,
             @Nullable Change beside,
             Verdict verdict) {
-        return Line.builder(kind, name, 40)
+        Statistic statistic =
+                switch (kind) {
+                    case TOKENS_PER_SEC -> Statistic.RATE;
+                    case BRICK -> Statistic.MIDDLE_HALF;
+                    case BRICK_P90 -> Statistic.P90;
+                    default -> Statistic.MEAN;
+                };
+        return Line.builder(kind, name, statistic, 40)
                 .sides(Optional.of(new Side(before, 1.25, 3)), Optional.of(new Side(after, 0.75, 2)))
                 .change(Optional.of(change), Optional.ofNullable(beside))
                 .verdict(verdict, "")
@@ -50,7 +58,7 @@ class ComparisonReportTest {
 
     private static Line oneSide(String name, boolean before) {
         Optional<Side> side = Optional.of(new Side(71_234, 0, 3));
-        return Line.builder(Kind.BRICK, name, 3)
+        return Line.builder(Kind.BRICK, name, Statistic.MEAN, 3)
                 .sides(before ? side : Optional.empty(), before ? Optional.empty() : side)
                 .verdict(Verdict.NOT_COMPARABLE, before ? "only before" : "only after")
                 .build();
@@ -59,7 +67,7 @@ class ComparisonReportTest {
     /** A comparison with every kind of line but {@link Kind#STEP}, and every verdict. */
     static RunComparison full() {
         Change common = new Change(-0.5, -1.5, 0.5);
-        Line noted = Line.builder(Kind.BRICK, HOSTILE, 1)
+        Line noted = Line.builder(Kind.BRICK, HOSTILE, Statistic.MEAN, 1)
                 .sides(Optional.of(new Side(1_500, 4, 3)), Optional.of(new Side(3_000, 5, 2)))
                 .change(Optional.of(new Change(100, 90.04, 110.06)), Optional.empty())
                 .verdict(Verdict.NOT_COMPARABLE, "different number of elements in a sample: 1 before, 2 after")
@@ -92,7 +100,7 @@ class ComparisonReportTest {
                                 new Change(-5.4, -6.5, -4.25),
                                 null,
                                 Verdict.SLOWER),
-                        Line.builder(Kind.COMMON, "all bricks alike", 100)
+                        Line.builder(Kind.COMMON, "all bricks alike", Statistic.COMMON_PART, 100)
                                 .change(Optional.of(common), Optional.empty())
                                 .verdict(Verdict.NO_DIFFERENCE, "")
                                 .smallestPercent(OptionalDouble.of(3))
@@ -173,7 +181,7 @@ class ComparisonReportTest {
         assertThat(markdown).doesNotContain("<script", "@all", "`c`", "\u202e").contains("a&#124;b");
         assertThat(markdown.lines().filter(line -> line.startsWith("| ") && !line.startsWith("| |")))
                 .hasSize(12)
-                .allMatch(line -> line.chars().filter(c -> c == '|').count() == 10);
+                .allMatch(line -> line.chars().filter(c -> c == '|').count() == 11);
     }
 
     @Test

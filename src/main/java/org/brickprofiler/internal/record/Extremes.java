@@ -100,14 +100,20 @@ public record Extremes(long minNs, long maxNs, OptionalLong minAtLeastNs, Option
     public Extremes plus(Extremes other) {
         long leastNs = Math.min(shortestNs(), other.shortestNs());
         long mostNs = Math.max(longestNs(), other.longestNs());
-        boolean isMinKnown =
-                minAtLeastNs.isEmpty() && minNs == leastNs || other.minAtLeastNs.isEmpty() && other.minNs == leastNs;
-        boolean isMaxKnown =
-                maxAtMostNs.isEmpty() && maxNs == mostNs || other.maxAtMostNs.isEmpty() && other.maxNs == mostNs;
+        boolean isMinKnown = hasMin(leastNs) || other.hasMin(leastNs);
+        boolean isMaxKnown = hasMax(mostNs) || other.hasMax(mostNs);
         return new Extremes(
                 isMinKnown ? leastNs : 0,
                 isMaxKnown ? mostNs : 0,
                 isMinKnown ? OptionalLong.empty() : OptionalLong.of(leastNs),
                 isMaxKnown ? OptionalLong.empty() : OptionalLong.of(mostNs));
+    }
+
+    private boolean hasMin(long ns) {
+        return minAtLeastNs.isEmpty() && minNs == ns;
+    }
+
+    private boolean hasMax(long ns) {
+        return maxAtMostNs.isEmpty() && maxNs == ns;
     }
 }
