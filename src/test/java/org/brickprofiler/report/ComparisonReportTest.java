@@ -45,6 +45,7 @@ class ComparisonReportTest {
                     case TOKENS_PER_SEC -> Statistic.RATE;
                     case BRICK -> Statistic.MIDDLE_HALF;
                     case BRICK_P90 -> Statistic.P90;
+                    case BRICK_P99 -> Statistic.P99;
                     default -> Statistic.MEAN;
                 };
         return Line.builder(kind, name, statistic, 40)
