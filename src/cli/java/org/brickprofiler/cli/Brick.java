@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
 import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.PlainText;
 import org.jspecify.annotations.Nullable;
 import picocli.AutoComplete;
 import picocli.CommandLine;
@@ -223,14 +224,15 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
     }
 
     /**
-     * Prints a message in one line, without the control characters that file names may contain.
+     * Prints a message in one line. Control and invisible characters, which names of files may contain, are escaped.
      *
      * @param err the writer for errors
      * @param message the error
      * @return the exit code
      */
     static int report(PrintWriter err, String message) {
-        err.println("brick: " + message.replaceAll("\\p{Cntrl}+", " ").strip());
+        err.println("brick: "
+                + PlainText.visible(message.replaceAll("[\\n\\r\\t]+", " ").strip()));
         err.flush();
         return TROUBLE;
     }

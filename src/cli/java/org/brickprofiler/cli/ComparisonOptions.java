@@ -166,11 +166,12 @@ final class ComparisonOptions {
         if (page != null) {
             byte[] bytes = ComparisonReport.toHtml(comparison).getBytes(StandardCharsets.UTF_8);
             AtomicFile.write(page, file -> file.write(bytes));
-            out.println("HTML: " + page.toAbsolutePath());
+            out.println(Terminal.shown("HTML: " + page.toAbsolutePath()));
         } else if (form == null) {
             out.print(ComparisonReport.toText(comparison));
         } else {
-            out.print(form.json ? ComparisonReport.toJson(comparison) : ComparisonReport.toMarkdown(comparison));
+            out.print(Terminal.shown(
+                    form.json ? ComparisonReport.toJson(comparison) : ComparisonReport.toMarkdown(comparison)));
         }
         out.flush();
         if (comparison.lines().stream().noneMatch(line -> line.kind() == Kind.BRICK)) {

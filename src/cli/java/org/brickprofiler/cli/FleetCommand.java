@@ -439,7 +439,8 @@ final class FleetCommand implements Callable<Integer> {
             if (form == null) {
                 out.print(RowsText.table(rows));
             } else {
-                out.print(form.json ? RowsText.json(rows) : form.csv ? RowsText.csv(rows) : RowsText.markdown(rows));
+                out.print(Terminal.shown(
+                        form.json ? RowsText.json(rows) : form.csv ? RowsText.csv(rows) : RowsText.markdown(rows)));
             }
             out.flush();
             return CommandLine.ExitCode.OK;

@@ -71,11 +71,11 @@ final class FleetReportCommand implements Callable<Integer> {
         if (page != null) {
             byte[] bytes = report.toHtml().getBytes(UTF_8);
             AtomicFile.write(page, file -> file.write(bytes));
-            out.println("HTML: " + page.toAbsolutePath());
+            out.println(Terminal.shown("HTML: " + page.toAbsolutePath()));
         } else if (form == null) {
             out.print(report.toText());
         } else {
-            out.print(form.json ? report.toJson() : report.toMarkdown());
+            out.print(Terminal.shown(form.json ? report.toJson() : report.toMarkdown()));
         }
         out.flush();
         return CommandLine.ExitCode.OK;

@@ -156,7 +156,7 @@ final class ReportCommand implements Callable<Integer> {
         BrickRoofline roofline = rooflineOptions.of(input.snapshot());
         PrintWriter out = spec.commandLine().getOut();
         if (html == null) {
-            out.print(inForm(input, roofline, objective));
+            out.print(Terminal.shown(inForm(input, roofline, objective)));
         } else {
             page(input, roofline).write(html);
             out.println("HTML: " + html.toAbsolutePath()
@@ -175,7 +175,7 @@ final class ReportCommand implements Callable<Integer> {
             throw file;
         }
         PrintWriter out = spec.commandLine().getOut();
-        out.print(isJson ? file.summary.toJson() : file.summary.text());
+        out.print(Terminal.shown(isJson ? file.summary.toJson() : file.summary.text()));
         out.flush();
         return CommandLine.ExitCode.OK;
     }

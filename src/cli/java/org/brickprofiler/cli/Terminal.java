@@ -7,6 +7,7 @@ import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
+import org.brickprofiler.internal.io.PlainText;
 import org.brickprofiler.trace.read.ReadOptions;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +25,17 @@ public final class Terminal {
     public static boolean isInteractive() {
         Console console = System.console();
         return console != null && isTerminal(console);
+    }
+
+    /**
+     * Returns a text for the standard output: for a file as it is, and for a terminal with the characters escaped that
+     * would change the terminal.
+     *
+     * @param text such as CSV with names from a trace
+     * @return the text
+     */
+    static String shown(String text) {
+        return isInteractive() ? PlainText.visible(text) : text;
     }
 
     /**
@@ -79,7 +91,9 @@ public final class Terminal {
                 return new InputBar(null, terminal);
             }
             ProgressBar bar = new ProgressBarBuilder()
-                    .setTaskName("Reading " + file.getFileName())
+                    .setTaskName("Reading "
+                            + PlainText.visible(String.valueOf(file.getFileName()))
+                                    .replaceAll("\\s", " "))
                     .setInitialMax(bytes)
                     .setUnit(" MB", 1_000_000)
                     .setStyle(ProgressBarStyle.ASCII)

@@ -345,7 +345,9 @@ public final class TextReport {
             text.append(
                     snapshot.pending() > 0
                             ? "\nNo bricks were recorded: everything that was measured is pending.\n"
-                            : "\nNo bricks were recorded: none was stopped while the profiler was on.\n");
+                            : snapshot.environments().isEmpty()
+                                    ? "\nNo bricks: nothing in the file counts as one.\n"
+                                    : "\nNo bricks were recorded: none was stopped while the profiler was on.\n");
             return;
         }
         text.append("\nBricks, largest first\n\n").append(table(bricks, totalNs, BRICK_SHARE, net));

@@ -51,6 +51,31 @@ public final class PlainText {
     }
 
     /**
+     * Escapes the characters that change how a terminal shows the text around them, as Java source does: control
+     * characters, and invisible ones such as those that reverse the direction of a text. Line feeds and tabs stay.
+     *
+     * @param text any text
+     * @return the text with all of its letters
+     */
+    public static String visible(String text) {
+        StringBuilder shown = new StringBuilder(text.length());
+        for (int i = 0; i < text.length(); i++) {
+            char character = text.charAt(i);
+            int type = Character.getType(character);
+            boolean isHidden = type == Character.CONTROL
+                    || type == Character.FORMAT
+                    || type == Character.LINE_SEPARATOR
+                    || type == Character.PARAGRAPH_SEPARATOR;
+            if (isHidden && character != '\n' && character != '\t') {
+                shown.append(escape(character));
+            } else {
+                shown.append(character);
+            }
+        }
+        return shown.toString();
+    }
+
+    /**
      * Escapes a character, as Java source does.
      *
      * @param character any character

@@ -1,6 +1,7 @@
 package org.brickprofiler.trace.read;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,6 +19,7 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedMethod;
 import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingFile;
+import org.brickprofiler.internal.io.InputFile;
 import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.read.TraceProfile.Disturbance.Cause;
@@ -38,6 +40,9 @@ import org.jspecify.annotations.Nullable;
 final class FlightRecordingReader {
 
     static final String PRODUCER = "brick-profiler jfr 1";
+
+    /** The place of the major version of the format, in two bytes after the four of the magic. */
+    private static final int VERSION_AT = 4;
 
     private static final String OWN = "brick.";
     private static final String EXECUTION = "brick.Execution";
@@ -121,7 +126,22 @@ final class FlightRecordingReader {
         }
     }
 
+    /** Refuses the format of JDK 7 and 8 before 8u262, whose version is 0.9; the JDK's reader knows 1 and 2. */
+    private void requireVersion() throws IOException {
+        try (InputStream bytes = InputFile.open(file)) {
+            byte[] head = bytes.readNBytes(VERSION_AT + 2);
+            if (head.length == VERSION_AT + 2 && head[VERSION_AT] == 0 && head[VERSION_AT + 1] == 0) {
+                throw new TraceFormatException(
+                        collector.source,
+                        VERSION_AT,
+                        "it is a flight recording in the old format of Oracle's JDK 7 and 8; JDK Mission Control reads"
+                                + " it, and JDK 8u262 or later records in the format that is read here");
+            }
+        }
+    }
+
     private RecordingFile open() throws IOException {
+        requireVersion();
         try {
             return new RecordingFile(file);
         } catch (IOException | RuntimeException failed) {

@@ -7,11 +7,17 @@ import org.brickprofiler.internal.io.PlainText;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recognises texts that are no trace, such as tables, pages and logs of profilers, and names the file to read instead.
+ * Recognises files that are no trace, such as the own formats, tables, pages and logs of profilers, and names the file
+ * to read instead.
  */
 final class ForeignText {
 
     private static final int LONGEST_QUOTE = 60;
+
+    /**
+     * The control characters of texts: blanks, line breaks, a bell, a backspace, and the begin of an escape sequence.
+     */
+    private static final String TEXT_CONTROLS = "\t\n\r\f\u0007\b\u001b";
 
     /** The byte order mark of UTF-8, one character for each byte. */
     private static final String BYTE_ORDER_MARK = "\u00ef\u00bb\u00bf";
@@ -24,8 +30,91 @@ final class ForeignText {
                     + " of Nsight Systems, profiles of XLA and of AMD's tools, TornadoVM's profiles, and sums of trtexec,"
                     + " nsys stats, unitrace and llama.cpp's Vulkan logger";
 
+    /** The number of first bytes that identify a binary format. */
+    static final int LONGEST_MAGIC = 264;
+
+    private static final String EXPORT = "; export it with nsys export --type sqlite FILE, and read the .sqlite file";
+
+    /** Binary formats by their first bytes, one character for each byte. */
+    private static final List<Known> BINARY = List.of(
+            known("\u001f\u008b", "it is packed with gzip twice; unpack it once"),
+            known("PK\u0003\u0004", "it is a ZIP archive; unpack it"),
+            known("\\(\u00b5/\u00fd", "it is packed with zstd; unpack it"),
+            known("\u00fd7zXZ", "it is packed with xz; unpack it"),
+            known("BZh", "it is packed with bzip2; unpack it"),
+            known("\u0004\"M\u0018", "it is packed with LZ4; unpack it"),
+            known("7z\u00bc\u00af", "it is a 7z archive; unpack it"),
+            known(".{257}ustar", "it is a tar archive; unpack it"),
+            known("NVIDIA", "it is a report of Nsight Systems (.nsys-rep or .qdrep) in NVIDIA's own format" + EXPORT),
+            known(
+                    "NVR\0",
+                    "it is a report of Nsight Compute (.ncu-rep), which replays kernels one by one at a locked clock:"
+                            + " these are no times of a run; record the run with nsys profile" + EXPORT),
+            known(
+                    "\u0080[\u0002-\u0005]",
+                    "it is a pickle of Python, such as a memory snapshot of PyTorch; write the trace with"
+                            + " prof.export_chrome_trace(\"trace.json.gz\"), and read that file"),
+            known(
+                    "PAR1",
+                    "it is a Parquet file; brick fleet reads packs, and nsys export --type sqlite writes what"
+                            + " brick report reads"),
+            known("\u0089HDF", "it is an HDF5 file" + EXPORT),
+            known("ARROW1", "it is an Arrow file" + EXPORT),
+            known("\u0093NUMPY", "it is an array of NumPy, and has no times"),
+            known(
+                    "JAVA PROFILE",
+                    "it is a heap dump of Java, and has no times; record with jcmd PID JFR.start settings=profile,"
+                            + " and read the .jfr file"),
+            known("PERFILE2", "it is a recording of Linux perf, which has samples and no bricks"),
+            known("\u007fELF|\u00ca\u00fe\u00ba\u00be|MZ", "it is a program or a library, and no recording of one"),
+            known(
+                    "%PDF|\u0089PNG|\u00ff\u00d8\u00ff|GIF8",
+                    "it is a picture or a document; read the trace that it shows"));
+
+    /** The texts in JSON of profilers, by a sign in their beginning; they have none of the keys of Chrome's traces. */
+    private static final List<Known> JSON = List.of(
+            known(
+                    "www\\.speedscope\\.app/file-format-schema",
+                    "it is a profile for speedscope: stacks and weights without bricks; read the trace that it was made"
+                            + " from"),
+            known(
+                    "\"schema\"\\s*:\\s*\"[0-9.]+-chakra",
+                    "it is an execution trace of PyTorch (Chakra): operators and their order without times; write the"
+                            + " times with prof.export_chrome_trace(\"trace.json.gz\"), and read that file"),
+            known(
+                    "\"frame\"\\s*:\\s*\\{[^{}]{0,256}\"metrics\"|\"metrics\"[^\\[\\]]{0,512}\"frame\"|\"frame\"\\s*:\\s*\\{[^{}]{0,256}\"ROOT\"",
+                    "it is a profile of Triton's Proton: sums over a tree of calls; write a timeline with"
+                            + " proton.start(name, data=\"trace\"), and read that file"),
+            known(
+                    "\"avg_latency\"\\s*:|\"requests_per_second\"\\s*:",
+                    "it is the result of vLLM's benchmark of latency or of throughput, which has sums over whole batches;"
+                            + " brick report prints the result of vllm bench serve --save-result"),
+            known("\"nodes\"\\s*:\\s*\\[.{0,4096}\"callFrame\"", "it is a CPU profile of V8: samples without bricks"));
+
     /** The texts of profilers by a sign in their first lines; the first match decides. */
     private static final List<Known> KNOWN = List.of(
+            known(
+                    "&&&& RUNNING TensorRT|(?m)^.{0,64}\\[I\\] === (Model|Build|Inference|Performance) ",
+                    "it is a log of TensorRT's trtexec; write the times of its layers with --dumpProfile"
+                            + " --separateProfileRun --exportProfile=profile.json, and those of its runs with"
+                            + " --exportTimes=times.json"),
+            known(
+                    "(?m)^\"?Start ?\\((ns|us|ms|s|nsec|usec|msec|sec)\\)\"?[,;\\t]\"?Duration",
+                    "it is the table of single events of nsys stats (cuda_gpu_trace); export the report with nsys export"
+                            + " --type sqlite, and read the .sqlite file"),
+            known(
+                    "\\A\\s*\"?layerName\"?[;,]",
+                    "it is OpenVINO's table of averages by layer, without calls; nothing here reads it"),
+            known(
+                    "\\A\\s*\"?(Step Id|Device_id|Model Name|Model ID)\"?,|(?m)\\A.*\\b(Accelerator Core|aicore_time|Task Start Time)",
+                    "it is a table (CSV) of Ascend's profiler; read its timeline, trace_view.json or msprof_*.json"),
+            known(
+                    "\\A\\s*\\| *model *\\| *size",
+                    "it is a table of llama-bench; write it with llama-bench -o json or -o jsonl, and read that file"),
+            known(
+                    "\\A[^\\s;]+(;[^;\\n]+)+ \\d+\\s*$|(?m)\\A[^\\s;]+(;[^;\\n]+)+ \\d+\\s*$",
+                    "it holds stacks with counts (collapsed stacks), which have no times and no bricks; read a flight"
+                            + " recording (.jfr)"),
             known(
                     "==PROF==|\"Metric Name\",|\"Kernel Name\",\"Context\"",
                     "it holds what Nsight Compute (ncu) measured of kernels that it replayed one by one at a locked"
@@ -72,20 +161,51 @@ final class ForeignText {
     private record Known(Pattern sign, String what) {}
 
     private static Known known(String sign, String what) {
-        return new Known(Pattern.compile(sign), what);
+        return new Known(Pattern.compile(sign, Pattern.DOTALL), what);
+    }
+
+    /**
+     * Returns the fault of a file that begins as a binary format does.
+     *
+     * @param begin its first {@link #LONGEST_MAGIC} bytes, one character for each
+     * @return the format and what to do; null if it is not among the known ones
+     */
+    static @Nullable String ofMagic(String begin) {
+        for (Known known : BINARY) {
+            if (known.sign().matcher(begin).lookingAt()) {
+                return known.what();
+            }
+        }
+        return null;
+    }
+
+    /** Returns the fault of a text in JSON that another program wrote for another purpose; null if none is known. */
+    private static @Nullable String ofJson(String text) {
+        if (SummaryFormat.isTrace(text)) {
+            return null;
+        }
+        for (Known known : JSON) {
+            if (known.sign().matcher(text).find()) {
+                return known.what();
+            }
+        }
+        return null;
     }
 
     /**
      * Returns the fault of a text that is not TornadoVM's.
      *
      * @param head its beginning, one character for each byte
-     * @return the kind of text and the file to read instead; null if the text may be JSON, is binary, or is empty
+     * @return the kind of text and the file to read instead; null if the text is unknown JSON, is binary, or is empty
      */
     static @Nullable String fault(String head) {
         String text = head.startsWith(BYTE_ORDER_MARK) ? head.substring(BYTE_ORDER_MARK.length()) : head;
         String begin = text.stripLeading();
-        if (begin.isEmpty() || begin.startsWith("{") || begin.startsWith("[") || !isText(text)) {
+        if (begin.isEmpty() || !isText(text)) {
             return null;
+        }
+        if (begin.startsWith("{") || begin.startsWith("[")) {
+            return ofJson(begin);
         }
         for (Known known : KNOWN) {
             Matcher sign = known.sign().matcher(text);
@@ -97,12 +217,12 @@ final class ForeignText {
     }
 
     /**
-     * Returns whether a beginning is text. A Perfetto trace begins with the same byte as a text that begins with a line
-     * feed.
+     * Returns whether a beginning is text, which may have escape sequences of terminals. A Perfetto trace begins with
+     * the same byte as a text that begins with a line feed.
      */
     static boolean isText(String head) {
         int looked = Math.min(head.length(), LEAST_TEXT * LEAST_TEXT);
-        return head.substring(0, looked).chars().noneMatch(c -> c < ' ' && c != '\t' && c != '\n' && c != '\r');
+        return head.substring(0, looked).chars().noneMatch(c -> c < ' ' && TEXT_CONTROLS.indexOf(c) < 0);
     }
 
     /** Returns whether a beginning is text, and is too long for a packet of Perfetto to look like text by accident. */

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -39,6 +40,9 @@ final class JsonSummaries {
     private static final double SINGLE = 1e-4;
 
     private static final double PERCENT = 100;
+
+    /** The mean of no value, as Python writes it. */
+    private static final String NOT_A_NUMBER = "NaN";
 
     private JsonSummaries() {}
 
@@ -223,16 +227,17 @@ final class JsonSummaries {
         return summary.table("Requests", "requests", rows).build();
     }
 
-    // ---- vllm bench serve ----
+    // ---- vllm bench serve, and SGLang's program that is modelled on it ----
 
     private static final Pattern MEAN = Pattern.compile("mean_([a-z0-9_]+)_ms");
     private static final Pattern PERCENTILE = Pattern.compile("p([0-9.]+)_([a-z0-9_]+)_ms");
 
     static RunSummary vllmBench(BufferedInputStream text, String source) throws IOException {
-        RunSummary.Builder summary = new RunSummary.Builder("vllm bench serve");
+        TreeSet<String> programs = new TreeSet<>();
         List<List<Column>> runs = new ArrayList<>();
         List<List<Column>> waits = new ArrayList<>();
         for (Values run : objects(text, source)) {
+            programs.add(run.has("mean_e2e_latency_ms") ? "sglang.bench_serving" : "vllm bench serve");
             long durationNs = run.ns("duration", DIGITS_OF_S);
             long outputs = run.whole("total_output_tokens");
             double stated = run.number("output_throughput").doubleValue();
@@ -250,6 +255,7 @@ final class JsonSummaries {
                             "at once",
                             "max_concurrency",
                             run.has("max_concurrency") ? Cell.text(run.text("max_concurrency")) : Cell.UNKNOWN),
+                    new Column("requested rate", "request_rate", requestRate(run)),
                     new Column("wall time", "wall_ns", Cell.ns(durationNs)),
                     new Column("input tokens", "input_tokens", Cell.count(run.whole("total_input_tokens"))),
                     new Column("output tokens", "output_tokens", Cell.count(outputs)),
@@ -261,10 +267,22 @@ final class JsonSummaries {
                 }
             }
         }
-        return summary.fact("phases", "none: the program measures requests from outside of the server")
+        return new RunSummary.Builder(String.join(" and ", programs))
+                .fact("phases", "none: the program measures requests from outside of the server")
                 .table("Runs", "runs", runs)
                 .table("Times of requests", "times", waits)
                 .build();
+    }
+
+    /** Returns the rate at which requests were sent, requests/s; infinity means that all were sent at once. */
+    private static Cell requestRate(Values run) throws TraceFormatException {
+        if (!run.has("request_rate")) {
+            return Cell.UNKNOWN;
+        }
+        String rate = run.text("request_rate");
+        return rate.equals("inf") || rate.equals("Infinity")
+                ? Cell.text("no limit")
+                : Cell.rate(run.number("request_rate").doubleValue());
     }
 
     private static List<Column> wait(long number, Values run, String what) throws TraceFormatException {
@@ -284,7 +302,7 @@ final class JsonSummaries {
         return List.of(
                 new Column("time", Cell.text(name)),
                 new Column("run", Cell.count(number)),
-                new Column("mean", "mean_ns", Cell.ns(run.ns("mean_" + what + "_ms", DIGITS_OF_MS))),
+                new Column("mean", "mean_ns", optionalMs(run, "mean_" + what + "_ms")),
                 new Column("std. dev.", "stddev_ns", optionalMs(run, "std_" + what + "_ms")),
                 new Column("median", "median_ns", optionalMs(run, "median_" + what + "_ms")),
                 new Column("percentile", highest.matches() ? Cell.text("p" + highest.group(1)) : Cell.UNKNOWN),
@@ -304,7 +322,7 @@ final class JsonSummaries {
     }
 
     private static Cell optionalMs(Values run, String key) throws TraceFormatException {
-        return run.has(key) ? Cell.ns(run.ns(key, DIGITS_OF_MS)) : Cell.UNKNOWN;
+        return run.has(key) && !run.text(key).equals(NOT_A_NUMBER) ? Cell.ns(run.ns(key, DIGITS_OF_MS)) : Cell.UNKNOWN;
     }
 
     // ---- TensorRT's times ----
@@ -423,7 +441,11 @@ final class JsonSummaries {
     // ---- the text ----
 
     private static List<Values> objects(BufferedInputStream text, String source) throws IOException {
-        try (JsonParser json = new JsonFactory().createParser(text).disable(JsonParser.Feature.AUTO_CLOSE_SOURCE)) {
+        // Python writes infinity and NaN as they are.
+        try (JsonParser json = new JsonFactory()
+                .createParser(text)
+                .disable(JsonParser.Feature.AUTO_CLOSE_SOURCE)
+                .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS.mappedFeature())) {
             return objects(json, source);
         }
     }

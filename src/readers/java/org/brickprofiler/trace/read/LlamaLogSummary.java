@@ -22,15 +22,21 @@ import org.jspecify.annotations.Nullable;
  */
 final class LlamaLogSummary {
 
+    /** The text that a journal, a container or a router puts before each line: a time, a host, a program. */
+    private static final String PREFIX = ".{0,160}?";
+
     private static final Pattern REQUEST =
-            Pattern.compile(".{0,80}slot +print_timing: id +(\\d{1,9}) \\| task (-?\\d{1,9}) \\|(.*)");
+            Pattern.compile(PREFIX + "slot +print_timing: id +(\\d{1,9}) \\| task (-?\\d{1,9}) \\|(.*)");
     private static final Pattern NEW_PROMPT = Pattern.compile(
-            ".{0,80}slot +\\w+: id +(\\d{1,9}) \\| task (\\d{1,9}) \\| new prompt,.*(?:task\\.n_tokens|n_prompt_tokens) = (\\d{1,9}).*");
+            PREFIX
+                    + "slot +\\w+: id +(\\d{1,9}) \\| task (\\d{1,9}) \\| new prompt,.*(?:task\\.n_tokens|n_prompt_tokens) = (\\d{1,9}).*");
     private static final Pattern PERF =
-            Pattern.compile(".{0,80}(?:llama_perf_context_print|llama_print_timings|common_perf_print):(.*)");
-    private static final Pattern TIME = Pattern.compile(
-            "\\s*(load|sample|sampling|prompt eval|eval|generation eval|total) time\\s*=\\s*([0-9.]+) ms(.*)");
+            Pattern.compile(PREFIX + "(?:llama_perf_context_print|llama_print_timings|common_perf_print):(.*)");
+    private static final Pattern TIME = Pattern.compile(PREFIX
+            + "(?<![\\w-])(load|sample|sampling|prompt eval|eval|generation eval|total) time\\s*=\\s*([0-9.]+) ms(.*)");
     private static final Pattern AMOUNT = Pattern.compile("\\s*/\\s*(\\d{1,12}) (?:tokens|runs)\\s*(.*)");
+    private static final Pattern DRAFTS = Pattern.compile(
+            PREFIX + "draft acceptance(?: rate)? = [0-9.]+ \\( *(\\d{1,12}) accepted / *(\\d{1,12}) generated\\).*");
     private static final Pattern RATES =
             Pattern.compile("\\(\\s*([0-9.]+) ms per token,\\s*([0-9.]+) tokens per second\\)\\s*");
 
@@ -52,6 +58,8 @@ final class LlamaLogSummary {
     private final List<Request> requests = new ArrayList<>();
     private final List<Map<String, Time>> contexts = new ArrayList<>();
     private long vulkanBlocks;
+    private long acceptedDrafts;
+    private long generatedDrafts;
     private boolean isCut;
 
     /** The request or the context whose times are being read; null between them. */
@@ -90,7 +98,7 @@ final class LlamaLogSummary {
         for (String line = lines.next(); line != null; line = lines.next()) {
             take(line);
         }
-        isCut |= open != null && isRequest;
+        isCut |= open != null && isRequest && !open.isEmpty();
         endContext();
         if (requests.isEmpty() && contexts.isEmpty()) {
             throw error("the log of llama.cpp has no timings of requests (print_timing) and none of a context"
@@ -102,6 +110,12 @@ final class LlamaLogSummary {
         }
         if (!contexts.isEmpty()) {
             addContexts(summary);
+        }
+        if (generatedDrafts > 0) {
+            summary.fact(
+                    "drafts",
+                    "accepted were " + TraceFigures.count(acceptedDrafts) + " of "
+                            + TraceFigures.count(generatedDrafts, "drafted token"));
         }
         if (isCut) {
             summary.fact("faulty", "the log ends within the timing of a request, which is left out");
@@ -119,6 +133,7 @@ final class LlamaLogSummary {
         Matcher request = REQUEST.matcher(line);
         Matcher prompt = NEW_PROMPT.matcher(line);
         Matcher perf = PERF.matcher(line);
+        Matcher drafts = DRAFTS.matcher(line);
         if (request.matches()) {
             // Other lines of a slot, such as its progress or the graphs that it used again, are no timings.
             String text = request.group(3);
@@ -133,6 +148,9 @@ final class LlamaLogSummary {
                 task = ofTask;
             }
             time(text);
+        } else if (drafts.matches()) {
+            acceptedDrafts += Long.parseLong(drafts.group(1));
+            generatedDrafts += Long.parseLong(drafts.group(2));
         } else if (prompt.matches()) {
             promptTokens.put(Long.parseLong(prompt.group(2)), Long.parseLong(prompt.group(3)));
         } else if (perf.matches()) {
@@ -141,7 +159,7 @@ final class LlamaLogSummary {
                 begin(false);
             }
             time(perf.group(1));
-        } else if (line.startsWith("Vulkan Timings:")) {
+        } else if (line.contains("Vulkan Timings:")) {
             vulkanBlocks++;
         } else if (open != null && isRequest) {
             time(line);
@@ -160,7 +178,7 @@ final class LlamaLogSummary {
     }
 
     private void begin(boolean ofRequest) throws TraceFormatException {
-        if (open != null && isRequest) {
+        if (open != null && isRequest && !open.isEmpty()) {
             throw error("the timing of task " + task + " in slot " + slot + " has no total");
         }
         endContext();

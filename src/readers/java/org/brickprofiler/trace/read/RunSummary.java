@@ -152,9 +152,8 @@ final class RunSummary implements TraceReader.Summary {
 
     /** Returns the text of a beginning, one character for each byte, up to damage of its compression. */
     private static String text(byte[] head) {
-        String text = new String(head, StandardCharsets.ISO_8859_1);
-        if (!text.startsWith(GZIP)) {
-            return text;
+        if (!new String(head, StandardCharsets.ISO_8859_1).startsWith(GZIP)) {
+            return PlainBytes.withoutEscapes(PlainBytes.asUtf8(head));
         }
         byte[] unpacked = new byte[LOOKED_AT];
         int length = 0;
@@ -165,7 +164,7 @@ final class RunSummary implements TraceReader.Summary {
         } catch (IOException cut) {
             // The head may end within the compressed bytes.
         }
-        return new String(Arrays.copyOf(unpacked, length), StandardCharsets.ISO_8859_1);
+        return PlainBytes.withoutEscapes(PlainBytes.asUtf8(Arrays.copyOf(unpacked, length)));
     }
 
     /**

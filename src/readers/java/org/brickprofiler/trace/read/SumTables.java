@@ -25,7 +25,7 @@ enum SumTables {
         }
     },
     /** Blocks of llama.cpp's Vulkan logger, among other text. */
-    VULKAN("(?m)^Vulkan Timings:", false) {
+    VULKAN("(?m)^.{0,160}?Vulkan Timings:\\s*$", false) {
         @Override
         void read(BufferedInputStream text, EventCollector collector) throws IOException {
             VulkanLogParser.parse(text, collector);

@@ -47,7 +47,7 @@ enum SummaryFormat {
     /** A log of llama.cpp: of its server, or of a program that prints llama_perf. */
     LLAMA_LOG(
             false,
-            "(?m)^.{0,80}\\b(llama_(perf|print|context|model|new)|ggml_vulkan:|load_backend:|llm_load_|slot +print_timing:)") {
+            "(?m)^.{0,160}\\b(llama_(perf|print|context|model|new)|ggml_vulkan:|load_backend:|llm_load_|slot +print_timing:)") {
         @Override
         RunSummary read(BufferedInputStream text, String source) throws IOException {
             return LlamaLogSummary.read(text, source);
@@ -83,8 +83,7 @@ enum SummaryFormat {
     static @Nullable SummaryFormat of(String head) {
         String begin = head.stripLeading();
         boolean isJson = begin.startsWith("{") || begin.matches("(?s)\\[\\s*\\{.*");
-        boolean isTrace =
-                SumTables.begins(head, isJson) || (isJson ? EVENT.matcher(head).find() : TornadoParser.beginsIn(head));
+        boolean isTrace = SumTables.begins(head, isJson) || (isJson ? isTrace(head) : TornadoParser.beginsIn(head));
         if (isTrace || !ForeignText.isText(head)) {
             return null;
         }
@@ -94,6 +93,11 @@ enum SummaryFormat {
             }
         }
         return null;
+    }
+
+    /** Returns whether a text has a key of Chrome's traces. */
+    static boolean isTrace(String head) {
+        return EVENT.matcher(head).find();
     }
 
     private boolean is(String head) {

@@ -6,7 +6,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the lines of a text in UTF-8 with their places, in bounded memory. One thread. */
+/**
+ * Reads the lines of a text in UTF-8 with their places, in bounded memory and without the escape sequences of
+ * terminals. One thread.
+ */
 final class TextLines {
 
     /** A longer line is cut; no line that a reader understands is as long. */
@@ -60,7 +63,7 @@ final class TextLines {
         }
         isEnded = next >= 0;
         nextOffset += isEnded ? 1 : 0;
-        String whole = line.toString(StandardCharsets.UTF_8);
+        String whole = PlainBytes.withoutEscapes(line.toString(StandardCharsets.UTF_8));
         return whole.endsWith("\r") ? whole.substring(0, whole.length() - 1) : whole;
     }
 

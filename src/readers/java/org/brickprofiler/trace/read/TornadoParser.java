@@ -47,8 +47,8 @@ final class TornadoParser {
     /** The begin of an execution: a timer of the graph, or its first task. */
     private static final String BEGIN =
             "\\{\\s*\"[^\"\\n]{1,256}\"\\s*:\\s*\\{\\s*(\"(TOTAL_[A-Z_]+|COPY_(IN|OUT)_[A-Z_]+"
-                    + "|DISPATCH_TIME|ALLOCATION_BYTES)\"|\"[^\"\\n.]{1,256}\\.[^\"\\n]{1,256}\"\\s*:\\s*\\{\\s*"
-                    + "\"(IP|BACKEND|METHOD|DEVICE(_ID)?|TASK_[A-Z_]+)\")\\s*:\\s*\"";
+                    + "|DISPATCH_TIME|ALLOCATION_BYTES|(POWER|SYSTEM)_[A-Za-z_]+)\"|\"[^\"\\n.]{1,256}\\.[^\"\\n]{1,256}\"\\s*:\\s*\\{\\s*"
+                    + "\"(IP|BACKEND|METHOD|DEVICE(_ID)?|(TASK|POWER|SYSTEM)_[A-Za-z_]+)\")\\s*:\\s*\"";
 
     private static final Pattern BEGINS = Pattern.compile("\\s*\\[\\s*" + BEGIN);
     private static final Pattern ANYWHERE = Pattern.compile(BEGIN);

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.Map;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 import org.brickprofiler.internal.io.InputFile;
@@ -24,28 +23,6 @@ final class TraceInput {
     private static final String SQLITE = "SQLite format 3";
     private static final String FLIGHT_RECORDING = "FLR\0";
     private static final String GZIP = "\u001f\u008b";
-
-    /**
-     * The first bytes of files that are mistaken for a trace or contain one, one character for each byte, and their
-     * formats.
-     */
-    private static final Map<String, String> FOREIGN = Map.of(
-            GZIP,
-            "it is packed with gzip twice; unpack it once",
-            "PK\u0003\u0004",
-            "it is a ZIP archive; unpack it",
-            "(\u00b5/\u00fd",
-            "it is packed with zstd; unpack it",
-            "\u00fd7zXZ",
-            "it is packed with xz; unpack it",
-            "BZh",
-            "it is packed with bzip2; unpack it",
-            "\u0004\"M\u0018",
-            "it is packed with LZ4; unpack it",
-            "7z\u00bc\u00af",
-            "it is a 7z archive; unpack it");
-
-    private static final int LONGEST_MAGIC = 16;
 
     /**
      * The length of the beginning in which a format is looked for, such as TornadoVM's first object in the output of a
@@ -85,7 +62,8 @@ final class TraceInput {
         Counted counted = new Counted(raw, source);
         BufferedInputStream bytes = new BufferedInputStream(counted, BUFFER_BYTES);
         boolean isPacked = begin(bytes, GZIP.length()).equals(GZIP);
-        InputStream text = isPacked ? new Unpacked(bytes) : bytes;
+        InputStream text =
+                PlainBytes.asUtf8(isPacked ? new BufferedInputStream(new Unpacked(bytes), BUFFER_BYTES) : bytes);
         // A caller's stream is not read ahead: reading it may block for long, and it must not be read after this stream
         // is closed.
         boolean isLargeFile = totalBytes > BUFFER_BYTES;
@@ -112,9 +90,12 @@ final class TraceInput {
         return new String(head, 0, length, StandardCharsets.ISO_8859_1);
     }
 
-    /** Returns the beginning of a text in which its format is looked for, one character for each byte. */
+    /**
+     * Returns the beginning of a text in which its format is looked for, one character for each byte, without the
+     * escape sequences of terminals.
+     */
     static String head(BufferedInputStream text) throws IOException {
-        return begin(text, LONGEST_OUTPUT);
+        return PlainBytes.withoutEscapes(begin(text, LONGEST_OUTPUT));
     }
 
     /**
@@ -136,7 +117,7 @@ final class TraceInput {
     /** Returns the beginning of a file's text in which its format is looked for, one character for each byte. */
     static String head(Path file) throws IOException {
         try (InputStream text = unpacked(file)) {
-            return new String(text.readNBytes(LONGEST_OUTPUT), StandardCharsets.ISO_8859_1);
+            return PlainBytes.withoutEscapes(PlainBytes.asUtf8(text.readNBytes(LONGEST_OUTPUT)));
         }
     }
 
@@ -184,17 +165,16 @@ final class TraceInput {
      */
     static Format format(BufferedInputStream trace, String source) throws IOException {
         try {
-            String begin = begin(trace, LONGEST_MAGIC);
+            String begin = begin(trace, ForeignText.LONGEST_MAGIC);
             if (begin.startsWith(SQLITE)) {
                 return Format.SQLITE;
             }
             if (begin.startsWith(FLIGHT_RECORDING)) {
                 return Format.FLIGHT_RECORDING;
             }
-            for (Map.Entry<String, String> foreign : FOREIGN.entrySet()) {
-                if (begin.startsWith(foreign.getKey())) {
-                    throw new TraceFormatException(source, 0, foreign.getValue());
-                }
+            String foreign = ForeignText.ofMagic(begin);
+            if (foreign != null) {
+                throw new TraceFormatException(source, 0, foreign);
             }
             if (isXSpace(begin(trace, LONGEST_PLANE_HEAD))) {
                 return Format.XSPACE;
@@ -250,7 +230,7 @@ final class TraceInput {
                 || (bracket == '{' && (inside < 0 || inside == '"' || inside == '}'))
                 || (bracket == '[' && (inside < 0 || inside == '{' || inside == ']' || inside == 'n'));
         // A program may have printed something before the first object.
-        String head = begin(trace, LONGEST_OUTPUT);
+        String head = head(trace);
         if ((isJson && bracket == '[') ? TornadoParser.begins(head) : TornadoParser.beginsIn(head)) {
             return Format.TORNADO_VM;
         }

@@ -45,6 +45,10 @@ final class VulkanLogParser {
 
     private final List<Long> offsets = new ArrayList<>();
     private long blockOffset;
+
+    /** The length of the text that a journal or a container puts before each line of the block. */
+    private int prefix;
+
     private boolean isOpen;
     private boolean isInMs;
     private long blocks;
@@ -66,12 +70,13 @@ final class VulkanLogParser {
 
     private void document() throws IOException {
         for (String line = lines.next(); line != null; line = lines.next()) {
-            if (line.strip().equals(BEGIN)) {
+            if (line.strip().endsWith(BEGIN)) {
                 endWithoutTotal();
                 isOpen = true;
                 blockOffset = lines.offset();
+                prefix = line.indexOf(BEGIN);
             } else {
-                take(line);
+                take(line.length() < prefix || line.startsWith(" ") ? line : line.substring(prefix));
             }
         }
         endWithoutTotal();

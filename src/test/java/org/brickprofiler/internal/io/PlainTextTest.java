@@ -116,4 +116,11 @@ final class PlainTextTest {
         assertThat(PlainText.shortened("layers.0.ffn.down", 10)).isEqualTo("laye...own");
         assertThat(PlainText.shortened("123456789", 8)).isEqualTo("123...89").hasSize(8);
     }
+
+    @Test
+    void charactersThatChangeATerminalAreEscapedAndLettersStay() {
+        assertThat(PlainText.visible("caf\u00e9\tA\n")).isEqualTo("caf\u00e9\tA\n");
+        assertThat(PlainText.visible("\u001b[31m\u009b31m\u202eabc\u2066\u200b\u2028\u0007\r"))
+                .isEqualTo("\\u001b[31m\\u009b31m\\u202eabc\\u2066\\u200b\\u2028\\u0007\\r");
+    }
 }

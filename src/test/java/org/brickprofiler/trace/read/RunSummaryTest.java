@@ -372,4 +372,25 @@ final class RunSummaryTest {
         }
         assertThat(refusals).isGreaterThan(file.equals(SERVER) ? 5 : 30);
     }
+
+    @Spec("14.29")
+    @Test
+    void sglangsBenchmarkHasItsNameAndNoLimitOfRequests() throws IOException {
+        String text =
+                "{\"backend\": \"sglang\", \"request_rate\": Infinity, \"max_concurrency\": 16, \"duration\": 10.0,"
+                        + " \"completed\": 100, \"total_input_tokens\": 1000, \"total_output_tokens\": 2000,"
+                        + " \"output_throughput\": 200.0, \"mean_e2e_latency_ms\": 1000.0, \"mean_ttft_ms\": 100.0,"
+                        + " \"std_ttft_ms\": NaN, \"mean_itl_ms\": NaN}";
+        JsonNode json = json(text);
+
+        assertThat(json.get("program").asText()).isEqualTo("sglang.bench_serving");
+        JsonNode run = json.get("runs").get(0);
+        assertThat(run.get("request_rate").asText()).isEqualTo("no limit");
+        assertThat(run.get("completed").intValue()).isEqualTo(100);
+        assertThat(run.get("output_tokens_per_s").doubleValue()).isEqualTo(200);
+        JsonNode times = json.get("times");
+        assertThat(times.get(1).get("mean_ns").isNull()).as("of no token").isTrue();
+        assertThat(times.get(2).get("mean_ns").longValue()).isEqualTo(100_000_000);
+        assertThat(times.get(2).get("stddev_ns").isNull()).isTrue();
+    }
 }

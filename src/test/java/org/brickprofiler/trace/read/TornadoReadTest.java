@@ -391,4 +391,16 @@ final class TornadoReadTest {
             assertThat(totalNs(profile, task)).isEqualTo(expected.get(task));
         }
     }
+
+    @Test
+    void anExecutionMayBeginWithAPower() throws IOException {
+        for (String first :
+                List.of("\"s0.t0\":{\"POWER_USAGE_mW\":\"n/a\",", "\"SYSTEM_POWER_mW\":\"7\",\"s0.t0\":{")) {
+            TraceProfile profile = Traces.read("output of the program\n{\"s0\":{" + first
+                    + "\"METHOD\":\"A.b\",\"DEVICE_ID\":\"0:0\",\"TASK_KERNEL_TIME\":\"1000\"},"
+                    + "\"TOTAL_KERNEL_TIME\":\"1000\",\"TOTAL_TASK_GRAPH_TIME\":\"2000\"}}");
+
+            assertThat(profile.snapshot().totalNs()).isEqualTo(1_000);
+        }
+    }
 }
