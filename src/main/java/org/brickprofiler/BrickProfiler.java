@@ -132,9 +132,15 @@ public final class BrickProfiler extends SampleTables {
     /** Made by the first {@link #beginStep}, while holding {@code this}. */
     private volatile @Nullable StepRecorder steps;
 
+    /** The threads that serve requests; null before the first call of {@link #requests}. */
+    private volatile @Nullable ServingThreads serving;
+
     // The other fields serve boundaries and readers.
 
     private final NanoClock clock;
+
+    /** Creates the reader of the CPU time of a thread that serves requests. */
+    private final Supplier<ThreadTimes> servingTimes;
 
     /** Creates the reader of a thread's CPU time; null if steps record no CPU time. */
     private final @Nullable Supplier<ThreadTimes> threadTimes;
@@ -187,6 +193,7 @@ public final class BrickProfiler extends SampleTables {
         checksums = new ChecksumLog(options.checksums, OwnSamples.of(names, registry, this::timesLater, this::nowNs));
         epochNs = period.originNs();
         threadTimes = options.threadTimes();
+        servingTimes = options.servingTimes();
     }
 
     /**
@@ -365,7 +372,17 @@ public final class BrickProfiler extends SampleTables {
         requireNotNegative("elements", elements);
         int key = TimerToken.key(timer);
         if (hasBrick(key)) {
-            registry.add(phase(), key, TimerToken.elapsedNs(timer, nowNs), nowNs, elements);
+            long elapsedNs = TimerToken.elapsedNs(timer, nowNs);
+            registry.add(phase(), key, elapsedNs, nowNs, elements);
+            followServing(elapsedNs, nowNs);
+        }
+    }
+
+    /** Notes that a brick of the calling thread has ended, if the thread serves a request. */
+    private void followServing(long elapsedNs, long nowNs) {
+        ServingThreads threads = serving;
+        if (threads != null) {
+            threads.ended(nowNs - elapsedNs, nowNs);
         }
     }
 
@@ -459,6 +476,7 @@ public final class BrickProfiler extends SampleTables {
             long nowNs = nowNs();
             long elapsedNs = MarkToken.elapsedNs(timer, nowNs);
             registry.add(phase(), key, elapsedNs, nowNs, elements);
+            followServing(elapsedNs, nowNs);
             follow(key, nowNs - elapsedNs, nowNs, elements);
             reportSample(key, elapsedNs, nowNs, elements);
         }
@@ -752,6 +770,7 @@ public final class BrickProfiler extends SampleTables {
     private void add(int key, long elapsedNs, long elements) {
         long nowNs = nowNs();
         registry.add(phase(), key, elapsedNs, nowNs, elements);
+        followServing(elapsedNs, nowNs);
         reportSample(key, elapsedNs, nowNs, elements);
     }
 
@@ -816,6 +835,7 @@ public final class BrickProfiler extends SampleTables {
         long nowNs = nowNs();
         table.addBytes(key, elapsedNs, nowNs, elements, inputBytes, outputBytes);
         registry.release(table);
+        followServing(elapsedNs, nowNs);
         reportSample(key, elapsedNs, nowNs, elements);
     }
 
@@ -876,6 +896,7 @@ public final class BrickProfiler extends SampleTables {
         long nowNs = nowNs();
         table.addCycles(key, elapsedNs, nowNs, elements, cycles);
         registry.release(table);
+        followServing(elapsedNs, nowNs);
         reportSample(key, elapsedNs, nowNs, elements);
     }
 
@@ -1299,10 +1320,11 @@ public final class BrickProfiler extends SampleTables {
      * beginning or the end of the step.
      *
      * <p>A sample belongs to the phase of this step if the calling thread records it, or a thread that works for a
-     * layer of the step ({@link #workFor}). A sample of any other thread belongs to the phase of the steps that are
-     * under way, if all have the same phase, and otherwise to no phase. The phase is determined when the brick is
-     * stopped, recorded or queued, even if its time becomes known later. {@link #brickStats(BrickId, StepInfo.Phase)}
-     * and {@link ProfileSnapshot#bricks(StepInfo.Phase)} return the stats of a phase.
+     * layer of the step ({@link #workFor}). A sample of a worker, a thread that never begins a step nor serves a
+     * request, belongs to the phase of the steps that are under way, if all have the same phase. Any other sample
+     * belongs to no phase, such as one of the calling thread after the end of its step. The phase is determined when
+     * the brick is stopped, recorded or queued, even if its time becomes known later. {@link #brickStats(BrickId,
+     * StepInfo.Phase)} and {@link ProfileSnapshot#bricks(StepInfo.Phase)} return the stats of a phase.
      *
      * <p>A step that is still under way on this thread, or on a thread that has ended, is abandoned, and so is a step
      * during which the profiler is switched off; its samples keep their phase. If a layer is open, its pass ends. This
@@ -1802,6 +1824,16 @@ public final class BrickProfiler extends SampleTables {
      */
     public RequestRecorder requests() {
         return stepRecorder().requests(() -> epochNs, listeners);
+    }
+
+    /** Returns the threads that serve requests. */
+    synchronized ServingThreads servingThreads() {
+        ServingThreads threads = serving;
+        if (threads == null) {
+            threads = new ServingThreads(this, servingTimes);
+            serving = threads;
+        }
+        return threads;
     }
 
     /** Returns the graph that follows bricks and boundaries now; null while the profiler is off or without a graph. */

@@ -191,6 +191,14 @@ public final class BrickProfilerBuilder {
         return threadTimes == OF_HOST && clock != NanoClock.SYSTEM ? null : threadTimes;
     }
 
+    /** Returns the reader of the CPU time of threads that serve requests; without the system's clock, of none. */
+    Supplier<ThreadTimes> servingTimes() {
+        if (threadTimes != null && threadTimes != OF_HOST) {
+            return threadTimes;
+        }
+        return clock == NanoClock.SYSTEM ? OF_HOST : () -> ThreadTimes.NONE;
+    }
+
     /**
      * Sets the identity of the run and of this part of it. Its values take precedence over the settings and the
      * launcher of the process, see {@link RunIdentity}. Snapshots and reports contain them.

@@ -22,6 +22,7 @@ import net.jqwik.api.lifecycle.AfterProperty;
 import net.jqwik.api.lifecycle.BeforeProperty;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.Spec;
 import org.jspecify.annotations.Nullable;
@@ -74,6 +75,10 @@ class PhasesProperties {
         /** Whether its own step is under way: a switch off abandons it, and its samples keep its phase. */
         private boolean isUnderWay;
 
+        /** Whether it has begun a step or served a request: between its steps, it works for no other step. */
+        private boolean hasOwnSteps;
+
+        private RequestRecorder.@Nullable Scope served;
         private Of given = Of.NO_STEP;
         private boolean inLayer;
         private long layer;
@@ -212,7 +217,8 @@ class PhasesProperties {
                 case 6 -> random.nextInt(4) == 0 ? this::turn : () -> timed(mine);
                 case 7 -> () -> deferred(mine);
                 case 8 -> () -> work(mine);
-                case 9, 10 -> () -> recorded(mine);
+                case 9 -> () -> recorded(mine);
+                case 10 -> () -> serve(mine);
                 default -> () -> timed(mine);
             };
         }
@@ -222,7 +228,23 @@ class PhasesProperties {
             profiler.beginStep(new StepInfo(phase, 1, 0, 0, 1, 0));
             mine.own = profiler.isEnabled() ? Of.of(phase) : Of.UNRECORDED;
             mine.isUnderWay = profiler.isEnabled();
+            mine.hasOwnSteps = true;
             mine.inLayer = false;
+        }
+
+        /** Serves a request, or leaves it. */
+        private void serve(Modelled mine) {
+            RequestRecorder.Scope open = mine.served;
+            if (open != null) {
+                open.close();
+                mine.served = null;
+            } else if (random.nextInt(4) == 0) {
+                RequestRecorder requests = profiler.requests();
+                long request = requests.arrived(1);
+                mine.served = requests.serve(request);
+                // While the profiler is off, there is no request to serve.
+                mine.hasOwnSteps |= request != 0 && !mine.isUnderWay;
+            }
         }
 
         private void end(Modelled mine) {
@@ -349,6 +371,9 @@ class PhasesProperties {
             }
             if (mine.own != Of.NO_STEP) {
                 return mine.own.phase();
+            }
+            if (mine.hasOwnSteps) {
+                return null;
             }
             Set<StepInfo.Phase> underWay = models.stream()
                     .filter(each -> each.isUnderWay)

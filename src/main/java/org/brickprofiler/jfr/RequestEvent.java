@@ -101,6 +101,11 @@ final class RequestEvent extends Event {
     @Timespan(Timespan.NANOSECONDS)
     long delivery;
 
+    @Label("Own Work")
+    @Description("Work of the thread that serves the request, between its steps")
+    @Timespan(Timespan.NANOSECONDS)
+    long ownWork;
+
     void fill(RequestRecord request) {
         outcome = request.outcome().name();
         arrived = request.arrivedNs();
@@ -121,5 +126,6 @@ final class RequestEvent extends Event {
         stalledBehindDecoding = request.causeNs(Cause.STALLED_BEHIND_DECODING);
         stalledIdle = request.causeNs(Cause.STALLED_IDLE);
         delivery = request.causeNs(Cause.DELIVERY);
+        ownWork = request.causeNs(Cause.OWN_WORK);
     }
 }

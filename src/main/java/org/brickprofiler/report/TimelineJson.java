@@ -9,6 +9,7 @@ import java.util.Set;
 import org.brickprofiler.report.internal.Fields;
 import org.brickprofiler.report.internal.JsonInput;
 import org.brickprofiler.report.internal.RequestFields;
+import org.brickprofiler.report.internal.RequestFields.TimelineOwnWork;
 import org.brickprofiler.report.internal.RequestFields.TimelineWork;
 import org.brickprofiler.report.internal.Row;
 import org.brickprofiler.request.Cause;
@@ -16,8 +17,9 @@ import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestTimeline;
 
 /**
- * Writes and reads the time line of requests in a report: three tables, of requests, of steps, and of the work of steps
- * on requests. The segments of a request are derived from these tables. One thread.
+ * Writes and reads the time line of requests in a report: four tables, of requests, of steps, of the work of steps on
+ * requests, and of the own work of threads that serve requests; files of older versions lack the last one. The segments
+ * of a request are derived from these tables. One thread.
  */
 final class TimelineJson implements JsonInput.KeyReader {
 
@@ -26,13 +28,16 @@ final class TimelineJson implements JsonInput.KeyReader {
     private final Set<Integer> incomplete = new HashSet<>();
     private final List<RequestTimeline.Step> steps = new ArrayList<>();
     private final List<TimelineWork> works = new ArrayList<>();
+    private final List<TimelineOwnWork> ownWorks = new ArrayList<>();
     private final List<String> requestColumns = new ArrayList<>();
     private final List<String> stepColumns = new ArrayList<>();
     private final List<String> workColumns = new ArrayList<>();
+    private final List<String> ownWorkColumns = new ArrayList<>();
     private long epochNs;
     private final Row request = new Row(RequestFields.REQUEST);
     private final Row step = new Row(RequestFields.TIMELINE_STEP);
     private final Row work = new Row(RequestFields.TIMELINE_WORK);
+    private final Row ownWork = new Row(RequestFields.TIMELINE_OWN_WORK);
 
     TimelineJson(JsonInput input) {
         this.input = input;
@@ -42,6 +47,7 @@ final class TimelineJson implements JsonInput.KeyReader {
     static void write(JsonGenerator json, RequestTimeline timeline) throws IOException {
         List<RequestTimeline.Request> requests = timeline.requests();
         List<TimelineWork> works = new ArrayList<>();
+        List<TimelineOwnWork> ownWorks = new ArrayList<>();
         json.writeStartObject();
         json.writeNumberField("epoch_clock_ns", timeline.epochNs());
         table(
@@ -53,6 +59,7 @@ final class TimelineJson implements JsonInput.KeyReader {
         for (int i = 0; i < requests.size(); i++) {
             int index = i;
             requests.get(i).works().forEach(each -> works.add(new TimelineWork(index, each)));
+            requests.get(i).ownWorks().forEach(each -> ownWorks.add(new TimelineOwnWork(index, each)));
             if (!requests.get(i).isComplete()) {
                 json.writeNumber(i);
             }
@@ -60,6 +67,7 @@ final class TimelineJson implements JsonInput.KeyReader {
         json.writeEndArray();
         table(json, "step", RequestFields.TIMELINE_STEP, timeline.steps());
         table(json, "work", RequestFields.TIMELINE_WORK, works);
+        table(json, "own_work", RequestFields.TIMELINE_OWN_WORK, ownWorks);
         json.writeEndObject();
     }
 
@@ -92,6 +100,12 @@ final class TimelineJson implements JsonInput.KeyReader {
             case "works" ->
                 input.array(
                         key, () -> works.add(RequestFields.timelineWork(work.readCells(input, "work", workColumns))));
+            case "own_work_columns" -> input.array(key, () -> ownWorkColumns.add(input.text("column")));
+            case "own_works" ->
+                input.array(
+                        key,
+                        () -> ownWorks.add(RequestFields.timelineOwnWork(
+                                input, ownWork.readCells(input, "own work", ownWorkColumns))));
             default -> input.skip();
         }
     }
@@ -102,17 +116,21 @@ final class TimelineJson implements JsonInput.KeyReader {
      */
     RequestTimeline timeline() throws IOException {
         List<List<RequestTimeline.Work>> worksOf = new ArrayList<>();
-        requests.forEach(each -> worksOf.add(new ArrayList<>()));
+        List<List<RequestTimeline.OwnWork>> ownWorksOf = new ArrayList<>();
+        for (int i = 0; i < requests.size(); i++) {
+            worksOf.add(new ArrayList<>());
+            ownWorksOf.add(new ArrayList<>());
+        }
         for (TimelineWork each : works) {
-            if (each.request() >= requests.size()) {
-                throw input.error("there is work on request " + each.request() + ", and there are only "
-                        + requests.size() + " requests");
-            }
-            worksOf.get(each.request()).add(each.work());
+            ofRequest(worksOf, each.request()).add(each.work());
+        }
+        for (TimelineOwnWork each : ownWorks) {
+            ofRequest(ownWorksOf, each.request()).add(each.work());
         }
         List<RequestTimeline.Request> all = new ArrayList<>();
         for (int i = 0; i < requests.size(); i++) {
-            all.add(new RequestTimeline.Request(requests.get(i), worksOf.get(i), !incomplete.contains(i)));
+            all.add(new RequestTimeline.Request(
+                    requests.get(i), worksOf.get(i), ownWorksOf.get(i), !incomplete.contains(i)));
         }
         RequestTimeline timeline;
         try {
@@ -127,6 +145,14 @@ final class TimelineJson implements JsonInput.KeyReader {
             }
         }
         return timeline;
+    }
+
+    private <T> List<T> ofRequest(List<List<T>> lists, int request) throws IOException {
+        if (request >= lists.size()) {
+            throw input.error(
+                    "there is work on request " + request + ", and there are only " + lists.size() + " requests");
+        }
+        return lists.get(request);
     }
 
     private void requireAgreement(int index, List<RequestTimeline.Segment> segments) throws IOException {

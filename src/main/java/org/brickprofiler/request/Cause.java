@@ -31,7 +31,13 @@ public enum Cause {
      * After the last token until the finish, outside of steps of the request. A request that never got a token is in
      * delivery from the end of its last step.
      */
-    DELIVERY("delivery");
+    DELIVERY("delivery"),
+    /**
+     * Between two steps of the request, or before its first step: the own work of the thread that serves it, for
+     * example a tokenizer. It is known for requests that a thread serves, see {@link RequestRecorder#serve}, and is
+     * taken from the time in which the request would otherwise be queued or stalled.
+     */
+    OWN_WORK("own work between steps");
 
     private final String displayName;
 

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * step of the request ends, the differences of these sums are its waiting time by cause. So a request costs the same
  * for each of its steps, however many steps of others lie in between.
  *
- * <p>Waiting time after the latest token is stored separately: the next token turns it into stalls, or the finish into
- * delivery.
+ * <p>Waiting time and own work after the latest token, or after the latest step of a request without tokens, are stored
+ * separately: the next token or step turns them into stalls and own work, or the finish turns both into delivery.
  */
 final class LiveRequests {
 
@@ -49,20 +49,26 @@ final class LiveRequests {
     private static final int ACCOUNTED = 13;
     private static final int ACCOUNTED_PROMPTS = 14;
     private static final int ACCOUNTED_DECODING = 15;
-    /** Waiting since the latest token, which is not a stall yet: three values, in the order of the causes. */
-    private static final int SINCE_TOKEN = 16;
+    /**
+     * Waiting since the latest token, or since the latest step of a request without tokens, which is not a stall yet:
+     * three values, in the order of the causes.
+     */
+    private static final int SINCE_STEP = 16;
 
-    private static final int FINISH = 19;
-    private static final int FINISH_PROMPTS = 20;
-    private static final int FINISH_DECODING = 21;
-    private static final int CAUSES = 22;
+    /** Own work in the same time. */
+    private static final int OWN_SINCE_STEP = 19;
+
+    private static final int FINISH = 20;
+    private static final int FINISH_PROMPTS = 21;
+    private static final int FINISH_DECODING = 22;
+    private static final int CAUSES = 23;
     /** The latest work on the request that the log does not have yet: see {@link #logWork}. */
-    private static final int WORK_FIRST = 32;
+    private static final int WORK_FIRST = 34;
 
-    private static final int WORK_LAST = 33;
-    private static final int WORK_START = 34;
-    private static final int WORK_END = 35;
-    private static final int WORKS = 36;
+    private static final int WORK_LAST = 35;
+    private static final int WORK_START = 36;
+    private static final int WORK_END = 37;
+    private static final int WORKS = 38;
     private static final int STRIDE = 40;
 
     /** A step has worked on the request, or is working on it. */
@@ -94,6 +100,7 @@ final class LiveRequests {
     private static final int QUEUED = Cause.QUEUED_BEHIND_PROMPTS.index();
     private static final int STALLED = Cause.STALLED_BEHIND_PROMPTS.index();
     private static final int DELIVERY = Cause.DELIVERY.index();
+    private static final int OWN_WORK = Cause.OWN_WORK.index();
 
     private final StepTimes times;
     private final RequestLog log;
@@ -363,6 +370,9 @@ final class LiveRequests {
                 cells[base + ACCOUNTED_PROMPTS] = promptsNs;
                 cells[base + ACCOUNTED_DECODING] = decodingNs;
                 cells[base + FLAGS] |= STEPPED;
+                if (cells[base + OUTPUT] == 0) {
+                    settle(cells, base);
+                }
                 leave(cells, base, step);
                 step.limitPromptTokens(entry, promptLeft(slot));
                 process(cells, base, step.promptTokens(entry));
@@ -524,12 +534,54 @@ final class LiveRequests {
         }
     }
 
+    /**
+     * Accounts for own work of the thread that serves a request, between two boundaries of this thread. The work counts
+     * from the earlier boundary on, as an engine tokenizes before it waits for a step. It counts only in time that no
+     * step of the request has: not before a moment that is accounted for, and not after the beginning of a step that
+     * works on the request.
+     *
+     * @param fromNs the earlier boundary
+     * @param promptsNs the sum of {@link StepTimes#promptsNs} at this boundary
+     * @param decodingNs the sum of {@link StepTimes#decodingNs} at this boundary
+     * @param toNs the later boundary
+     * @param workNs the own work
+     */
+    void ownWork(int slot, long fromNs, long promptsNs, long decodingNs, long toNs, long workNs) {
+        long[] cells = cells(slot);
+        int base = base(slot);
+        long limitNs = cells[base + OPEN] == 0 ? toNs : Math.min(toNs, earliestStartNs(cells, base));
+        long startNs = Math.max(fromNs, cells[base + ACCOUNTED]);
+        // The sums at the end of the work must be known.
+        startNs = Math.max(startNs, times.oldestNs());
+        long endNs = Math.min(limitNs, startNs + Math.min(workNs, toNs - fromNs));
+        if (endNs <= startNs) {
+            return;
+        }
+        boolean isStepped = (cells[base + FLAGS] & STEPPED) != 0;
+        if (startNs > cells[base + ACCOUNTED]) {
+            boolean isBoundary = startNs == fromNs;
+            addWaiting(
+                    cells,
+                    base,
+                    base + (isStepped ? SINCE_STEP : CAUSES + QUEUED),
+                    startNs,
+                    isBoundary ? promptsNs : times.promptsNs(startNs),
+                    isBoundary ? decodingNs : times.decodingNs(startNs));
+        }
+        cells[base + (isStepped ? OWN_SINCE_STEP : CAUSES + OWN_WORK)] += endNs - startNs;
+        cells[base + ACCOUNTED] = endNs;
+        cells[base + ACCOUNTED_PROMPTS] = times.promptsNs(endNs);
+        cells[base + ACCOUNTED_DECODING] = times.decodingNs(endNs);
+        cells[base + WORKS]++;
+        log.workedOutside(cells[base + HANDLE], startNs, endNs);
+    }
+
     /** Returns the first of the three cells that waiting of the request counts in. */
     private static int waitingAt(long[] cells, int base) {
         if ((cells[base + FLAGS] & STEPPED) == 0) {
             return base + CAUSES + QUEUED;
         }
-        return cells[base + OUTPUT] == 0 ? base + CAUSES + STALLED : base + SINCE_TOKEN;
+        return cells[base + OUTPUT] == 0 ? base + CAUSES + STALLED : base + SINCE_STEP;
     }
 
     private static void addWaiting(long[] cells, int base, int at, long toNs, long promptsNs, long decodingNs) {
@@ -541,11 +593,18 @@ final class LiveRequests {
         cells[base + ACCOUNTED] = toNs;
     }
 
-    private void give(long[] cells, int base, long tokens, long atNs) {
+    /** Counts the time that was set aside as stalls and own work, since the request's work goes on after it. */
+    private static void settle(long[] cells, int base) {
         for (int i = 0; i < WAITING_CAUSES; i++) {
-            cells[base + CAUSES + STALLED + i] += cells[base + SINCE_TOKEN + i];
-            cells[base + SINCE_TOKEN + i] = 0;
+            cells[base + CAUSES + STALLED + i] += cells[base + SINCE_STEP + i];
+            cells[base + SINCE_STEP + i] = 0;
         }
+        cells[base + CAUSES + OWN_WORK] += cells[base + OWN_SINCE_STEP];
+        cells[base + OWN_SINCE_STEP] = 0;
+    }
+
+    private void give(long[] cells, int base, long tokens, long atNs) {
+        settle(cells, base);
         if (cells[base + OUTPUT] == 0) {
             cells[base + FIRST_TOKEN] = atNs;
             sums.firstToken(Math.max(0, atNs - cells[base + ARRIVED]), cells, base + CAUSES);
@@ -581,9 +640,9 @@ final class LiveRequests {
             int at = base + CAUSES + QUEUED;
             addWaiting(cells, base, at, finishNs, cells[base + FINISH_PROMPTS], cells[base + FINISH_DECODING]);
         } else {
-            long deliveryNs = Math.max(0, finishNs - cells[base + ACCOUNTED]);
+            long deliveryNs = Math.max(0, finishNs - cells[base + ACCOUNTED]) + cells[base + OWN_SINCE_STEP];
             for (int i = 0; i < WAITING_CAUSES; i++) {
-                deliveryNs += cells[base + SINCE_TOKEN + i];
+                deliveryNs += cells[base + SINCE_STEP + i];
             }
             cells[base + CAUSES + DELIVERY] += deliveryNs;
         }

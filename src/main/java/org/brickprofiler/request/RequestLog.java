@@ -14,8 +14,9 @@ import java.util.function.Supplier;
  * nothing for a step or a work.
  *
  * <p>A work is the time in which consecutive steps of one thread worked on one request. It covers these steps
- * completely, except that it may begin within the first one and end within the last one. The segments of a request are
- * derived from its works and the steps; nothing else is stored for each token.
+ * completely, except that it may begin within the first one and end within the last one. Own work of a thread between
+ * its steps is a work without steps. The segments of a request are derived from its works and the steps; nothing else
+ * is stored for each token.
  */
 final class RequestLog {
 
@@ -43,6 +44,9 @@ final class RequestLog {
     private static final int WORK_START = 3;
     private static final int WORK_END = 4;
     private static final int WORK_CELLS = 5;
+
+    /** In place of the number of a step: the work is that of a thread outside of steps. */
+    private static final long NO_STEP = 0;
 
     private final long[] steps = new long[STEPS * STEP_CELLS];
     private final long[] works = new long[WORKS * WORK_CELLS];
@@ -91,6 +95,11 @@ final class RequestLog {
         works[at + LAST_AND_PROMPT] = last << 1 | (prompt ? 1 : 0);
         works[at + WORK_START] = startNs;
         works[at + WORK_END] = endNs;
+    }
+
+    /** Logs own work of the thread that serves a request, outside of its steps. */
+    void workedOutside(long request, long startNs, long endNs) {
+        worked(request, NO_STEP, NO_STEP, false, startNs, endNs);
     }
 
     /**
@@ -152,15 +161,22 @@ final class RequestLog {
                 List<Integer> own =
                         isKept(at) ? worksOf.getOrDefault(records[at + RequestRecord.HANDLE], List.of()) : List.of();
                 boolean complete = isKept(at) && own.size() == records[at + RequestRecord.WORKS];
-                List<RequestTimeline.Work> done = complete
-                        ? own.stream()
-                                .sorted(Comparator.comparingLong(work -> works[work + WORK_START]))
-                                .map(work -> work(work, indexOf))
-                                .toList()
-                        : List.of();
+                List<RequestTimeline.Work> done = new ArrayList<>();
+                List<RequestTimeline.OwnWork> outside = new ArrayList<>();
+                if (complete) {
+                    List<Integer> inOrder = new ArrayList<>(own);
+                    inOrder.sort(Comparator.comparingLong(work -> works[work + WORK_START]));
+                    for (int work : inOrder) {
+                        if (works[work + FIRST] == NO_STEP) {
+                            outside.add(ownWork(work));
+                        } else {
+                            done.add(work(work, indexOf));
+                        }
+                    }
+                }
                 // The epoch may have moved since the request finished; the steps are on its current scale.
                 records[at + RequestRecord.ARRIVED] = records[at + RequestRecord.ARRIVED_CLOCK] - epochNs;
-                requests.add(new RequestTimeline.Request(RequestRecord.of(records, at), done, complete));
+                requests.add(new RequestTimeline.Request(RequestRecord.of(records, at), done, outside, complete));
             }
             return new RequestTimeline(all, requests, epochNs);
         }
@@ -205,6 +221,10 @@ final class RequestLog {
                     (int) steps[at + PREFILLING],
                     (int) steps[at + DECODING],
                     steps[at + PROMPT_TOKENS]);
+        }
+
+        private RequestTimeline.OwnWork ownWork(int at) {
+            return new RequestTimeline.OwnWork(works[at + WORK_START] - epochNs, works[at + WORK_END] - epochNs);
         }
 
         private RequestTimeline.Work work(int at, Map<Long, Integer> indexOf) {

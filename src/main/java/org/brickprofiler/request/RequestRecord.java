@@ -100,9 +100,10 @@ public record RequestRecord(
     }
 
     /**
-     * Returns the time from its arrival to its first step: the sum of the three causes of queueing.
+     * Returns how long it waited for its first step: the sum of the three causes of queueing, without
+     * {@linkplain Cause#OWN_WORK own work}.
      *
-     * @return ns; the duration if no step worked on it
+     * @return ns
      */
     public long queueNs() {
         return causeNs(Cause.QUEUED_BEHIND_PROMPTS)

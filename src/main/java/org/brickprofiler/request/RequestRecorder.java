@@ -73,6 +73,7 @@ public final class RequestRecorder {
 
     private final NanoClock clock;
     private final LongSupplier epochNs;
+    private final OwnWork ownWork;
     private final PerThread<Place, @Nullable Void> places = new PerThread<>(new Places(), null, false);
 
     // Guarded by this.
@@ -137,6 +138,16 @@ public final class RequestRecorder {
         private @Nullable Served innermost;
         private int lane;
 
+        /**
+         * The request whose own work is being measured, since the latest boundary of the thread; 0 if none is, as in a
+         * step. The next fields are the moment of this boundary, and the sums of {@link StepTimes} then.
+         */
+        private long measured;
+
+        private long sinceNs;
+        private long sincePromptsNs;
+        private long sinceDecodingNs;
+
         Place(@Nullable Thread owner) {
             super(owner);
         }
@@ -145,6 +156,10 @@ public final class RequestRecorder {
         long served() {
             leaveClosed();
             return innermost == null ? 0 : innermost.request;
+        }
+
+        boolean isInStep() {
+            return step != null && number != 0 && step.number() == number;
         }
 
         void leaveClosed() {
@@ -156,19 +171,59 @@ public final class RequestRecorder {
 
     /** A scope in which a thread serves a request. Scopes may be closed more than once, and in any order. */
     private static final class Served implements Scope {
+        private final RequestRecorder recorder;
+        private final Place place;
         private final long request;
         private final @Nullable Served outer;
         private volatile boolean isClosed;
 
-        Served(long request, @Nullable Served outer) {
+        Served(RequestRecorder recorder, Place place, long request, @Nullable Served outer) {
+            this.recorder = recorder;
+            this.place = place;
             this.request = request;
             this.outer = outer;
         }
 
         @Override
         public void close() {
-            isClosed = true;
+            if (!isClosed) {
+                isClosed = true;
+                recorder.left(this);
+            }
         }
+    }
+
+    /**
+     * Measures the work of the calling thread, which serves a request, between two of its boundaries: the beginning and
+     * end of the scope, and of each step. The profiler implements it.
+     */
+    public interface OwnWork {
+
+        /** Knows of no work. */
+        OwnWork UNKNOWN = new OwnWork() {
+            @Override
+            public void begin(long atNs) {}
+
+            @Override
+            public long endNs(long atNs) {
+                return 0;
+            }
+        };
+
+        /**
+         * Begins to measure the work of the calling thread.
+         *
+         * @param atNs the clock
+         */
+        void begin(long atNs);
+
+        /**
+         * Ends the measurement of the calling thread.
+         *
+         * @param atNs the clock
+         * @return how long the thread has worked since it began, ns
+         */
+        long endNs(long atNs);
     }
 
     /** A named class: the first lambda of a virtual machine takes longer to make than a recorder. */
@@ -187,6 +242,18 @@ public final class RequestRecorder {
      * @param epochNs the clock at 0 of the scale of arrivals, ns
      */
     public RequestRecorder(NanoClock clock, LongSupplier epochNs) {
+        this(clock, epochNs, OwnWork.UNKNOWN);
+    }
+
+    /**
+     * Makes a recorder that is off, and measures the own work of threads that serve requests.
+     *
+     * @param clock the clock
+     * @param epochNs the clock at 0 of the scale of arrivals, ns
+     * @param ownWork measures the work of threads outside of their steps
+     */
+    public RequestRecorder(NanoClock clock, LongSupplier epochNs, OwnWork ownWork) {
+        this.ownWork = Objects.requireNonNull(ownWork, "ownWork");
         this.clock = Objects.requireNonNull(clock, "clock");
         this.epochNs = Objects.requireNonNull(epochNs, "epochNs");
         this.times = new StepTimes(clock.nanoTime());
@@ -444,6 +511,10 @@ public final class RequestRecorder {
     public void finished(long request, Outcome outcome) {
         Objects.requireNonNull(outcome, "outcome");
         if (on) {
+            Place mine = serves ? places.mineOrNull() : null;
+            if (mine != null && mine.measured != 0 && mine.measured == request) {
+                endOwnWork(mine, clock.nanoTime());
+            }
             synchronized (this) {
                 int slot = find(request);
                 if (slot != LiveRequests.NONE) {
@@ -478,18 +549,72 @@ public final class RequestRecorder {
     /**
      * Opens a scope in which the calling thread serves one request. Every step that the thread begins until the scope
      * is closed works on this request, with the prompt tokens of its {@code StepInfo}, and gives accepted tokens of a
-     * draft in addition. Closing the scope does not finish the request.
+     * draft in addition. Closing the scope does not finish the request. The work of the thread outside of these steps
+     * is {@link Cause#OWN_WORK}.
      *
      * @param request the handle that {@link #arrived} returned
      * @return the scope; a nested scope of the same thread replaces the outer one until it is closed
      */
     public Scope serve(long request) {
         Place mine = places.mine();
+        if (mine.measured != 0) {
+            endOwnWork(mine, clock.nanoTime());
+        }
         mine.leaveClosed();
-        Served scope = new Served(request, mine.innermost);
+        Served scope = new Served(this, mine, request, mine.innermost);
         mine.innermost = scope;
-        serves = true;
+        if (!serves) {
+            serves = true;
+        }
+        beginOwnWork(mine, clock.nanoTime());
         return scope;
+    }
+
+    /** Leaves a scope that was closed. If another thread closed it, its own thread leaves it at its next boundary. */
+    private void left(Served scope) {
+        Place mine = scope.place;
+        if (mine.isOf(Thread.currentThread()) && mine.innermost == scope) {
+            if (mine.measured != 0) {
+                endOwnWork(mine, clock.nanoTime());
+            }
+            mine.leaveClosed();
+            beginOwnWork(mine, clock.nanoTime());
+        }
+    }
+
+    /** Begins to measure the own work of the calling thread, if it serves a request and is in no step. */
+    private void beginOwnWork(Place mine, long nowNs) {
+        long request = on ? mine.served() : 0;
+        if (request == 0) {
+            return;
+        }
+        synchronized (this) {
+            if (mine.isInStep()) {
+                return;
+            }
+            long atNs = times.inOrder(nowNs);
+            mine.measured = request;
+            mine.sinceNs = atNs;
+            mine.sincePromptsNs = times.promptsNs(atNs);
+            mine.sinceDecodingNs = times.decodingNs(atNs);
+        }
+        ownWork.begin(nowNs);
+    }
+
+    /** Ends the measurement of the calling thread's own work, and accounts for the work. */
+    private void endOwnWork(Place mine, long nowNs) {
+        long workNs = ownWork.endNs(nowNs);
+        synchronized (this) {
+            account(mine, workNs, times.inOrder(nowNs));
+        }
+    }
+
+    private void account(Place mine, long workNs, long atNs) {
+        int slot = live.find(mine.measured);
+        if (slot != LiveRequests.NONE && workNs > 0) {
+            live.ownWork(slot, mine.sinceNs, mine.sincePromptsNs, mine.sinceDecodingNs, atNs, workNs);
+        }
+        mine.measured = 0;
     }
 
     /** The time in which a thread serves a request: see {@link RequestRecorder#serve}. */
@@ -553,8 +678,12 @@ public final class RequestRecorder {
      */
     public long stepBegan(boolean prompts, long promptTokens, long startNs) {
         Place mine = places.mine();
+        long workNs = mine.measured == 0 ? 0 : ownWork.endNs(startNs);
         synchronized (this) {
             RunningStep step = begin(prompts, startNs);
+            if (mine.measured != 0) {
+                account(mine, workNs, step.startNs());
+            }
             if (mine.lane == 0) {
                 mine.lane = ++lanes;
             }
@@ -609,7 +738,20 @@ public final class RequestRecorder {
      * @param endNs the clock at its end
      * @param acceptedTokens accepted tokens of a draft, for {@link #serve}
      */
-    public synchronized void stepEnded(long step, long endNs, long acceptedTokens) {
+    public void stepEnded(long step, long endNs, long acceptedTokens) {
+        endStep(step, endNs, acceptedTokens);
+        beginOwnWorkAfter(step, endNs);
+    }
+
+    /** Begins to measure the own work of the calling thread after its step. */
+    private void beginOwnWorkAfter(long step, long endNs) {
+        Place mine = serves ? places.mineOrNull() : null;
+        if (mine != null && mine.number == step >>> INDEX_BITS) {
+            beginOwnWork(mine, endNs);
+        }
+    }
+
+    private synchronized void endStep(long step, long endNs, long acceptedTokens) {
         RunningStep ended = underWay(step);
         if (ended != null) {
             if (endNs < ended.announcedNs()) {
@@ -629,7 +771,12 @@ public final class RequestRecorder {
      * @param step the step that {@link #stepBegan} returned; the call is ignored if this step is not under way
      * @param atNs the clock
      */
-    public synchronized void stepAbandoned(long step, long atNs) {
+    public void stepAbandoned(long step, long atNs) {
+        abandonStep(step, atNs);
+        beginOwnWorkAfter(step, atNs);
+    }
+
+    private synchronized void abandonStep(long step, long atNs) {
         RunningStep abandoned = underWay(step);
         if (abandoned != null) {
             long endNs = times.inOrder(atNs);
@@ -719,7 +866,7 @@ public final class RequestRecorder {
     public synchronized void reset() {
         for (RunningStep step : steps) {
             if (step.number() != 0) {
-                stepAbandoned(token(step), clock.nanoTime());
+                abandonStep(token(step), clock.nanoTime());
             }
         }
         live.abandonAll();

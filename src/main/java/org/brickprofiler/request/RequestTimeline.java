@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The latest requests over time: the segments of each request, one after the other, each with one cause, and the steps
@@ -84,18 +85,41 @@ public record RequestTimeline(List<Step> steps, List<Request> requests, long epo
     public record Work(int firstStep, int lastStep, long startNs, long endNs, boolean ownPrompt) {}
 
     /**
+     * Own work of the thread that serves a request, outside of its steps; see {@link Cause#OWN_WORK}. Immutable.
+     *
+     * @param startNs its beginning
+     * @param endNs its end
+     */
+    public record OwnWork(long startNs, long endNs) {
+
+        /**
+         * Checks the order.
+         *
+         * @throws IllegalArgumentException when it ends before its beginning
+         */
+        public OwnWork {
+            if (endNs < startNs) {
+                throw new IllegalArgumentException(
+                        "own work on a request ends at " + endNs + ", before its beginning " + startNs);
+            }
+        }
+    }
+
+    /**
      * A request. Immutable.
      *
      * @param record the request
-     * @param works the work on it, in the order of time
+     * @param works the work of steps on it, in the order of time
+     * @param ownWorks the own work of its thread outside of steps, in the order of time
      * @param isComplete whether its steps are known; if not, it has no works and no segments
      */
-    public record Request(RequestRecord record, List<Work> works, boolean isComplete) {
+    public record Request(RequestRecord record, List<Work> works, List<OwnWork> ownWorks, boolean isComplete) {
 
-        /** Copies the list. */
+        /** Copies the lists. */
         public Request {
             Objects.requireNonNull(record, "record");
             works = List.copyOf(Objects.requireNonNull(works, "works"));
+            ownWorks = List.copyOf(Objects.requireNonNull(ownWorks, "ownWorks"));
         }
 
         private long endNs() {
@@ -116,7 +140,7 @@ public record RequestTimeline(List<Step> steps, List<Request> requests, long epo
      * @param cause the cause
      * @param startNs its beginning
      * @param durationNs its duration, ns, above 0
-     * @param step the index of the step that works on the request; -1 while it waits
+     * @param step the index of the step that works on the request; -1 outside of its steps
      */
     public record Segment(Cause cause, long startNs, long durationNs, int step) {
 
@@ -232,6 +256,7 @@ public record RequestTimeline(List<Step> steps, List<Request> requests, long epo
         private final Request request;
         private final Waits waits;
         private final List<Segment> found = new ArrayList<>();
+        private int nextOwnWork;
         private long atNs;
 
         Segments(RequestTimeline timeline, Request request, Waits waits) {
@@ -270,10 +295,24 @@ public record RequestTimeline(List<Step> steps, List<Request> requests, long epo
                 add(Cause.DELIVERY, toNs, -1);
                 return;
             }
+            Cause[] causes = isQueued ? QUEUED : STALLED;
             while (atNs < toNs) {
-                Cause cause = (isQueued ? QUEUED : STALLED)[waits.at(atNs)];
-                add(cause, waits.changesAfter(atNs, toNs), -1);
+                OwnWork own = nextOwnWork();
+                if (own != null && own.startNs <= atNs) {
+                    add(Cause.OWN_WORK, Math.min(own.endNs, toNs), -1);
+                } else {
+                    long untilNs = own == null ? toNs : Math.min(own.startNs, toNs);
+                    add(causes[waits.at(atNs)], waits.changesAfter(atNs, untilNs), -1);
+                }
             }
+        }
+
+        /** Returns the first own work that ends later than the segments so far; null if there is none. */
+        private @Nullable OwnWork nextOwnWork() {
+            while (nextOwnWork < request.ownWorks.size() && request.ownWorks.get(nextOwnWork).endNs <= atNs) {
+                nextOwnWork++;
+            }
+            return nextOwnWork < request.ownWorks.size() ? request.ownWorks.get(nextOwnWork) : null;
         }
 
         private void add(Cause cause, long toNs, int step) {

@@ -49,6 +49,8 @@ final class RequestRecorderProperties {
             assertThat(engines.recorder.recent()).containsExactlyInAnyOrderElementsOf(expected);
             RequestStats stats = engines.recorder.stats();
             assertThat(stats.causeNs()).isEqualTo(causes);
+            // The schedules are long enough for each cause.
+            assertThat(causes).doesNotContainValue(0L);
             assertThat(stats.counts().arrived()).isEqualTo(200);
             assertThat(stats.counts().allFinished()).isEqualTo(200);
             assertThat(stats.counts().waiting() + stats.counts().running()).isZero();

@@ -560,7 +560,7 @@ final class RequestRecorderTest {
     private static RequestTimeline timelineOf(RequestRecord record, RequestTimeline.Work work) {
         return new RequestTimeline(
                 List.of(new RequestTimeline.Step(0, 5, 1, true, false, 1, 0, 5)),
-                List.of(new RequestTimeline.Request(record, List.of(work), true)),
+                List.of(new RequestTimeline.Request(record, List.of(work), List.of(), true)),
                 0);
     }
 

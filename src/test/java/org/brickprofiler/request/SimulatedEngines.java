@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A simulated service on a virtual clock: one to three engines, each with a thread of its own, serve requests by a
  * random schedule with chunked prompts, batches, idle gaps, preemption, cancelled and cached prompts, speculation,
- * steps that are abandoned, and requests that two engines work on at once. It announces all of it to a recorder, keeps
- * a log, and finds the records by looking at every nanosecond of every request. A fixture: it measures nothing. One
- * thread.
+ * steps that are abandoned, and requests that two engines work on at once. Two further threads serve one request each,
+ * begin steps of their own, and work between them. It announces all of it to a recorder, keeps a log, and finds the
+ * records by looking at every nanosecond of every request. A fixture: it measures nothing. One thread.
  */
 final class SimulatedEngines implements AutoCloseable {
 
@@ -58,6 +58,7 @@ final class SimulatedEngines implements AutoCloseable {
         final long arrivedNs;
         final long promptTokens;
         final List<LoggedStep> steps = new ArrayList<>();
+        final List<LoggedWork> ownWorks = new ArrayList<>();
         long cachedTokens;
         long processed;
         long wanted;
@@ -78,6 +79,46 @@ final class SimulatedEngines implements AutoCloseable {
         }
     }
 
+    /** Own work of a thread on its request, as the log has it. */
+    record LoggedWork(long startNs, long endNs) {
+        boolean covers(long ns) {
+            return startNs <= ns && ns < endNs;
+        }
+    }
+
+    /** A thread that serves a request. */
+    private static final class Server {
+        final ExecutorService thread = Executors.newSingleThreadExecutor();
+
+        @Nullable
+        LoggedRequest request;
+
+        RequestRecorder.@Nullable Scope scope;
+
+        @Nullable
+        LoggedStep step;
+
+        long token;
+
+        /** The moment from which it works for itself or waits. */
+        long sinceNs;
+    }
+
+    /** Hands the work that the simulation has drawn to the recorder. */
+    private static final class DrawnWork implements RequestRecorder.OwnWork {
+        private volatile long nextNs;
+
+        @Override
+        public void begin(long atNs) {
+            nextNs = 0;
+        }
+
+        @Override
+        public long endNs(long atNs) {
+            return nextNs;
+        }
+    }
+
     private static final class Engine {
         final ExecutorService thread = Executors.newSingleThreadExecutor();
 
@@ -94,6 +135,8 @@ final class SimulatedEngines implements AutoCloseable {
     private final Random random;
     private final int requests;
     private final List<Engine> engines = new ArrayList<>();
+    private final List<Server> servers = List.of(new Server(), new Server());
+    private final DrawnWork work = new DrawnWork();
     private final List<LoggedStep> allSteps = new ArrayList<>();
     private final List<LoggedRequest> live = new ArrayList<>();
     private int arrived;
@@ -101,7 +144,7 @@ final class SimulatedEngines implements AutoCloseable {
     SimulatedEngines(long seed, int requests) {
         this.random = new Random(seed);
         this.requests = requests;
-        this.recorder = new RequestRecorder(clock, (LongSupplier) () -> 1_000);
+        this.recorder = new RequestRecorder(clock, (LongSupplier) () -> 1_000, work);
         recorder.enable();
         for (int i = 0; i <= random.nextInt(3); i++) {
             engines.add(new Engine());
@@ -112,9 +155,10 @@ final class SimulatedEngines implements AutoCloseable {
     void run(Runnable now) throws Exception {
         while (arrived < requests || !live.isEmpty()) {
             clock.advance(random.nextInt(5) == 0 ? random.nextInt(40) : random.nextInt(4));
-            switch (random.nextInt(8)) {
+            switch (random.nextInt(11)) {
                 case 0, 1 -> arrive();
                 case 2 -> leave();
+                case 3, 4, 5 -> turn(servers.get(random.nextInt(servers.size())));
                 default -> turn(engines.get(random.nextInt(engines.size())));
             }
             if (random.nextInt(50) == 0) {
@@ -124,6 +168,11 @@ final class SimulatedEngines implements AutoCloseable {
         for (Engine engine : engines) {
             if (engine.step != null) {
                 end(engine, engine.step);
+            }
+        }
+        for (Server server : servers) {
+            if (server.step != null) {
+                end(server, server.step);
             }
         }
     }
@@ -147,7 +196,7 @@ final class SimulatedEngines implements AutoCloseable {
     }
 
     /** A request is cancelled, or ends because it has what it wants: between its steps or within one. */
-    private void leave() {
+    private void leave() throws Exception {
         if (live.isEmpty()) {
             return;
         }
@@ -156,7 +205,17 @@ final class SimulatedEngines implements AutoCloseable {
         if (done || random.nextInt(20) == 0) {
             request.outcome = done ? Outcome.COMPLETED : random.nextBoolean() ? Outcome.CANCELLED : Outcome.FAILED;
             request.finishedNs = clock.now();
-            recorder.finished(request.handle, request.outcome);
+            Server own = servers.stream()
+                    .filter(each -> each.request == request && each.step == null)
+                    .findAny()
+                    .orElse(null);
+            Outcome outcome = request.outcome;
+            if (own != null && random.nextBoolean()) {
+                drawWork(own, request);
+                on(own, () -> recorder.finished(request.handle, outcome));
+            } else {
+                recorder.finished(request.handle, outcome);
+            }
             live.remove(request);
             finished.add(request);
         }
@@ -215,6 +274,88 @@ final class SimulatedEngines implements AutoCloseable {
                 .get();
         engine.step = step;
         allSteps.add(step);
+    }
+
+    // ---- threads that serve a request ----
+
+    private static void on(Server server, Runnable action) throws Exception {
+        server.thread.submit(action).get();
+    }
+
+    private void turn(Server server) throws Exception {
+        LoggedRequest request = server.request;
+        LoggedStep step = server.step;
+        if (request == null) {
+            serve(server);
+        } else if (step != null && random.nextInt(15) == 0 && isAlone(step)) {
+            step.abandoned = true;
+            step.endNs = clock.now();
+            on(server, () -> recorder.stepAbandoned(server.token, step.endNs));
+            server.step = null;
+            server.sinceNs = clock.now();
+        } else if (step != null) {
+            end(server, step);
+        } else if (request.outcome != null || random.nextInt(8) == 0) {
+            if (request.outcome == null) {
+                drawWork(server, request);
+            }
+            on(server, () -> Objects.requireNonNull(server.scope).close());
+            server.request = null;
+        } else if (steps(request) < 2) {
+            begin(server, request);
+        }
+    }
+
+    private void serve(Server server) throws Exception {
+        List<LoggedRequest> unserved = live.stream()
+                .filter(request -> servers.stream().noneMatch(each -> each.request == request))
+                .toList();
+        if (!unserved.isEmpty()) {
+            LoggedRequest request = unserved.get(random.nextInt(unserved.size()));
+            server.request = request;
+            server.sinceNs = clock.now();
+            on(server, () -> server.scope = recorder.serve(request.handle));
+        }
+    }
+
+    private void begin(Server server, LoggedRequest request) throws Exception {
+        drawWork(server, request);
+        LoggedStep step = new LoggedStep(random.nextBoolean(), clock.now());
+        long left = request.promptLeft();
+        long part = step.prompts && left > 0 ? 1 + random.nextInt((int) left) : 0;
+        step.promptTokens.put(request, part);
+        request.steps.add(step);
+        on(server, () -> server.token = recorder.stepBegan(step.prompts, part, step.startNs));
+        server.step = step;
+        allSteps.add(step);
+    }
+
+    private void end(Server server, LoggedStep step) throws Exception {
+        long accepted = random.nextInt(3);
+        step.endNs = clock.now();
+        on(server, () -> recorder.stepEnded(server.token, step.endNs, accepted));
+        step.promptTokens.forEach((request, part) -> {
+            request.processed += part;
+            step.gives.put(request, accepted + (request.promptLeft() == 0 ? 1 : 0));
+        });
+        server.step = null;
+        server.sinceNs = clock.now();
+    }
+
+    /**
+     * Draws how long a thread has worked since it began to serve or ended a step, and logs it: from then on, or from
+     * the end of another thread's step of the request, up to the next step of the request that is under way.
+     */
+    private void drawWork(Server server, LoggedRequest request) {
+        long gapNs = clock.now() - server.sinceNs;
+        work.nextNs = random.nextInt(3) == 0 ? 0 : random.nextInt((int) gapNs + 3);
+        long workNs = Math.min(work.nextNs, gapNs);
+        long startNs = counting(request).stream().mapToLong(step -> step.endNs).reduce(server.sinceNs, Math::max);
+        long endNs = request.steps.stream()
+                .filter(step -> step.endNs == Long.MAX_VALUE)
+                .mapToLong(step -> step.startNs)
+                .reduce(Math.min(clock.now(), startNs + workNs), Math::min);
+        request.ownWorks.add(new LoggedWork(startNs, endNs));
     }
 
     private long steps(LoggedRequest request) {
@@ -311,6 +452,9 @@ final class SimulatedEngines implements AutoCloseable {
         if (ns >= beginNs && ns >= lastNs) {
             return Cause.DELIVERY;
         }
+        if (request.ownWorks.stream().anyMatch(own -> own.covers(ns))) {
+            return Cause.OWN_WORK;
+        }
         if (ns < beginNs) {
             return prompts ? Cause.QUEUED_BEHIND_PROMPTS : any ? Cause.QUEUED_BEHIND_DECODING : Cause.QUEUED_IDLE;
         }
@@ -320,5 +464,6 @@ final class SimulatedEngines implements AutoCloseable {
     @Override
     public void close() {
         engines.forEach(engine -> engine.thread.shutdown());
+        servers.forEach(server -> server.thread.shutdown());
     }
 }

@@ -9,8 +9,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The times of a platform thread: the CPU time from {@link ThreadMXBean} and, on Linux, the time that the thread was
- * runnable without a processor, from the second number of {@code /proc/thread-self/schedstat}. The file stays open.
- * Only that thread may use this object.
+ * runnable without a processor, from the second number of {@code /proc/thread-self/schedstat}. The file is opened by
+ * the first call of {@link #waitedNs}, and stays open. Only that thread may use this object.
  */
 public final class HostThreadTimes implements ThreadTimes {
 
@@ -19,17 +19,12 @@ public final class HostThreadTimes implements ThreadTimes {
     private final ThreadMXBean threads;
     private final boolean knowsRun;
     private final byte[] text = new byte[128];
+    private boolean isOpened;
     private @Nullable RandomAccessFile schedstat;
 
     private HostThreadTimes(ThreadMXBean threads) {
         this.threads = threads;
         knowsRun = threads.isCurrentThreadCpuTimeSupported() && threads.isThreadCpuTimeEnabled();
-        try {
-            schedstat = new RandomAccessFile(SCHEDSTAT, "r");
-        } catch (IOException notLinux) {
-            LoggerFactory.getLogger(HostThreadTimes.class)
-                    .debug("the time without a processor is unknown: {}", notLinux.getMessage());
-        }
     }
 
     /**
@@ -56,7 +51,7 @@ public final class HostThreadTimes implements ThreadTimes {
 
     @Override
     public long waitedNs() {
-        RandomAccessFile file = schedstat;
+        RandomAccessFile file = schedstat();
         if (file == null) {
             return UNKNOWN;
         }
@@ -67,6 +62,19 @@ public final class HostThreadTimes implements ThreadTimes {
             schedstat = null;
             return UNKNOWN;
         }
+    }
+
+    private @Nullable RandomAccessFile schedstat() {
+        if (!isOpened) {
+            isOpened = true;
+            try {
+                schedstat = new RandomAccessFile(SCHEDSTAT, "r");
+            } catch (IOException notLinux) {
+                LoggerFactory.getLogger(HostThreadTimes.class)
+                        .debug("the time without a processor is unknown: {}", notLinux.getMessage());
+            }
+        }
+        return schedstat;
     }
 
     /**

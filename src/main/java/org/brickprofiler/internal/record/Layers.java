@@ -34,7 +34,7 @@ public final class Layers implements LongSupplier {
     /** Increases with each reset that forgets steps: a thread whose place has an older step epoch has no step. */
     private volatile int stepEpoch;
 
-    /** Whether any step ever began. Until then no sample has a phase. */
+    /** Whether any step ever began, or a thread served a request. Until then no sample has a phase. */
     private volatile boolean hasSteps;
 
     /** Counts layers from the first pass. */
@@ -59,6 +59,14 @@ public final class Layers implements LongSupplier {
         private int step = NO_STEP;
 
         private int stepEpoch;
+
+        /**
+         * Whether the thread has begun a step or served a request: outside of its steps, its samples belong to no step.
+         */
+        private boolean hasOwnSteps;
+
+        /** Whether the thread serves a request and is outside of its steps: each sample looks its phase up. */
+        private boolean isBetweenSteps;
 
         /**
          * The token of the layer that the thread works for: its own layer, unless {@link #workFor} gave it another
@@ -182,6 +190,25 @@ public final class Layers implements LongSupplier {
         Place mine = mine();
         mine.step = phase == PhaseRow.NO_PHASE ? UNRECORDED : phase;
         mine.stepEpoch = stepEpoch;
+        mine.hasOwnSteps = true;
+        expectSteps();
+    }
+
+    /**
+     * Notes whether the calling thread serves a request and is outside of its steps. Its samples then have no phase,
+     * and none is selected in its table, so that each sample calls {@link #phase(StatTable, int)}. A table in which a
+     * phase is selected must be deselected by the caller.
+     *
+     * @param now whether it is
+     */
+    public void setBetweenSteps(boolean now) {
+        Place mine = mine();
+        mine.isBetweenSteps = now;
+        mine.hasOwnSteps |= now;
+        expectSteps();
+    }
+
+    private void expectSteps() {
         if (!hasSteps) { // a volatile store waits for all stores before it
             hasSteps = true;
         }
@@ -194,7 +221,8 @@ public final class Layers implements LongSupplier {
     /**
      * Returns the phase of the samples that the calling thread records now, and selects it in the thread's table. It is
      * the phase of the first of these that exists: the step of the layer that {@link #workFor} gave to the thread; the
-     * thread's own step; the steps under way, if they all have one phase.
+     * thread's own step; the steps under way, if they all have one phase and the thread never begins steps of its own,
+     * nor serves a request.
      *
      * @param own the thread's own table, which nobody else writes; null if it has none
      * @param state a {@link ProfilerState}
@@ -204,22 +232,29 @@ public final class Layers implements LongSupplier {
         if (own != null && own.isSelectedFor(state)) {
             return own.phase();
         }
-        int phase = hasSteps ? phase(ProfilerState.only(state)) : PhaseRow.NO_PHASE;
-        if (own != null && ProfilerState.isOn(state)) {
+        Place mine = hasSteps ? mineOrNull() : null;
+        int phase = hasSteps ? phase(mine, ProfilerState.only(state)) : PhaseRow.NO_PHASE;
+        if (own != null && ProfilerState.isOn(state) && !(mine != null && mine.isBetweenSteps)) {
             own.select(phase, state);
         }
         return phase;
     }
 
-    private int phase(int only) {
+    private @Nullable Place mineOrNull() {
         Place hint = first;
-        Place mine = hint != null && hint.isOf(Thread.currentThread()) ? hint : places.mineOrNull();
+        return hint != null && hint.isOf(Thread.currentThread()) ? hint : places.mineOrNull();
+    }
+
+    private int phase(@Nullable Place mine, int only) {
         if (mine == null) {
             return only;
         }
         int given = mine.isForeign() ? LayerToken.step(mine.current) : NO_STEP;
         int step = given != NO_STEP ? given : step(mine);
-        return step == NO_STEP ? only : step % UNRECORDED;
+        if (step == NO_STEP) {
+            return mine.hasOwnSteps ? PhaseRow.NO_PHASE : only;
+        }
+        return step % UNRECORDED;
     }
 
     /**

@@ -88,6 +88,15 @@ public final class RequestFields {
                     each -> each.work().ownPrompt() ? 1 : 0)
             .build();
 
+    /** The fields of own work on a request. */
+    public static final Fields<TimelineOwnWork> TIMELINE_OWN_WORK = new Fields.Builder<TimelineOwnWork>(
+                    "own work on a request")
+            .place("request", "index of the request", 0, TimelineOwnWork::request)
+            .signed("start_ns", "beginning, ns since the epoch of the profiler", each -> each.work()
+                    .startNs())
+            .signed("end_ns", "end", each -> each.work().endNs())
+            .build();
+
     /** The fields of the requests of a profile. */
     public static final Fields<RequestStats> REQUESTS = requests();
 
@@ -98,6 +107,14 @@ public final class RequestFields {
      * @param work the work on it
      */
     public record TimelineWork(int request, RequestTimeline.Work work) {}
+
+    /**
+     * Own work of the thread that serves one of the requests of a time line.
+     *
+     * @param request the index of the request
+     * @param work the work
+     */
+    public record TimelineOwnWork(int request, RequestTimeline.OwnWork work) {}
 
     private RequestFields() {}
 
@@ -292,6 +309,24 @@ public final class RequestFields {
                         row.whole("start_ns"),
                         row.whole("end_ns"),
                         row.whole("own_prompt") != 0));
+    }
+
+    /**
+     * Returns the own work of a row.
+     *
+     * @param input the text, at the end of the row
+     * @param row a row of {@link #TIMELINE_OWN_WORK}
+     * @return the work, and the index of its request
+     * @throws IOException when it ends before its beginning
+     */
+    public static TimelineOwnWork timelineOwnWork(JsonInput input, Row row) throws IOException {
+        try {
+            return new TimelineOwnWork(
+                    (int) row.whole("request"),
+                    new RequestTimeline.OwnWork(row.whole("start_ns"), row.whole("end_ns")));
+        } catch (IllegalArgumentException wrong) {
+            throw input.error("the time line of requests is wrong: " + wrong.getMessage());
+        }
     }
 
     private static Map.Entry<Integer, Map<Cause, Long>> firstToken(JsonInput input, Row row) throws IOException {

@@ -40,7 +40,7 @@ class ServiceLevelTest {
     private static ProfileSnapshot profile(long finished, RequestRecord... kept) {
         List<RequestTimeline.Request> requests = new ArrayList<>();
         for (RequestRecord record : kept) {
-            requests.add(new RequestTimeline.Request(record, List.of(), false));
+            requests.add(new RequestTimeline.Request(record, List.of(), List.of(), false));
         }
         RequestStats none = RequestStats.NONE;
         return ProfileSnapshot.builder(Instant.EPOCH, Instant.EPOCH, 1)
