@@ -176,6 +176,7 @@ interface Requests {
   length: number;
   cancelled: number;
   failed: number;
+  counted_from?: string;
   abandoned: number;
   ignored_calls: number;
   prompt_tokens: number;
@@ -196,6 +197,7 @@ interface Requests {
   stalled_behind_decoding_ns: number;
   stalled_idle_ns: number;
   delivery_ns: number;
+  own_work_ns: number;
   first_tokens: FirstTokenCauses[];
   slowest_first_tokens: RequestOfRun[];
   longest_gaps: RequestOfRun[];
@@ -221,6 +223,7 @@ interface RequestOfRun {
   stalled_behind_decoding_ns: number;
   stalled_idle_ns: number;
   delivery_ns: number;
+  own_work_ns: number;
 }
 
 interface FirstTokenCauses {
@@ -235,6 +238,7 @@ interface FirstTokenCauses {
   stalled_behind_decoding_ns: number;
   stalled_idle_ns: number;
   delivery_ns: number;
+  own_work_ns: number;
 }
 
 interface TimelineStep {
@@ -255,6 +259,12 @@ interface TimelineWork {
   start_ns: number;
   end_ns: number;
   own_prompt: number;
+}
+
+interface TimelineOwnWork {
+  request: number;
+  start_ns: number;
+  end_ns: number;
 }
 
 interface SlowSteps {

@@ -5,6 +5,7 @@ interface Held {
   "brick-facts": BrickFact[];
   causes: Cause[];
   "request-excess": string;
+  "requests-from": string;
   timeline: Timeline;
   graph: PassGraph;
   kernels: Kernel[];
@@ -66,12 +67,15 @@ interface RequestTimeline {
   steps: number[][];
   work_columns: string[];
   works: number[][];
+  own_work_columns: string[];
+  own_works: number[][];
 }
 
 /** A request of the timeline as the script draws it. */
 interface ServedRequest {
   record: RequestOfRun;
   works: TimelineWork[];
+  ownWorks: TimelineOwnWork[];
   complete: boolean;
   /** Its number in the order of arrival, from 1. */
   number: number;
@@ -93,7 +97,7 @@ interface Served {
   fromNs: number;
   toNs: number;
   /** The indices of causes. */
-  at: { queued: number; stalled: number; delivery: number; ownPrompt: number; decode: number; beside: number };
+  at: { queued: number; stalled: number; delivery: number; ownWork: number; ownPrompt: number; decode: number; beside: number };
 }
 
 /** The number of a bucket, and its samples. */

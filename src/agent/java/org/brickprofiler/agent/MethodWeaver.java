@@ -674,7 +674,8 @@ final class MethodWeaver {
             }
             case ARRIVAL -> {
                 code.add(Flow.copy(span.elements));
-                code.add(call("startArrival", "(Ljava/lang/Object;J)J"));
+                code.add(new LdcInsnNode(span.rule.arrival()));
+                code.add(call("startArrival", "(Ljava/lang/Object;JLjava/lang/String;)J"));
             }
             case FINISH -> {
                 code.add(Flow.copy(span.elements));
@@ -682,10 +683,12 @@ final class MethodWeaver {
             }
             case REQUEST -> {
                 code.add(Flow.copy(span.elements));
-                code.add(
-                        span.rule.request().isConstant()
-                                ? call("startRequest", "(J)J")
-                                : call("serveArrived", "(Ljava/lang/Object;J)J"));
+                if (span.rule.request().isConstant()) {
+                    code.add(new LdcInsnNode(span.rule.arrival()));
+                    code.add(call("startRequest", "(JLjava/lang/String;)J"));
+                } else {
+                    code.add(call("serveArrived", "(Ljava/lang/Object;J)J"));
+                }
             }
             case STEP, IN_STEP, MODEL, TASK -> {
                 code.add(Flow.copy(span.elements));

@@ -407,9 +407,9 @@ record Recorder(
     }
 
     @Override
-    public long startRequest(long promptTokens) {
+    public long startRequest(long promptTokens, String from) {
         reached.reach(Kind.REQUEST);
-        return requests.startRequest(promptTokens);
+        return requests.startRequest(promptTokens, from);
     }
 
     @Override
@@ -424,9 +424,9 @@ record Recorder(
     }
 
     @Override
-    public long startArrival(@Nullable Object key, long promptTokens) {
+    public long startArrival(@Nullable Object key, long promptTokens, String from) {
         reached.reach(Kind.ARRIVAL);
-        return requests.arrived(key, promptTokens);
+        return requests.arrived(key, promptTokens, from);
     }
 
     @Override

@@ -71,6 +71,12 @@ final class WovenRequests {
         private @Nullable Request request;
         private RequestRecorder.@Nullable Scope scope;
 
+        /** Whether only steps report the tokens of the request's prompt so far. */
+        private boolean lacksPrompt;
+
+        /** How many further calls began within the request. */
+        private long parts;
+
         /** Whether the step that is beginning belongs to the request. */
         private boolean inStep;
 
@@ -191,27 +197,39 @@ final class WovenRequests {
 
     /**
      * Records that a request arrives and that the calling thread begins to serve it. If the thread already serves a
-     * request, it continues to serve the earlier one.
+     * request, it continues to serve the earlier one: the call is a part of it, such as the method that generates within
+     * the method in which a server waits for its turn. The first such call reports the tokens of the prompt if the
+     * request does not know them; each further call counts as nested.
      *
      * @param promptTokens tokens of its prompt; {@link #UNKNOWN} if only its steps report them
+     * @param from the place from which it counts
      * @return a token for {@link #endRequest}; 0 if requests are not recorded
      */
-    long startRequest(long promptTokens) {
+    long startRequest(long promptTokens, String from) {
         RequestRecorder requests = recorder;
         if (requests == null) {
             return NONE;
         }
         Served mine = served.get();
         if (mine.depth > 0) {
-            nested.incrementAndGet();
+            startPart(mine, promptTokens, requests);
         } else {
-            serve(mine, new Request(arrive(promptTokens, requests)), requests);
+            serve(mine, new Request(arrive(promptTokens, from, requests)), promptTokens == UNKNOWN, requests);
         }
         return ++mine.depth;
     }
 
-    private long arrive(long promptTokens, RequestRecorder requests) {
-        long handle = requests.arrived(tokens(promptTokens));
+    private void startPart(Served mine, long promptTokens, RequestRecorder requests) {
+        if (mine.parts++ >= mine.depth) {
+            nested.incrementAndGet();
+        } else if (mine.request != null && mine.lacksPrompt && promptTokens != UNKNOWN) {
+            mine.lacksPrompt = false;
+            requests.tokenized(mine.request.handle(), tokens(promptTokens));
+        }
+    }
+
+    private long arrive(long promptTokens, String from, RequestRecorder requests) {
+        long handle = requests.arrived(tokens(promptTokens), from);
         if (promptTokens == UNKNOWN && handle != NONE) {
             requests.promptOfSteps(handle);
         }
@@ -242,14 +260,16 @@ final class WovenRequests {
                 if (promptTokens != UNKNOWN && request.handle() != NONE) {
                     requests.tokenized(request.handle(), tokens(promptTokens));
                 }
-                serve(mine, request, requests);
+                serve(mine, request, false, requests);
             }
         }
         return ++mine.depth;
     }
 
-    private void serve(Served mine, Request request, RequestRecorder requests) {
+    private void serve(Served mine, Request request, boolean lacksPrompt, RequestRecorder requests) {
         mine.epoch = epoch.get();
+        mine.lacksPrompt = lacksPrompt;
+        mine.parts = 0;
         long handle = request.handle();
         if (handle != NONE) {
             mine.request = request;
@@ -326,9 +346,10 @@ final class WovenRequests {
      *
      * @param key the object that identifies it
      * @param promptTokens tokens of its prompt; {@link #UNKNOWN} if only its steps report them
+     * @param from the place from which it counts
      * @return the request; 0 if it is not recorded
      */
-    long arrived(@Nullable Object key, long promptTokens) {
+    long arrived(@Nullable Object key, long promptTokens, String from) {
         RequestRecorder requests = recorder;
         if (requests == null) {
             return NONE;
@@ -338,7 +359,7 @@ final class WovenRequests {
             return NONE;
         }
         live.removeForgotten().forEach(each -> abandon(each, forgotten, requests));
-        long handle = arrive(promptTokens, requests);
+        long handle = arrive(promptTokens, from, requests);
         Request earlier = live.put(key, new Request(handle));
         if (earlier != null) {
             abandon(earlier, repeated, requests);
@@ -425,8 +446,8 @@ final class WovenRequests {
             say(
                     lines,
                     nested,
-                    "requests began within another one of the same thread, and count as parts of it: name one"
-                            + " method for each request under request:");
+                    "requests began within another one of the same thread after the first, and count as parts of it: name"
+                            + " one method for each request under request:");
             say(
                     lines,
                     unknown,

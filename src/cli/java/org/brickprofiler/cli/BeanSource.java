@@ -243,7 +243,11 @@ final class BeanSource implements TopSource {
                         (long) requests.get("waiting"),
                         (long) requests.get("running"),
                         latency(requests, "timeToFirstToken"),
-                        latency(requests, "timePerOutputToken")));
+                        latency(requests, "timePerOutputToken"),
+                        // A process with an earlier version does not state it.
+                        requests.containsKey("countedFrom")
+                                ? List.of((String[]) requests.get("countedFrom"))
+                                : List.of()));
     }
 
     private static CompositeData[] several(Map<String, Object> sums, String name) {

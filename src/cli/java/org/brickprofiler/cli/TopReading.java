@@ -72,6 +72,7 @@ record TopReading(
      * @param running requests that steps work on now
      * @param firstToken times to first token
      * @param perToken times per output token
+     * @param countedFrom the moments from which requests count
      */
     record Requests(
             long arrived,
@@ -79,7 +80,8 @@ record TopReading(
             long waiting,
             long running,
             LatencyDistribution firstToken,
-            LatencyDistribution perToken) {
+            LatencyDistribution perToken,
+            List<String> countedFrom) {
 
         /** Returns whether the engine announces requests: some have arrived, or did so before the last reset. */
         boolean areAnnounced() {
@@ -93,7 +95,8 @@ record TopReading(
                     waiting,
                     running,
                     firstToken.since(earlier.firstToken),
-                    perToken.since(earlier.perToken));
+                    perToken.since(earlier.perToken),
+                    countedFrom);
         }
     }
 
@@ -111,7 +114,8 @@ record TopReading(
                         requests.counts().waiting(),
                         requests.counts().running(),
                         requests.latencies().timeToFirstToken(),
-                        requests.latencies().timePerOutputToken()));
+                        requests.latencies().timePerOutputToken(),
+                        requests.countedFrom()));
     }
 
     static TopReading of(

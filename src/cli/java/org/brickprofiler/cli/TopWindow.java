@@ -13,6 +13,7 @@ import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.report.internal.TextTable;
 import org.brickprofiler.stats.LatencyDistribution;
 
@@ -88,7 +89,9 @@ final class TopWindow {
                 .append(number(requests.arrived() / seconds))
                 .append(" arrived and ")
                 .append(number(requests.finished() / seconds))
-                .append(" finished per second.\n");
+                .append(" finished per second.\n")
+                .append(RequestFields.countedFromText(requests.countedFrom()))
+                .append('\n');
         text.append(new TextTable<Latency>()
                         .left("latency", Latency::name, "")
                         .right("p50", each -> percentileCell(each.times(), 50), "")

@@ -256,18 +256,29 @@ public final class FleetPack {
                     .toList();
             if (paths.isEmpty()) {
                 engine.view(table, Objects.requireNonNull(EMPTY.get(table), table));
-            } else if (manifest.revision() == 0 && ADDED.containsKey(table)) {
+                continue;
+            }
+            List<String> missing = missingColumns(table);
+            if (missing.isEmpty()) {
+                engine.table(table, paths);
+            } else {
                 engine.table(table + "_as_packed", paths);
                 engine.view(
                         table,
-                        Objects.requireNonNull(ADDED.get(table)).stream()
+                        missing.stream()
                                 .map(column -> ", CAST(NULL AS BIGINT) AS " + column)
                                 .collect(Collectors.joining("", "SELECT *", " FROM " + table + "_as_packed")));
-            } else {
-                engine.table(table, paths);
             }
         }
         engine.view(PROBLEMS, problemRows());
+    }
+
+    /** Returns the columns that a table lacks because the pack has an earlier revision. */
+    private List<String> missingColumns(String table) {
+        return ADDED.stream()
+                .filter(added -> added.table.equals(table) && added.revision > manifest.revision())
+                .flatMap(added -> added.columns.stream())
+                .toList();
     }
 
     /** The table of requests without rows. */
@@ -288,16 +299,15 @@ public final class FleetPack {
     /** The tables that packs of earlier versions lack, without rows. */
     private static final Map<String, String> EMPTY = Map.of(REQUESTS, NO_REQUESTS, PHASES, NO_PHASES);
 
-    /** The columns that revision 1 added. */
-    private static final Map<String, List<String>> ADDED = Map.of(
-            "rank_window",
-            List.of("dropped", "pending"),
-            "brick_window",
-            List.of("unresolved"),
-            "step_window",
-            List.of("wall_ns"),
-            PHASES,
-            List.of("unresolved"));
+    /** Columns that a revision of the tables added. */
+    private record Added(String table, int revision, List<String> columns) {}
+
+    private static final List<Added> ADDED = List.of(
+            new Added("rank_window", 1, List.of("dropped", "pending")),
+            new Added("brick_window", 1, List.of("unresolved")),
+            new Added("step_window", 1, List.of("wall_ns")),
+            new Added(PHASES, 1, List.of("unresolved")),
+            new Added(REQUESTS, 2, List.of("own_work_ns")));
 
     private String problemRows() {
         String columns = "SELECT CAST(kind AS STRING) AS kind, CAST(run_id AS STRING) AS run_id,"

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * The content of a pack, as listed in {@code manifest.json}. Immutable.
  *
  * @param revision the revision of the tables: 0 in packs of versions that did not count unresolved, dropped and pending
- *     measurements
+ *     measurements, 1 in packs of versions that did not distinguish the own work of requests
  * @param profiles the number of files read, including those left out
  * @param identical the number of these files that are copies of others; copies count once
  * @param files every Parquet file
@@ -37,7 +37,7 @@ public record Manifest(long revision, long profiles, long identical, List<PackFi
     static final int SCHEMA_VERSION = 1;
 
     /** The revision of the tables within their version: the one that added columns last. */
-    static final int REVISION = 1;
+    static final int REVISION = 2;
 
     /** The name of the file in its folder. */
     static final String NAME = "manifest.json";

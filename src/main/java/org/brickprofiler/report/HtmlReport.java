@@ -234,7 +234,11 @@ public final class HtmlReport {
         if (!snapshot.requests().isRecorded()) {
             return "";
         }
-        String causes = element("causes", RequestFields::writeCauses);
+        String from = RequestFields.countedFromText(snapshot.requests().countedFrom());
+        String causes = element("causes", RequestFields::writeCauses)
+                + (snapshot.requests().hasRequests()
+                        ? element("requests-from", json -> json.writeString(from))
+                        : "");
         return RequestText.excess(snapshot.requests())
                 .map(sentence -> causes + element("request-excess", json -> json.writeString(sentence)))
                 .orElse(causes);

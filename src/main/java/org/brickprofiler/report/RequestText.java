@@ -14,6 +14,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.report.internal.TextTable;
 import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.Outcome;
@@ -114,6 +115,9 @@ final class RequestText {
             parts.add(count(counts.running()) + " running");
         }
         text.append("Requests: ").append(String.join(", ", parts)).append(".\n");
+        if (stats.hasRequests()) {
+            text.append(RequestFields.countedFromText(stats.countedFrom())).append('\n');
+        }
         RequestStats.Tokens tokens = stats.tokens();
         if (counts.allFinished() > 0) {
             text.append("Tokens of finished requests: ")

@@ -166,7 +166,7 @@ final class LiveRequests {
     // ---- arrival ----
 
     /** Adds a request, and returns its handle. If no slot is left, evicts the request that has been silent longest. */
-    long arrive(long atNs, long promptTokens) {
+    long arrive(long atNs, long promptTokens, String from) {
         if (live == MOST) {
             evict(silentLongest());
         }
@@ -185,7 +185,7 @@ final class LiveRequests {
         append(slot);
         live++;
         waiting++;
-        sums.arrived();
+        sums.arrived(from);
         return handle;
     }
 

@@ -64,6 +64,9 @@ public final class RequestRecorder {
 
     private static final int SALT_BOUND = 1 << 15;
 
+    private static final String ARRIVED = "the call of RequestRecorder.arrived";
+    private static final String ARRIVED_AT = "the moment given to RequestRecorder.arrivedAt";
+
     /** Begins at random, so that handles of another class loader or process are not taken for those of a recorder. */
     private static final AtomicInteger NEXT_SALT =
             new AtomicInteger(ThreadLocalRandom.current().nextInt());
@@ -324,12 +327,28 @@ public final class RequestRecorder {
      * @throws IllegalArgumentException when the number is negative
      */
     public long arrived(long promptTokens) {
+        return arrived(promptTokens, ARRIVED);
+    }
+
+    /**
+     * Records that a request arrives now, at a place of the engine that reports name. Any thread.
+     *
+     * @param promptTokens tokens of its prompt
+     * @param from the place, such as <i>the call of Llama.generate</i>; see {@link RequestStats#countedFrom}
+     * @return the request; 0 while recording is off
+     * @throws IllegalArgumentException when the number is negative, or the place is empty or contains a semicolon
+     */
+    public long arrived(long promptTokens, String from) {
         requireNotNegative("promptTokens", promptTokens);
+        if (from.isEmpty() || from.indexOf(';') >= 0) {
+            throw new IllegalArgumentException(
+                    "expected the place from which requests count, without a semicolon, found '" + from + "'");
+        }
         if (!on) {
             return 0;
         }
         synchronized (this) {
-            return on ? arrive(read(), promptTokens) : 0;
+            return on ? arrive(read(), promptTokens, from) : 0;
         }
     }
 
@@ -357,16 +376,16 @@ public final class RequestRecorder {
             long oldestNs = times.oldestNs() - epochNs.getAsLong();
             if (elapsedNs > nowNs - epochNs.getAsLong()) {
                 ignore(Ignored.FUTURE, elapsedNs);
-                return arrive(nowNs, promptTokens);
+                return arrive(nowNs, promptTokens, ARRIVED_AT);
             }
             if (elapsedNs < oldestNs) {
                 ignore(Ignored.TOO_EARLY, elapsedNs);
             }
-            return arrive(epochNs.getAsLong() + Math.max(oldestNs, elapsedNs), promptTokens);
+            return arrive(epochNs.getAsLong() + Math.max(oldestNs, elapsedNs), promptTokens, ARRIVED_AT);
         }
     }
 
-    private long arrive(long atNs, long promptTokens) {
+    private long arrive(long atNs, long promptTokens, String from) {
         if (live.live() == LiveRequests.MOST && !evictionLogged) {
             evictionLogged = true;
             LOG.warn(
@@ -374,7 +393,7 @@ public final class RequestRecorder {
                             + " Call finished for every request. Not logged again",
                     LiveRequests.MOST);
         }
-        return live.arrive(atNs, promptTokens);
+        return live.arrive(atNs, promptTokens, from);
     }
 
     /**

@@ -30,6 +30,8 @@ import org.brickprofiler.stats.LatencyDistribution;
  *     longest first
  * @param longestGaps the finished requests with the longest gaps between tokens, at most {@value #SLOWEST}, the longest
  *     first
+ * @param countedFrom the moments from which requests count, such as <i>the call of Llama.generate</i>, in alphabetical
+ *     order; queues before them are not seen. Empty in files of older versions
  */
 public record RequestStats(
         Counts counts,
@@ -38,7 +40,8 @@ public record RequestStats(
         Map<Cause, Long> causeNs,
         SortedMap<Integer, Map<Cause, Long>> firstTokenCauseNs,
         List<RequestRecord> slowestFirstTokens,
-        List<RequestRecord> longestGaps) {
+        List<RequestRecord> longestGaps,
+        List<String> countedFrom) {
 
     /** The number of slowest requests that are kept in each of the two lists. */
     public static final int SLOWEST = 16;
@@ -57,7 +60,7 @@ public record RequestStats(
 
     /** No requests. */
     public static final RequestStats NONE = new RequestStats(
-            Counts.NONE, Tokens.NONE, Latencies.NONE, Map.of(), Collections.emptySortedMap(), List.of(), List.of());
+            Counts.NONE, Tokens.NONE, Latencies.NONE, Map.of(), Collections.emptySortedMap(), List.of(), List.of(), List.of());
 
     /**
      * Numbers of requests. Immutable.
@@ -251,6 +254,33 @@ public record RequestStats(
         firstTokenCauseNs = Collections.unmodifiableSortedMap(byBucket);
         slowestFirstTokens = slowest(Objects.requireNonNull(slowestFirstTokens, "slowestFirstTokens"), BY_FIRST_TOKEN);
         longestGaps = slowest(Objects.requireNonNull(longestGaps, "longestGaps"), BY_GAP);
+        countedFrom = Objects.requireNonNull(countedFrom, "countedFrom").stream()
+                .distinct()
+                .sorted()
+                .toList();
+    }
+
+    /**
+     * Makes requests of which it is unknown from which moment they count.
+     *
+     * @param counts numbers of requests
+     * @param tokens tokens of the requests that finished
+     * @param latencies distributions of latencies
+     * @param causeNs the time of the requests that finished, by cause
+     * @param firstTokenCauseNs the time from arrival to first token by cause, by bucket
+     * @param slowestFirstTokens the finished requests with the longest times to first token
+     * @param longestGaps the finished requests with the longest gaps between tokens
+     * @throws IllegalArgumentException when a number is negative, or a bucket does not exist
+     */
+    public RequestStats(
+            Counts counts,
+            Tokens tokens,
+            Latencies latencies,
+            Map<Cause, Long> causeNs,
+            SortedMap<Integer, Map<Cause, Long>> firstTokenCauseNs,
+            List<RequestRecord> slowestFirstTokens,
+            List<RequestRecord> longestGaps) {
+        this(counts, tokens, latencies, causeNs, firstTokenCauseNs, slowestFirstTokens, longestGaps, List.of());
     }
 
     private static List<RequestRecord> slowest(Collection<RequestRecord> records, Comparator<RequestRecord> order) {
@@ -280,7 +310,8 @@ public record RequestStats(
                 causeNs,
                 firstTokenCauseNs,
                 slowestFirstTokens,
-                longestGaps);
+                longestGaps,
+                countedFrom);
     }
 
     /**
@@ -364,6 +395,8 @@ public record RequestStats(
         firstTokens.addAll(other.slowestFirstTokens);
         List<RequestRecord> gaps = new ArrayList<>(longestGaps);
         gaps.addAll(other.longestGaps);
+        List<String> from = new ArrayList<>(countedFrom);
+        from.addAll(other.countedFrom);
         return new RequestStats(
                 counts.plus(other.counts),
                 tokens.plus(other.tokens),
@@ -371,7 +404,8 @@ public record RequestStats(
                 sum(causeNs, other.causeNs),
                 byBucket,
                 firstTokens,
-                gaps);
+                gaps,
+                from);
     }
 
     /**
@@ -397,7 +431,8 @@ public record RequestStats(
                 difference(causeNs, earlier.causeNs),
                 byBucket,
                 firstTokens,
-                gaps);
+                gaps,
+                countedFrom);
     }
 
     private static Map<Cause, Long> sum(Map<Cause, Long> one, Map<Cause, Long> two) {

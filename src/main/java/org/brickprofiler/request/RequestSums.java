@@ -7,7 +7,9 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +33,12 @@ final class RequestSums {
 
     private final Slowest slowestFirstTokens = new Slowest(RequestRecord.FIRST_TOKEN);
     private final Slowest longestGaps = new Slowest(RequestRecord.LONGEST_GAP);
+
+    /** The moments from which requests count. */
+    private final SortedSet<String> countedFrom = new TreeSet<>();
+
+    /** The moment from which the latest request counts; empty before the first one. */
+    private String latestFrom = "";
 
     private long arrived;
     private long abandoned;
@@ -93,8 +101,13 @@ final class RequestSums {
         }
     }
 
-    void arrived() {
+    /** Counts an arrival, which is known from a moment on. */
+    void arrived(String from) {
         arrived++;
+        if (!from.equals(latestFrom)) {
+            latestFrom = from;
+            countedFrom.add(from);
+        }
     }
 
     void abandoned() {
@@ -166,7 +179,8 @@ final class RequestSums {
                 RequestRecord.byCause(causeNs, 0),
                 firstTokenCauses(),
                 slowestFirstTokens.records(),
-                longestGaps.records());
+                longestGaps.records(),
+                List.copyOf(countedFrom));
     }
 
     private SortedMap<Integer, Map<Cause, Long>> firstTokenCauses() {

@@ -37,11 +37,14 @@ function objects(columns, rows) {
 function served(written) {
   /** @type {TimelineWork[]} */
   const works = objects(written.work_columns, written.works);
+  /** @type {TimelineOwnWork[]} */
+  const ownWorks = objects(written.own_work_columns, written.own_works);
   /** @type {RequestOfRun[]} */
   const records = objects(written.request_columns, written.requests);
   /** @type {ServedRequest[]} */
-  const all = records.map((record) => ({ record, works: [], complete: true, number: 0 }));
+  const all = records.map((record) => ({ record, works: [], ownWorks: [], complete: true, number: 0 }));
   works.forEach((work) => all[work.request].works.push(work));
+  ownWorks.forEach((work) => all[work.request].ownWorks.push(work));
   written.incomplete.forEach((index) => {
     all[index].complete = false;
   });
@@ -112,7 +115,7 @@ function changesUpTo(times, ns) {
  * @param {ServedRequest} request
  * @param {(cause: number, fromNs: number, toNs: number, step: number) => void} visit
  */
-function eachSegment({ steps, waits, at }, { record, works, complete }, visit) {
+function eachSegment({ steps, waits, at }, { record, works, ownWorks, complete }, visit) {
   if (!complete) {
     return;
   }
@@ -120,6 +123,7 @@ function eachSegment({ steps, waits, at }, { record, works, complete }, visit) {
   const lastNs = record.output_tokens === 0 ? Infinity : record.arrived_ns + record.time_to_first_token_ns + record.first_to_last_token_ns;
   let nowNs = record.arrived_ns;
   let isQueued = true;
+  let nextOwnWork = 0;
 
   /**
    * @param {number} toNs
@@ -130,6 +134,21 @@ function eachSegment({ steps, waits, at }, { record, works, complete }, visit) {
       take(at.delivery, toNs, -1);
       return;
     }
+    while (nowNs < toNs) {
+      while (nextOwnWork < ownWorks.length && ownWorks[nextOwnWork].end_ns <= nowNs) {
+        nextOwnWork++;
+      }
+      const own = ownWorks[nextOwnWork];
+      if (own && own.start_ns <= nowNs) {
+        take(at.ownWork, Math.min(own.end_ns, toNs), -1);
+      } else {
+        waitBehindOthers(own ? Math.min(own.start_ns, toNs) : toNs);
+      }
+    }
+  }
+
+  /** @param {number} toNs */
+  function waitBehindOthers(toNs) {
     const first = isQueued ? at.queued : at.stalled;
     for (let i = changesUpTo(waits.times, nowNs); nowNs < toNs; i++) {
       const kind = i === 0 ? 2 : waits.kinds[i - 1];
@@ -186,6 +205,7 @@ function servedOf(written) {
       queued: number("queued_behind_prompts_ns"),
       stalled: number("stalled_behind_prompts_ns"),
       delivery: number("delivery_ns"),
+      ownWork: number("own_work_ns"),
       ownPrompt: number("own_prompt_ns"),
       decode: number("decode_ns"),
       beside: number("decode_beside_prompts_ns"),
@@ -903,9 +923,11 @@ function requestsSection() {
     return "";
   }
   const excess = held("request-excess");
+  const from = held("requests-from");
   return section(
     "Requests",
     excess === undefined ? "" : note(excess),
+    from === undefined ? "" : note(from),
     html("div", { class: "beside" }, latencyTable(requests), causeTable(requests)),
     written === undefined ? "" : requestTimeline(written),
   );

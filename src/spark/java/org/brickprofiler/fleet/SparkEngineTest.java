@@ -38,7 +38,7 @@ final class SparkEngineTest {
                 wall_ns AS stalled_behind_prompts_ns, wall_ns AS queued_behind_decoding_ns,
                 wall_ns AS stalled_behind_decoding_ns, wall_ns AS queued_idle_ns, wall_ns AS stalled_idle_ns,
                 wall_ns AS own_prompt_ns, wall_ns AS decode_ns, wall_ns AS decode_beside_prompts_ns,
-                wall_ns AS delivery_ns
+                wall_ns AS delivery_ns, wall_ns AS own_work_ns
             FROM rank_window""";
 
     /** The simulated ranks have no phases: half of the samples of each brick belong to steps of decoding. */

@@ -138,8 +138,8 @@ final class Woven {
         }
 
         @Override
-        public long startRequest(long promptTokens) {
-            return recorder.startRequest(promptTokens);
+        public long startRequest(long promptTokens, String from) {
+            return recorder.startRequest(promptTokens, from);
         }
 
         @Override
@@ -153,8 +153,8 @@ final class Woven {
         }
 
         @Override
-        public long startArrival(@Nullable Object key, long promptTokens) {
-            return recorder.startArrival(key, promptTokens);
+        public long startArrival(@Nullable Object key, long promptTokens, String from) {
+            return recorder.startArrival(key, promptTokens, from);
         }
 
         @Override

@@ -229,17 +229,19 @@ class WovenRequestsTest {
 
         requests.inStep("unknown", 0, 1);
         requests.finished(Outcome.COMPLETED, requests.take("unknown"));
-        requests.arrived("one", 1);
-        requests.arrived("one", 1);
+        requests.arrived("one", 1, "here");
+        requests.arrived("one", 1, "here");
         for (int i = 0; i < 1 << 16; i++) {
-            requests.arrived(i, 1);
+            requests.arrived(i, 1, "here");
         }
-        long depth = requests.startRequest(1);
-        requests.endRequest(Outcome.COMPLETED, requests.startRequest(1));
+        long depth = requests.startRequest(1, "here");
+        for (int part = 0; part < 2; part++) {
+            requests.endRequest(Outcome.COMPLETED, requests.startRequest(1, "here"));
+        }
         assertThat(requests.summary())
                 .containsExactly(
-                        "1 requests began within another one of the same thread, and count as parts of it: name one"
-                                + " method for each request under request:",
+                        "1 requests began within another one of the same thread after the first, and count as parts of it:"
+                                + " name one method for each request under request:",
                         "2 calls changed nothing, since their objects had not arrived as requests, or had finished",
                         "1 objects arrived again before they had finished, and their earlier requests were given up",
                         "1 requests were given up without a finish: finished: misses a way in which a request ends");
@@ -262,7 +264,7 @@ class WovenRequestsTest {
         RequestRecorder recorder = profiler.requests();
         WovenRequests requests = new WovenRequests(recorder, new AgentLosses(message -> {}));
 
-        long one = requests.arrived("one", WovenRequests.UNKNOWN);
+        long one = requests.arrived("one", WovenRequests.UNKNOWN, "here");
         requests.inStep("one", 5, 0);
         profiler.beginStep(StepInfo.prefill(5));
         requests.inStep("one", 5, 0);

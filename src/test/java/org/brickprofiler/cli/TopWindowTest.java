@@ -49,7 +49,8 @@ class TopWindowTest {
                         3,
                         4,
                         LatencyDistribution.ofCounts(500, new long[] {n, n / 10}),
-                        LatencyDistribution.ofCounts(300, new long[] {n / 10})));
+                        LatencyDistribution.ofCounts(300, new long[] {n / 10}),
+                        List.of("the call of Llama.generate")));
     }
 
     @Spec("25.16")
@@ -76,7 +77,7 @@ class TopWindowTest {
     @Test
     void saysThatTheProfilerWasOffAndThatNothingWasRecorded() {
         TopReading.Requests none =
-                new TopReading.Requests(0, 0, 0, 0, LatencyDistribution.EMPTY, LatencyDistribution.EMPTY);
+                new TopReading.Requests(0, 0, 0, 0, LatencyDistribution.EMPTY, LatencyDistribution.EMPTY, List.of());
         window.add(TopReading.of(BEGIN_MS, BEGIN_MS, 5, List.of(), Map.of(), none));
         window.add(TopReading.of(BEGIN_MS, BEGIN_MS + 1_000, 5, List.of(), Map.of(), none));
         assertThat(window.render()).isEqualTo("""
@@ -95,7 +96,7 @@ class TopWindowTest {
     @Test
     void showsTheRequestsThatArrivedBeforeAReset() {
         TopReading.Requests live =
-                new TopReading.Requests(0, 0, 1, 4, LatencyDistribution.EMPTY, LatencyDistribution.EMPTY);
+                new TopReading.Requests(0, 0, 1, 4, LatencyDistribution.EMPTY, LatencyDistribution.EMPTY, List.of());
         window.add(TopReading.of(BEGIN_MS, BEGIN_MS, 5, List.of(), Map.of(), live));
         window.add(TopReading.of(BEGIN_MS, BEGIN_MS + 1_000, 6, List.of(), Map.of(), live));
         assertThat(window.render())

@@ -106,9 +106,10 @@ public final class Bridge {
          * to it.
          *
          * @param promptTokens tokens of its prompt; {@link Long#MIN_VALUE} if only its steps report them
+         * @param from the place from which it counts
          * @return a token for {@link #endRequest}; 0 if the request is not recorded
          */
-        long startRequest(long promptTokens);
+        long startRequest(long promptTokens, String from);
 
         /**
          * Begins to serve a request that has arrived: until its end, the steps of the calling thread belong to it.
@@ -132,9 +133,10 @@ public final class Bridge {
          *
          * @param key the object that identifies it
          * @param promptTokens tokens of its prompt; {@link Long#MIN_VALUE} if only its steps report them
+         * @param from the place from which it counts
          * @return the request; 0 if it is not recorded
          */
-        long startArrival(@Nullable Object key, long promptTokens);
+        long startArrival(@Nullable Object key, long promptTokens, String from);
 
         /**
          * Begins the method within which a request ends.
@@ -407,11 +409,12 @@ public final class Bridge {
      * Records that a request arrives and that the calling thread begins to serve it.
      *
      * @param promptTokens tokens of its prompt; {@link Long#MIN_VALUE} if only its steps report them
+     * @param from the place from which it counts
      * @return a token for {@link #endRequest}
      */
-    public static long startRequest(long promptTokens) {
+    public static long startRequest(long promptTokens, String from) {
         try {
-            return Holder.SINK.startRequest(promptTokens);
+            return Holder.SINK.startRequest(promptTokens, from);
         } catch (Throwable failed) {
             return failed(failed);
         }
@@ -451,11 +454,12 @@ public final class Bridge {
      *
      * @param key the object that identifies it
      * @param promptTokens tokens of its prompt; {@link Long#MIN_VALUE} if only its steps report them
+     * @param from the place from which it counts
      * @return the request
      */
-    public static long startArrival(@Nullable Object key, long promptTokens) {
+    public static long startArrival(@Nullable Object key, long promptTokens, String from) {
         try {
-            return Holder.SINK.startArrival(key, promptTokens);
+            return Holder.SINK.startArrival(key, promptTokens, from);
         } catch (Throwable failed) {
             return failed(failed);
         }

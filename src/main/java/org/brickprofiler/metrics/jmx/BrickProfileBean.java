@@ -366,6 +366,11 @@ public final class BrickProfileBean implements BrickProfileMXBean {
         public Latency getTimePerOutputToken() {
             return new LatencyView(stats.latencies().timePerOutputToken());
         }
+
+        @Override
+        public String[] getCountedFrom() {
+            return stats.countedFrom().toArray(String[]::new);
+        }
     }
 
     private record CategoryView(BrickCategory category, CategoryStats stats, long baseNs) implements Category {

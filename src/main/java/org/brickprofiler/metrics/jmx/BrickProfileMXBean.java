@@ -220,6 +220,13 @@ public interface BrickProfileMXBean {
          * @return its distribution
          */
         Latency getTimePerOutputToken();
+
+        /**
+         * Returns the moments from which requests count; queues before them are not seen.
+         *
+         * @return such as <i>the call of Llama.generate</i>; empty without requests
+         */
+        String[] getCountedFrom();
     }
 
     /**

@@ -478,7 +478,8 @@ public final class ProfileFields {
                 RequestFields.REQUEST,
                 RequestFields.FIRST_TOKEN,
                 RequestFields.TIMELINE_STEP,
-                RequestFields.TIMELINE_WORK);
+                RequestFields.TIMELINE_WORK,
+                RequestFields.TIMELINE_OWN_WORK);
     }
 
     private static Object relativeError(JsonInput input, String key) throws IOException {

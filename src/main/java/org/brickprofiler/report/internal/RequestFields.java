@@ -24,6 +24,8 @@ import org.brickprofiler.stats.LatencyDistribution;
 /** The fields of requests in a profile. Stateless; any thread. */
 public final class RequestFields {
 
+    private static final String SEPARATOR = "; ";
+
     /** The fields of a request that has finished. */
     public static final Fields<RequestRecord> REQUEST = withCauses(
             new Fields.Builder<RequestRecord>("request")
@@ -162,7 +164,13 @@ public final class RequestFields {
             fields.sum(lower(outcome), "requests that ended with this outcome", stats -> stats.counts()
                     .finished(outcome));
         }
-        fields.sum("abandoned", "requests that were given up without a finish", stats -> stats.counts()
+        fields.optionalText(
+                        "counted_from",
+                        "moments from which requests count, separated by semicolons; queues before them are not seen",
+                        stats -> stats.countedFrom().isEmpty()
+                                ? Optional.empty()
+                                : Optional.of(String.join(SEPARATOR, stats.countedFrom())))
+                .sum("abandoned", "requests that were given up without a finish", stats -> stats.counts()
                         .abandoned())
                 .sum("ignored_calls", "calls that did not fit their request or step", stats -> stats.counts()
                         .ignoredCalls())
@@ -357,6 +365,7 @@ public final class RequestFields {
                 throw input.error("bucket " + entry.getKey() + " of the causes up to the first token occurs twice");
             }
         }
+        String from = row.get(String.class, "counted_from");
         return new RequestStats(
                 new RequestStats.Counts(
                         row.whole("arrived"),
@@ -376,7 +385,19 @@ public final class RequestFields {
                 causes(row),
                 firstTokens,
                 list(row, "slowest_first_tokens"),
-                list(row, "longest_gaps"));
+                list(row, "longest_gaps"),
+                from == null ? List.of() : List.of(from.split(SEPARATOR, -1)));
+    }
+
+    /**
+     * Returns the sentence of reports on the moments from which requests count.
+     *
+     * @param countedFrom the moments, as in {@link RequestStats#countedFrom}
+     * @return a sentence
+     */
+    public static String countedFromText(List<String> countedFrom) {
+        String moments = countedFrom.isEmpty() ? "an unknown moment" : String.join(", ", countedFrom);
+        return "Requests count from " + moments + "; queues before it are not seen.";
     }
 
     @SuppressWarnings("unchecked") // the field of this key has read them

@@ -38,7 +38,11 @@ class FormatDocumentTest {
                     "A row of `request_timeline.steps`, whose columns are `step_columns`; `requests` beside it are rows of "
                             + "requests, with the columns `request_columns`. Requests whose steps are no longer known are "
                             + "listed in `incomplete`, by their index."),
-            Map.entry("work on a request", "A row of `request_timeline.works`, whose columns are `work_columns`."));
+            Map.entry("work on a request", "A row of `request_timeline.works`, whose columns are `work_columns`."),
+            Map.entry(
+                    "own work on a request",
+                    "A row of `request_timeline.own_works`, whose columns are `own_work_columns`: work of the thread that"
+                            + " serves the request, outside of its steps. Files of older versions have none."));
 
     /** The names of the records in the scripts of pages; a step is a row there, and the script makes its object. */
     private static final Map<String, String> INTERFACES = Map.ofEntries(
@@ -59,6 +63,7 @@ class FormatDocumentTest {
             Map.entry("causes up to the first token", "FirstTokenCauses"),
             Map.entry("step of the time line", "TimelineStep"),
             Map.entry("work on a request", "TimelineWork"),
+            Map.entry("own work on a request", "TimelineOwnWork"),
             Map.entry("slow steps", "SlowSteps"),
             Map.entry("phase of slow steps", "SlowPhase"),
             Map.entry("slow step", "SlowStep"),
