@@ -373,7 +373,8 @@ record WeaveRule(
     /** Returns the place from which a request counts whose span begins, in words. */
     String arrival() {
         String name = target.className();
-        String method = name.substring(Math.max(name.lastIndexOf('.'), name.lastIndexOf('$')) + 1) + '.' + target.method();
+        String method =
+                name.substring(Math.max(name.lastIndexOf('.'), name.lastIndexOf('$')) + 1) + '.' + target.method();
         String place = from.equals(Anchor.ENTRY) ? "the call of " + method : "a call " + from + " in " + method;
         return place.replace(';', ',');
     }

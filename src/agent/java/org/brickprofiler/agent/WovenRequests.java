@@ -74,6 +74,9 @@ final class WovenRequests {
         /** Whether only steps report the tokens of the request's prompt so far. */
         private boolean lacksPrompt;
 
+        /** The place from which the request counts; empty if it had arrived before. */
+        private String from = "";
+
         /** How many further calls began within the request. */
         private long parts;
 
@@ -197,9 +200,10 @@ final class WovenRequests {
 
     /**
      * Records that a request arrives and that the calling thread begins to serve it. If the thread already serves a
-     * request, it continues to serve the earlier one: the call is a part of it, such as the method that generates within
-     * the method in which a server waits for its turn. The first such call reports the tokens of the prompt if the
-     * request does not know them; each further call counts as nested.
+     * request, it continues to serve the earlier one: the call is a part of it, such as the method that generates
+     * within the method in which a server waits for its turn. The first call of another place reports the tokens of the
+     * prompt if the request does not know them. A further one, and one of the same place, is counted as a loss, because
+     * it may be a request.
      *
      * @param promptTokens tokens of its prompt; {@link #UNKNOWN} if only its steps report them
      * @param from the place from which it counts
@@ -212,15 +216,16 @@ final class WovenRequests {
         }
         Served mine = served.get();
         if (mine.depth > 0) {
-            startPart(mine, promptTokens, requests);
+            startPart(mine, promptTokens, from, requests);
         } else {
+            mine.from = from;
             serve(mine, new Request(arrive(promptTokens, from, requests)), promptTokens == UNKNOWN, requests);
         }
         return ++mine.depth;
     }
 
-    private void startPart(Served mine, long promptTokens, RequestRecorder requests) {
-        if (mine.parts++ >= mine.depth) {
+    private void startPart(Served mine, long promptTokens, String from, RequestRecorder requests) {
+        if (mine.parts++ >= mine.depth || from.equals(mine.from)) {
             nested.incrementAndGet();
         } else if (mine.request != null && mine.lacksPrompt && promptTokens != UNKNOWN) {
             mine.lacksPrompt = false;
@@ -260,6 +265,7 @@ final class WovenRequests {
                 if (promptTokens != UNKNOWN && request.handle() != NONE) {
                     requests.tokenized(request.handle(), tokens(promptTokens));
                 }
+                mine.from = "";
                 serve(mine, request, false, requests);
             }
         }
@@ -446,8 +452,8 @@ final class WovenRequests {
             say(
                     lines,
                     nested,
-                    "requests began within another one of the same thread after the first, and count as parts of it: name"
-                            + " one method for each request under request:");
+                    "requests began within another one of the same thread, and count as parts of it: name one"
+                            + " method for each request under request:");
             say(
                     lines,
                     unknown,

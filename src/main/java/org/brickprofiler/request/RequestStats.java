@@ -60,7 +60,14 @@ public record RequestStats(
 
     /** No requests. */
     public static final RequestStats NONE = new RequestStats(
-            Counts.NONE, Tokens.NONE, Latencies.NONE, Map.of(), Collections.emptySortedMap(), List.of(), List.of(), List.of());
+            Counts.NONE,
+            Tokens.NONE,
+            Latencies.NONE,
+            Map.of(),
+            Collections.emptySortedMap(),
+            List.of(),
+            List.of(),
+            List.of());
 
     /**
      * Numbers of requests. Immutable.

@@ -2,6 +2,7 @@ package org.brickprofiler.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import java.lang.reflect.Array;
 import java.lang.reflect.InvocationTargetException;
@@ -234,14 +235,12 @@ class WovenRequestsTest {
         for (int i = 0; i < 1 << 16; i++) {
             requests.arrived(i, 1, "here");
         }
-        long depth = requests.startRequest(1, "here");
-        for (int part = 0; part < 2; part++) {
-            requests.endRequest(Outcome.COMPLETED, requests.startRequest(1, "here"));
-        }
+        long depth = requests.startRequest(1, "there");
+        requests.endRequest(Outcome.COMPLETED, requests.startRequest(1, "there"));
         assertThat(requests.summary())
                 .containsExactly(
-                        "1 requests began within another one of the same thread after the first, and count as parts of it:"
-                                + " name one method for each request under request:",
+                        "1 requests began within another one of the same thread, and count as parts of it: name one"
+                                + " method for each request under request:",
                         "2 calls changed nothing, since their objects had not arrived as requests, or had finished",
                         "1 objects arrived again before they had finished, and their earlier requests were given up",
                         "1 requests were given up without a finish: finished: misses a way in which a request ends");
@@ -254,6 +253,38 @@ class WovenRequestsTest {
                 .containsExactly(
                         "65537 requests were under way at the end of the warm-up or at a reset, and do not count");
         assertThat(recorder.stats().counts().ignoredCalls()).isZero();
+    }
+
+    /** A server waits for its turn in a method of its own, and generates in another one. */
+    @Spec("22.24")
+    @Test
+    void aRequestCountsFromTheOuterOfTwoMethodsAndHasThePromptOfTheInnerOne() {
+        BrickProfiler profiler = BrickProfiler.enabled();
+        RequestRecorder recorder = profiler.requests();
+        WovenRequests requests = new WovenRequests(recorder, new AgentLosses(message -> {}));
+
+        for (int i = 0; i < 2; i++) {
+            long outer = requests.startRequest(WovenRequests.UNKNOWN, "the call of Server.generate");
+            long inner = requests.startRequest(7, "the call of Llama.generate");
+            requests.stepBegins();
+            profiler.beginStep(StepInfo.prefill(7));
+            profiler.endPass();
+            requests.endRequest(Outcome.COMPLETED, inner);
+            requests.endRequest(Outcome.COMPLETED, outer);
+        }
+
+        assertThat(requests.summary()).isEmpty();
+        assertThat(recorder.recent())
+                .extracting(RequestRecord::promptTokens, RequestRecord::outputTokens)
+                .containsExactly(tuple(7L, 1L), tuple(7L, 1L));
+        assertThat(recorder.stats().countedFrom()).containsExactly("the call of Server.generate");
+
+        long outer = requests.startRequest(WovenRequests.UNKNOWN, "the call of Server.generateAll");
+        for (int i = 0; i < 3; i++) {
+            requests.endRequest(Outcome.COMPLETED, requests.startRequest(1, "the call of Llama.generate"));
+        }
+        requests.endRequest(Outcome.FAILED, outer);
+        assertThat(requests.summary()).singleElement().asString().startsWith("2 requests began within another one");
     }
 
     /** A call at the wrong place does not make the prompt longer. */

@@ -9,6 +9,7 @@ import java.time.Instant;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
@@ -46,6 +47,27 @@ final class JsonReportReaderTest {
         assertThat(JsonReport.read(Golden.path("device.json"))).isEqualTo(Samples.device());
         assertThat(JsonReport.read(Golden.path("steps.json"))).isEqualTo(Samples.steps());
         assertThat(JsonReport.read(Golden.path("requests.json"))).isEqualTo(Samples.requests());
+    }
+
+    /** Files of versions that did not distinguish own work. */
+    @Spec("25.19")
+    @Test
+    void requestsOfOlderVersionsAreRead() throws IOException {
+        ProfileSnapshot old = JsonReport.read(Golden.path("requests-without-own-work.json"));
+        RequestStats now = Samples.requests().requests();
+        assertThat(now.countedFrom()).containsExactly("the call of RequestRecorder.arrived");
+        assertThat(old.requests())
+                .isEqualTo(new RequestStats(
+                        now.counts(),
+                        now.tokens(),
+                        now.latencies(),
+                        now.causeNs(),
+                        now.firstTokenCauseNs(),
+                        now.slowestFirstTokens(),
+                        now.longestGaps()));
+        assertThat(old.requestTimeline()).isEqualTo(Samples.requests().requestTimeline());
+        assertThat(TextReport.render(old))
+                .contains("Requests count from an unknown moment; queues before it are not seen.");
     }
 
     @Spec("8.2")

@@ -2,6 +2,8 @@ package org.brickprofiler.request;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -48,6 +50,122 @@ final class RequestRecorderTest {
 
     private long ignored() {
         return requests.stats().counts().ignoredCalls();
+    }
+
+    /** A recorder whose threads work as long as they wait, and 40 ns more. */
+    private RequestRecorder working() {
+        RequestRecorder working = new RequestRecorder(clock, () -> 50, new RequestRecorder.OwnWork() {
+            private long sinceNs;
+
+            @Override
+            public void begin(long atNs) {
+                sinceNs = atNs;
+            }
+
+            @Override
+            public long endNs(long atNs) {
+                return Math.min(40, atNs - sinceNs);
+            }
+        });
+        working.enable();
+        return working;
+    }
+
+    @Spec("25.18")
+    @Test
+    void ownWorkOfNestedScopesIsThatOfTheInnerRequest() {
+        RequestRecorder working = working();
+        long one = working.arrived(0);
+        long other = working.arrived(0);
+        RequestRecorder.Scope outer = working.serve(one);
+        clock.advance(10);
+        RequestRecorder.Scope inner = working.serve(other);
+        clock.advance(20);
+        inner.close();
+        inner.close();
+        clock.advance(5);
+        outer.close();
+        clock.advance(100);
+        working.finished(one, Outcome.COMPLETED);
+        working.finished(other, Outcome.COMPLETED);
+
+        assertThat(working.recent())
+                .extracting(record -> record.causeNs(Cause.OWN_WORK), record -> record.causeNs(Cause.QUEUED_IDLE))
+                .containsExactly(tuple(15L, 120L), tuple(20L, 115L));
+    }
+
+    /** Nobody knows how long the serving thread has worked by then. */
+    @Spec("25.18")
+    @Test
+    void ofARequestThatAnotherThreadFinishesOnlyWorkBeforeItsLastStepIsKnown() throws Exception {
+        RequestRecorder working = working();
+        long request = working.arrived(0);
+        RequestRecorder.Scope scope = working.serve(request);
+        clock.advance(70);
+        long step = working.stepBegan(DECODING, 0, clock.now());
+        clock.advance(3);
+        working.stepAbandoned(step, clock.now());
+        clock.advance(50);
+        Thread other = new Thread(() -> working.finished(request, Outcome.CANCELLED));
+        other.start();
+        other.join();
+        scope.close();
+
+        RequestRecord record = working.recent().get(0);
+        assertThat(record.causeNs(Cause.OWN_WORK)).isEqualTo(40);
+        assertThat(record.causeNs(Cause.QUEUED_IDLE)).isEqualTo(30 + 50);
+        assertThat(record.causeNs(Cause.QUEUED_BEHIND_DECODING)).isEqualTo(3);
+    }
+
+    /** The sums at the end of the work are no longer remembered: the work counts later. */
+    @Spec("25.18")
+    @Test
+    void ownWorkBeforeVeryManyStepsCountsFromTheOldestThatIsRemembered() throws Exception {
+        RequestRecorder working = working();
+        long request = working.arrived(0);
+        RequestRecorder.Scope scope = working.serve(request);
+        clock.advance(100);
+        Thread engine = new Thread(() -> {
+            for (int i = 0; i < StepTimes.BOUNDARIES; i++) {
+                long step = working.stepBegan(DECODING, 0, clock.now());
+                clock.advance(3);
+                working.stepEnded(step, clock.now(), 0);
+                clock.advance(1);
+            }
+        });
+        engine.start();
+        engine.join();
+        scope.close();
+        working.finished(request, Outcome.CANCELLED);
+
+        RequestRecord record = working.recent().get(0);
+        assertThat(record.durationNs()).isEqualTo(100 + 4 * StepTimes.BOUNDARIES);
+        // Ten steps of 4 ns have 30 ns of the work.
+        assertThat(record.causeNs())
+                .containsEntry(Cause.OWN_WORK, 40L)
+                .containsEntry(Cause.QUEUED_BEHIND_DECODING, 3L * StepTimes.BOUNDARIES - 30)
+                .containsEntry(Cause.QUEUED_IDLE, 100L + StepTimes.BOUNDARIES - 10);
+        List<RequestTimeline.Segment> segments =
+                working.timeline().get().segments().get(0);
+        assertThat(RequestRecord.everyCause(RequestTimeline.causeNs(segments))).isEqualTo(record.causeNs());
+    }
+
+    @Spec("25.19")
+    @Test
+    void aProfileStatesFromWhichMomentsRequestsCount() {
+        assertThat(requests.stats().countedFrom()).isEmpty();
+        requests.arrived(1, "the call of Server.submit");
+        requests.arrived(1, "the call of Server.submit");
+        requests.arrivedAt(0, 1);
+        assertThat(requests.statsAndReset().countedFrom())
+                .containsExactly("the call of Server.submit", "the moment given to RequestRecorder.arrivedAt");
+        requests.arrived(1);
+        RequestStats later = requests.stats();
+        assertThat(later.countedFrom()).containsExactly("the call of RequestRecorder.arrived");
+        assertThat(later.merge(RequestStats.NONE).merge(later).countedFrom()).isEqualTo(later.countedFrom());
+        assertThatThrownBy(() -> requests.arrived(1, "a; b"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("'a; b'");
     }
 
     @Spec("25.4")
