@@ -11,6 +11,7 @@ import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestStats;
@@ -55,7 +56,7 @@ class GpuLlama3RulesIT {
             }
 
             public final class InferenceEngine {
-                static int generateTokensLlama(Object model, Object state, int start, List<Integer> prompt, IntSupplier sampler, int count) {
+                public static int generateTokensLlama(Object model, Object state, int start, List<Integer> prompt, IntSupplier sampler, int count) {
                     int token = 1;
                     int done = 0;
                     for (int position = start, given = 0; given < count; position++) {
@@ -104,6 +105,41 @@ class GpuLlama3RulesIT {
                         generateTokensQwen3("", "", 0, prompt, sampler, 3);
                     }
                     System.out.println(firstNs[0] / 1000);
+                }
+            }
+            """;
+
+    /** A server whose callers wait for each other inside a lock. The second one arrives while the first is served. */
+    private static final String SERVER = """
+            package org.beehive.gpullama3.server;
+
+            import java.util.List;
+            import java.util.function.IntConsumer;
+            import java.util.function.IntSupplier;
+            import org.beehive.gpullama3.inference.InferenceEngine;
+
+            public final class InferenceService {
+                private final Object lock = new Object();
+
+                int generate(List<Integer> prompt, IntSupplier sampler) {
+                    synchronized (lock) {
+                        return InferenceEngine.generateTokensLlama("", "", 0, prompt, sampler, 3);
+                    }
+                }
+
+                public static void main(String[] args) throws Exception {
+                    InferenceService service = new InferenceService();
+                    Thread second = new Thread(() -> service.generate(List.of(2), () -> 1));
+                    service.generate(List.of(2), () -> {
+                        if (second.getState() == Thread.State.NEW) {
+                            second.start();
+                            while (second.getState() != Thread.State.BLOCKED) {
+                                Thread.onSpinWait();
+                            }
+                        }
+                        return 1;
+                    });
+                    second.join();
                 }
             }
             """;
@@ -224,5 +260,30 @@ class GpuLlama3RulesIT {
         double tokens = profile.facts().tokensPerSec().orElseThrow() * (prefill.totalNs() + decode.totalNs()) / 1e9;
         // The steps nearly fill the wall time, unless the machine is busy with something else.
         assertThat(tokens).as("tokens in the time of the steps").isPositive().isLessThan(3.001);
+    }
+
+    /** The second client waits for two passes of 20 ms, in which the first one decodes. */
+    @Spec("22.27")
+    @Test
+    void theWaitForTheLockOfTheServerIsTimeInTheQueue() throws Exception {
+        AgentIT.compile(folder, "org/beehive/gpullama3/inference/InferenceEngine.java", ENGINE);
+        String name = "org.beehive.gpullama3.server.InferenceService";
+        Path classes = AgentIT.compile(folder, name.replace('.', '/') + ".java", SERVER);
+        ChildProcess.java()
+                .jvmOptions(List.of("-javaagent:" + AgentIT.JAR + "=rules=gpullama3,out=run.json"))
+                .jvmOptions(List.of("-cp", classes.toString(), name))
+                .without(AgentOptions.OUT_VARIABLE)
+                .in(folder)
+                .run()
+                .assertSucceeded();
+
+        RequestStats requests = JsonReport.read(folder.resolve("run.json")).requests();
+        assertThat(requests.counts().finished(Outcome.COMPLETED)).isEqualTo(2);
+        assertThat(requests.countedFrom()).containsExactly("the call of InferenceService.generate");
+        assertThat(requests.causeNs(Cause.QUEUED_BEHIND_DECODING)).isGreaterThanOrEqualTo(40_000_000);
+        assertThat(requests.slowestFirstTokens().get(0).causeNs(Cause.QUEUED_BEHIND_DECODING))
+                .isGreaterThanOrEqualTo(40_000_000);
+        assertThat(JsonReport.read(folder.resolve("run.json")).facts().disturbances())
+                .noneMatch(remark -> remark.contains("within another one"));
     }
 }

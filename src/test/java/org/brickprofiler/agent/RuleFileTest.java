@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -366,5 +367,32 @@ class RuleFileTest {
         assertThatThrownBy(() -> RuleFile.read(large)).hasMessageContaining("more than 10000000 bytes are too many");
         Path binary = Files.write(folder.resolve("binary.yaml"), new byte[] {'#', (byte) 0xff});
         assertThatThrownBy(() -> RuleFile.read(binary)).hasMessageContaining("it is no text in UTF-8");
+    }
+
+    /** The recipes for servers; those of objects go together with the rules before them. */
+    @Spec("22.24")
+    @Test
+    void theRecipesOfTheAgentsPageAreRules() throws IOException {
+        String page = Files.readString(Path.of("docs", "AGENT.md"));
+        List<String> recipes = Pattern.compile("```yaml\n(.*?)```", Pattern.DOTALL)
+                .matcher(page)
+                .results()
+                .map(block -> block.group(1))
+                .filter(block -> block.contains("Tokenizer") || block.contains("Job"))
+                .toList();
+        assertThat(recipes).hasSize(2);
+        RuleFile.Rules server = RuleFile.parse("server", recipes.get(0));
+        assertThat(server.problems()).isEmpty();
+        assertThat(server.rules())
+                .filteredOn(rule -> rule.kind() == WeaveRule.Kind.REQUEST)
+                .extracting(WeaveRule::arrival)
+                .containsExactly("the call of Server.complete", "the call of Llama.generate");
+        RuleFile.Rules pool =
+                RuleFile.parse("pool", "step:\n  in: com.example.Llama.forward\n  tokens: 1\n" + recipes.get(1));
+        assertThat(pool.problems()).isEmpty();
+        assertThat(pool.rules())
+                .filteredOn(rule -> rule.kind() == WeaveRule.Kind.ARRIVAL)
+                .extracting(WeaveRule::arrival)
+                .containsExactly("the call of Job.<init>");
     }
 }

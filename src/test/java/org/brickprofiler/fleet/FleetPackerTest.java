@@ -315,6 +315,37 @@ final class FleetPackerTest {
                 .doesNotContain("rank 1 lacks");
     }
 
+    /** The table of requests of an earlier version does not distinguish own work, and its other columns are whole. */
+    @Spec("24.20")
+    @Test
+    void theOwnWorkOfRequestsInAPackOfAnEarlierVersionIsNotKnown() throws IOException {
+        Path file = windows.write(WindowFiles.of("r1", 0, 1, 0).build(), 100);
+        ProfileSnapshot window = JsonReport.read(file);
+        RequestStats requests = RequestSamples.served(20).stats();
+        JsonReport.write(window.toBuilder().requests(requests).build(), file);
+        List<Manifest.PackFile> earlier = new ArrayList<>();
+        try (DuckEngine engine = DuckEngine.open(OPTIONS)) {
+            for (Manifest.PackFile packed : pack().manifest().files()) {
+                Path path = pack.resolve(packed.path());
+                if (packed.table().equals(FleetPack.REQUESTS)) {
+                    Path copy = folder.resolve("copy.parquet");
+                    Files.move(path, copy);
+                    engine.execute("COPY (SELECT * EXCLUDE (own_work_ns) FROM read_parquet('" + copy + "')) TO '" + path
+                            + "' (FORMAT parquet)");
+                    Files.delete(copy);
+                }
+                earlier.add(FleetPack.entry(pack, packed.table(), path, packed.rows()));
+            }
+        }
+        new Manifest(1, 1, 0, earlier, List.of()).write(pack);
+
+        assertThat(ask("SELECT finished, own_work_ns FROM request_window"))
+                .containsExactly(Arrays.asList(requests.counts().allFinished(), null));
+        assertThat(ask("SELECT unresolved FROM brick_window WHERE unresolved IS NULL")).isEmpty();
+        assertThat(ask("SELECT kind FROM pack_problem")).isEmpty();
+        assertThat(report()).contains("Requests by rank, those that waited longest first");
+    }
+
     private String report() throws IOException {
         try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, OPTIONS)) {
             FleetPack opened = FleetPack.open(engine, pack.toString(), false);
