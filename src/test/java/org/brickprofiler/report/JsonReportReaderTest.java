@@ -9,6 +9,7 @@ import java.time.Instant;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
@@ -47,6 +48,22 @@ final class JsonReportReaderTest {
         assertThat(JsonReport.read(Golden.path("device.json"))).isEqualTo(Samples.device());
         assertThat(JsonReport.read(Golden.path("steps.json"))).isEqualTo(Samples.steps());
         assertThat(JsonReport.read(Golden.path("requests.json"))).isEqualTo(Samples.requests());
+    }
+
+    @Spec("25.18")
+    @Test
+    void ownWorkOfRequestsIsReadBack() throws IOException {
+        ProfileSnapshot snapshot = Samples.withOwnWork();
+        ProfileSnapshot read = JsonReport.fromJson(JsonReport.toJson(snapshot));
+        assertThat(read).isEqualTo(snapshot);
+        // Half of 60 ms, before each of 4 steps of 3 requests; the last 10 ms of each are delivery.
+        assertThat(read.requests().causeNs(Cause.OWN_WORK)).isEqualTo(3 * 4 * 30_000_000);
+        assertThat(read.requestTimeline().segments())
+                .allSatisfy(segments -> assertThat(segments)
+                        .filteredOn(segment -> segment.cause() == Cause.OWN_WORK)
+                        .hasSize(4));
+        assertThat(TextReport.render(read))
+                .contains("own work between steps", "Requests count from the call of Server.complete; queues before it");
     }
 
     /** Files of versions that did not distinguish own work. */

@@ -96,6 +96,20 @@ class RequestsOnPageIT extends PageInBrowser {
         assertThat(browser.text("#section-requests")).contains("the steps of 1 " + UNKNOWN);
     }
 
+    @Spec({"25.18", "25.19"})
+    @Test
+    void drawsOwnWorkAndStatesFromWhichMomentRequestsCount() throws Exception {
+        String page = HtmlReport.render(Samples.withOwnWork());
+        show(page);
+        assertThat(browser.text("#section-requests"))
+                .doesNotContain(UNKNOWN)
+                .contains("own work between steps", "Requests count from the call of Server.complete; queues before it");
+        assertThat(browser.texts(".legend span")).anyMatch(each -> each.contains("own work between steps"));
+
+        show(page.replaceFirst("(\"own_works\": \\[ \\[ 0, \\d+, )\\d+", "$17"));
+        assertThat(browser.text("#section-requests")).contains("the steps of 1 " + UNKNOWN);
+    }
+
     @Spec("25.12")
     @Test
     void keepsToTheWindowWithAThousandRequests() throws Exception {

@@ -367,7 +367,15 @@ final class Samples {
 
     /** Requests of a simulated engine with whole prompts. */
     static ProfileSnapshot served(int number) {
-        RequestRecorder recorder = RequestSamples.served(number);
+        return withTimeline(RequestSamples.served(number));
+    }
+
+    /** Requests whose threads tokenize and detokenize. */
+    static ProfileSnapshot withOwnWork() {
+        return withTimeline(RequestSamples.withOwnWork());
+    }
+
+    private static ProfileSnapshot withTimeline(RequestRecorder recorder) {
         return steps(recorder.stats()).toBuilder()
                 .requestTimeline(recorder.timeline().get())
                 .build();

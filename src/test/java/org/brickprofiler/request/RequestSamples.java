@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.TreeMap;
 import org.brickprofiler.internal.record.FakeClock;
@@ -128,6 +129,48 @@ public final class RequestSamples {
                     requests.finished(each[0], random.nextInt(20) == 0 ? Outcome.CANCELLED : Outcome.COMPLETED);
                 }
             }
+        }
+        return requests;
+    }
+
+    /**
+     * Returns a recorder of three requests, each of which its own thread serves behind the steps of others: a tokenizer
+     * takes half of the time before a step, and a detokenizer half of the time after it.
+     */
+    public static RequestRecorder withOwnWork() {
+        FakeClock clock = new FakeClock();
+        RequestRecorder requests = new RequestRecorder(clock, () -> 0, new RequestRecorder.OwnWork() {
+            private long sinceNs;
+
+            @Override
+            public void begin(long atNs) {
+                sinceNs = atNs;
+            }
+
+            @Override
+            public long endNs(long atNs) {
+                return (atNs - sinceNs) / 2;
+            }
+        });
+        requests.enable();
+        for (int i = 0; i < 3; i++) {
+            long others = requests.stepUnderWay(i == 0, clock.now());
+            long request = requests.arrived(16, "the call of Server.complete");
+            try (RequestRecorder.Scope scope = requests.serve(request)) {
+                Objects.requireNonNull(scope);
+                for (int token = 0; token < 4; token++) {
+                    clock.advance(30_000_000);
+                    if (token == 1) {
+                        requests.stepEnded(others, clock.now(), 0);
+                    }
+                    clock.advance(30_000_000);
+                    long step = requests.stepBegan(token == 0, token == 0 ? 16 : 0, clock.now());
+                    clock.advance(20_000_000);
+                    requests.stepEnded(step, clock.now(), 0);
+                }
+                clock.advance(10_000_000);
+            }
+            requests.finished(request, Outcome.COMPLETED);
         }
         return requests;
     }
