@@ -272,6 +272,27 @@ final class Differences {
                 tokensThatDiffer("number of output tokens of a request", RequestStats.Tokens::output)));
     }
 
+    /** Returns the differences in the requests that finished, and in the moments from which their time counts. */
+    String firstTokensThatDiffer() {
+        String before = countedFrom(runs.subList(0, sides.firstRuns()));
+        String after = countedFrom(runs.subList(sides.firstRuns(), runs.size()));
+        boolean areKnown = !before.isEmpty() && !after.isEmpty();
+        return joined(Stream.of(
+                requestsThatDiffer(),
+                areKnown && !before.equals(after)
+                        ? difference("moment from which requests count", before, after)
+                        : ""));
+    }
+
+    /** Returns the moments from which the requests of some runs count; empty if they are not known. */
+    private static String countedFrom(List<ProfileSnapshot> runs) {
+        return runs.stream()
+                .flatMap(run -> run.requests().countedFrom().stream())
+                .distinct()
+                .sorted()
+                .collect(Collectors.joining(", "));
+    }
+
     private String tokensThatDiffer(String what, ToLongFunction<RequestStats.Tokens> tokens) {
         return workThatDiffers(what, run -> {
             RequestStats requests = runs.get(run).requests();

@@ -310,12 +310,22 @@ final class Figures {
         } else if (sides.stepBrick().isPresent()) {
             stepsOf(sides.stepBrick().get());
         }
-        latency("time to first token of a request", RequestStats.Latencies::timeToFirstToken);
-        latency("time per output token of a request", RequestStats.Latencies::timePerOutputToken);
+        latency(
+                "time to first token of a request",
+                differences.firstTokensThatDiffer(),
+                RequestStats.Latencies::timeToFirstToken);
+        latency(
+                "time per output token of a request",
+                differences.requestsThatDiffer(),
+                RequestStats.Latencies::timePerOutputToken);
     }
 
-    /** Adds the mean of a latency of requests, and its percentiles, if all runs have enough values for them. */
-    private void latency(String name, Function<RequestStats.Latencies, LatencyDistribution> latency) {
+    /**
+     * Adds the mean of a latency of requests, and its percentiles, if all runs have enough values for them.
+     *
+     * @param load the differences in the requests; empty if they are comparable
+     */
+    private void latency(String name, String load, Function<RequestStats.Latencies, LatencyDistribution> latency) {
         List<LatencyDistribution> ofRuns = runs.stream()
                 .map(run -> latency.apply(run.requests().latencies()))
                 .toList();
@@ -324,7 +334,6 @@ final class Figures {
         if (fewest == 0) {
             return;
         }
-        String load = differences.requestsThatDiffer();
         add(Kind.STEP, name, 100, load, run -> ofRuns.get(run).meanNs(0, 100));
         if (fewest >= RunComparison.FEWEST_FOR_P90) {
             all.add(figure(Kind.STEP, name + ", p90", Statistic.P90, 100, load, run -> ofRuns.get(run)

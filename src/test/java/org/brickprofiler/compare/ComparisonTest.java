@@ -144,6 +144,8 @@ class ComparisonTest {
             return this;
         }
 
+        private List<String> from = List.of();
+
         /** Serves 50 requests of {@code tokens} output tokens each; one request in ten waits four times as long. */
         Work served(double firstTokenNs, double outputTokenNs, long tokens) {
             double own = 1 + 0.004 * Math.sin(run * 1.9);
@@ -159,7 +161,14 @@ class ComparisonTest {
                     Map.of(),
                     Collections.emptySortedMap(),
                     List.of(),
-                    List.of());
+                    List.of(),
+                    from);
+            return this;
+        }
+
+        /** The requests count from a moment. */
+        Work from(String moment) {
+            from = List.of(moment);
             return this;
         }
 
@@ -320,6 +329,26 @@ class ComparisonTest {
                 Options.defaults());
         assertThat(line(few, Kind.STEP, "time to first token of a request").verdict())
                 .isEqualTo(Verdict.TOO_FEW_RUNS);
+    }
+
+    @Spec({"16.22", "25.19"})
+    @Test
+    void givesNoVerdictOnFirstTokensThatCountFromOtherMoments() {
+        RunComparison other = RunComparison.of(
+                side("before", 10, work -> work.from("the call of Llama.generate")
+                        .announced(500, 1)
+                        .served(200e6, 20e6, 30)),
+                side("after", 10, work -> work.from("the call of Server.complete")
+                        .announced(500, 1)
+                        .served(400e6, 20e6, 30)),
+                Options.defaults());
+        Line firstToken = line(other, Kind.STEP, "time to first token of a request");
+        assertThat(firstToken.verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
+        assertThat(firstToken.note())
+                .contains("moment from which requests count: the call of Llama.generate before, the call of"
+                        + " Server.complete after");
+        assertThat(line(other, Kind.STEP, "time per output token of a request").verdict())
+                .isNotEqualTo(Verdict.NOT_COMPARABLE);
     }
 
     static Stream<Arguments> otherWork() {

@@ -341,7 +341,8 @@ final class FleetPackerTest {
 
         assertThat(ask("SELECT finished, own_work_ns FROM request_window"))
                 .containsExactly(Arrays.asList(requests.counts().allFinished(), null));
-        assertThat(ask("SELECT unresolved FROM brick_window WHERE unresolved IS NULL")).isEmpty();
+        assertThat(ask("SELECT unresolved FROM brick_window WHERE unresolved IS NULL"))
+                .isEmpty();
         assertThat(ask("SELECT kind FROM pack_problem")).isEmpty();
         assertThat(report()).contains("Requests by rank, those that waited longest first");
     }

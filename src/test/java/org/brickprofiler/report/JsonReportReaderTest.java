@@ -58,12 +58,12 @@ final class JsonReportReaderTest {
         assertThat(read).isEqualTo(snapshot);
         // Half of 60 ms, before each of 4 steps of 3 requests; the last 10 ms of each are delivery.
         assertThat(read.requests().causeNs(Cause.OWN_WORK)).isEqualTo(3 * 4 * 30_000_000);
-        assertThat(read.requestTimeline().segments())
-                .allSatisfy(segments -> assertThat(segments)
-                        .filteredOn(segment -> segment.cause() == Cause.OWN_WORK)
-                        .hasSize(4));
+        assertThat(read.requestTimeline().segments()).allSatisfy(segments -> assertThat(segments)
+                .filteredOn(segment -> segment.cause() == Cause.OWN_WORK)
+                .hasSize(4));
         assertThat(TextReport.render(read))
-                .contains("own work between steps", "Requests count from the call of Server.complete; queues before it");
+                .contains(
+                        "own work between steps", "Requests count from the call of Server.complete; queues before it");
     }
 
     /** Files of versions that did not distinguish own work. */

@@ -103,7 +103,8 @@ class RequestsOnPageIT extends PageInBrowser {
         show(page);
         assertThat(browser.text("#section-requests"))
                 .doesNotContain(UNKNOWN)
-                .contains("own work between steps", "Requests count from the call of Server.complete; queues before it");
+                .contains(
+                        "own work between steps", "Requests count from the call of Server.complete; queues before it");
         assertThat(browser.texts(".legend span")).anyMatch(each -> each.contains("own work between steps"));
 
         show(page.replaceFirst("(\"own_works\": \\[ \\[ 0, \\d+, )\\d+", "$17"));

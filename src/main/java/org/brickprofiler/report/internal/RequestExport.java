@@ -45,9 +45,10 @@ public final class RequestExport {
     /**
      * Returns the requests with the fields of a response of Ollama's API: a JSON array with an object for each request,
      * in the order of their finish. {@code total_duration} is the time from arrival to finish, {@code load_duration}
-     * the queue time, since Ollama's contains the wait for a runner, {@code prompt_eval_duration} the time from the
-     * first step to the first token, and {@code eval_duration} the time from the first to the last token; all in ns.
-     * {@code prompt_eval_count} are the tokens of the prompt, {@code eval_count} those of the answer.
+     * the time in which it was queued, since Ollama's contains the wait for a runner, {@code prompt_eval_duration} the
+     * rest of the time to the first token, with the tokenizer of its own thread, and {@code eval_duration} the time
+     * from the first to the last token; all in ns. {@code prompt_eval_count} are the tokens of the prompt,
+     * {@code eval_count} those of the answer.
      *
      * @param snapshot the profile
      * @return indented JSON that ends with a line break
