@@ -132,15 +132,9 @@ public final class BrickProfiler extends SampleTables {
     /** Made by the first {@link #beginStep}, while holding {@code this}. */
     private volatile @Nullable StepRecorder steps;
 
-    /** The threads that serve requests; null before the first call of {@link #requests}. */
-    private volatile @Nullable ServingThreads serving;
-
     // The other fields serve boundaries and readers.
 
     private final NanoClock clock;
-
-    /** Creates the reader of the CPU time of a thread that serves requests. */
-    private final Supplier<ThreadTimes> servingTimes;
 
     /** Creates the reader of a thread's CPU time; null if steps record no CPU time. */
     private final @Nullable Supplier<ThreadTimes> threadTimes;
@@ -193,7 +187,6 @@ public final class BrickProfiler extends SampleTables {
         checksums = new ChecksumLog(options.checksums, OwnSamples.of(names, registry, this::timesLater, this::nowNs));
         epochNs = period.originNs();
         threadTimes = options.threadTimes();
-        servingTimes = options.servingTimes();
     }
 
     /**
@@ -372,17 +365,7 @@ public final class BrickProfiler extends SampleTables {
         requireNotNegative("elements", elements);
         int key = TimerToken.key(timer);
         if (hasBrick(key)) {
-            long elapsedNs = TimerToken.elapsedNs(timer, nowNs);
-            registry.add(phase(), key, elapsedNs, nowNs, elements);
-            followServing(elapsedNs, nowNs);
-        }
-    }
-
-    /** Notes that a brick of the calling thread has ended, if the thread serves a request. */
-    private void followServing(long elapsedNs, long nowNs) {
-        ServingThreads threads = serving;
-        if (threads != null) {
-            threads.ended(nowNs - elapsedNs, nowNs);
+            addSample(key, TimerToken.elapsedNs(timer, nowNs), nowNs, elements);
         }
     }
 
@@ -475,8 +458,7 @@ public final class BrickProfiler extends SampleTables {
         } else {
             long nowNs = nowNs();
             long elapsedNs = MarkToken.elapsedNs(timer, nowNs);
-            registry.add(phase(), key, elapsedNs, nowNs, elements);
-            followServing(elapsedNs, nowNs);
+            addSample(key, elapsedNs, nowNs, elements);
             follow(key, nowNs - elapsedNs, nowNs, elements);
             reportSample(key, elapsedNs, nowNs, elements);
         }
@@ -769,8 +751,7 @@ public final class BrickProfiler extends SampleTables {
 
     private void add(int key, long elapsedNs, long elements) {
         long nowNs = nowNs();
-        registry.add(phase(), key, elapsedNs, nowNs, elements);
-        followServing(elapsedNs, nowNs);
+        addSample(key, elapsedNs, nowNs, elements);
         reportSample(key, elapsedNs, nowNs, elements);
     }
 
@@ -834,8 +815,7 @@ public final class BrickProfiler extends SampleTables {
         StatTable table = registry.acquire(phase());
         long nowNs = nowNs();
         table.addBytes(key, elapsedNs, nowNs, elements, inputBytes, outputBytes);
-        registry.release(table);
-        followServing(elapsedNs, nowNs);
+        release(table, elapsedNs, nowNs);
         reportSample(key, elapsedNs, nowNs, elements);
     }
 
@@ -895,8 +875,7 @@ public final class BrickProfiler extends SampleTables {
         StatTable table = registry.acquire(phase());
         long nowNs = nowNs();
         table.addCycles(key, elapsedNs, nowNs, elements, cycles);
-        registry.release(table);
-        followServing(elapsedNs, nowNs);
+        release(table, elapsedNs, nowNs);
         reportSample(key, elapsedNs, nowNs, elements);
     }
 
@@ -1824,16 +1803,6 @@ public final class BrickProfiler extends SampleTables {
      */
     public RequestRecorder requests() {
         return stepRecorder().requests(() -> epochNs, listeners);
-    }
-
-    /** Returns the threads that serve requests. */
-    synchronized ServingThreads servingThreads() {
-        ServingThreads threads = serving;
-        if (threads == null) {
-            threads = new ServingThreads(this, servingTimes);
-            serving = threads;
-        }
-        return threads;
     }
 
     /** Returns the graph that follows bricks and boundaries now; null while the profiler is off or without a graph. */

@@ -1,6 +1,7 @@
 package org.brickprofiler;
 
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.function.Supplier;
 import org.brickprofiler.internal.record.Layers;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.PerThread;
@@ -9,6 +10,7 @@ import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.SpanStore;
 import org.brickprofiler.internal.record.StatTable;
 import org.brickprofiler.internal.record.TableRegistry;
+import org.brickprofiler.internal.record.ThreadTimes;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,12 +63,19 @@ abstract class SampleTables {
 
     private final StatTable.Lane end = new End();
 
+    /** Creates the reader of the CPU time of a thread that serves requests. */
+    private final Supplier<ThreadTimes> servingTimes;
+
+    /** The threads that serve requests; null before the first call of {@link #followServingThreads}. */
+    private volatile @Nullable ServingThreads serving;
+
     SampleTables(BrickProfilerBuilder options) {
         SpanSink sink = options.tracing;
         SpanStore spans = sink == null ? null : sink.bricks(spanNames);
         hasPercentiles = options.percentiles;
         registry = new TableRegistry(BrickId.FIXED_KEYS, hasPercentiles, names, spans, layers);
         tables = registry.threads();
+        servingTimes = options.servingTimes();
     }
 
     /** A named class: the first lambda of a virtual machine takes longer to make than a profiler. */
@@ -110,6 +119,33 @@ abstract class SampleTables {
             openFor = now;
         }
         return phase;
+    }
+
+    /** Adds a sample of the calling thread that has ended now, not in the lane. */
+    final void addSample(int key, long elapsedNs, long nowNs, long elements) {
+        registry.add(phase(), key, elapsedNs, nowNs, elements);
+        followServing(elapsedNs, nowNs);
+    }
+
+    /** Gives a table of the registry back, to which a sample of the calling thread was added that has ended now. */
+    final void release(StatTable used, long elapsedNs, long nowNs) {
+        registry.release(used);
+        followServing(elapsedNs, nowNs);
+    }
+
+    /** Notes that a brick of the calling thread has ended, if the thread serves a request. */
+    private void followServing(long elapsedNs, long nowNs) {
+        ServingThreads threads = serving;
+        if (threads != null) {
+            threads.ended(nowNs - elapsedNs, nowNs);
+        }
+    }
+
+    /** Makes the threads that serve requests known. Called once, with the recorder of requests. */
+    final ServingThreads followServingThreads() {
+        ServingThreads threads = new ServingThreads(this, servingTimes);
+        serving = threads;
+        return threads;
     }
 
     /** Makes the calling thread look up its phase with its next timed sample. */

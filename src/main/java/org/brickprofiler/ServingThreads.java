@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ServingThreads implements RequestRecorder.OwnWork {
 
-    private final BrickProfiler profiler;
+    private final SampleTables profiler;
     private final PerThread<Place, @Nullable Void> places;
 
     /** The state of a thread. Only that thread uses it. */
@@ -113,7 +113,7 @@ final class ServingThreads implements RequestRecorder.OwnWork {
      *
      * @param times creates the reader of the calling thread's CPU time
      */
-    ServingThreads(BrickProfiler profiler, Supplier<ThreadTimes> times) {
+    ServingThreads(SampleTables profiler, Supplier<ThreadTimes> times) {
         this.profiler = profiler;
         this.places = new PerThread<>(new Places(times), null, false);
     }

@@ -449,7 +449,7 @@ final class StepRecorder {
     synchronized RequestRecorder requests(LongSupplier epochNs, Listeners<ProfilerListener> listeners) {
         RequestRecorder recorder = requests;
         if (recorder == null) {
-            recorder = new RequestRecorder(clock(), epochNs, profiler.servingThreads());
+            recorder = new RequestRecorder(clock(), epochNs, profiler.followServingThreads());
             recorder.onFinished(
                     () -> !listeners.isEmpty(), request -> listeners.ofStep(each -> each.requestFinished(request)));
             requests = recorder;
