@@ -5,10 +5,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
-import org.jspecify.annotations.Nullable;
 
 /** The kernels of a trace, numbered from 0, and the bricks that they count as. One thread. */
 final class Kernels {
@@ -17,6 +17,9 @@ final class Kernels {
     static final int IGNORED = -1;
 
     private static final int CACHED = 2_048;
+    /** A range that TensorRT draws around the kernels of a layer. */
+    private static final Pattern TENSOR_RT = Pattern.compile("(?:TensorRT:|(?=Reformatting CopyNode ))(.*)", Pattern.DOTALL);
+
     private static final Pattern LAST_PART = Pattern.compile(".*[.:/]\\s*", Pattern.DOTALL);
     private static final TraceRule.Target OTHER_BRICKS = new TraceRule.Target(TraceNames.OTHERS, BrickCategory.OTHER);
 
@@ -38,8 +41,20 @@ final class Kernels {
      * @param matched whether a rule or its own name decides this
      * @param isCopy whether it is a copy or a fill, whose duration depends on its bytes
      * @param isContainer whether it contains the nodes of a subgraph
+     * @param launched the bricks that it counts as with some launches; the first one that its launch meets decides
      */
-    record Kernel(String name, TraceRule.Target target, boolean matched, boolean isCopy, boolean isContainer) {
+    record Kernel(
+            String name,
+            TraceRule.Target target,
+            boolean matched,
+            boolean isCopy,
+            boolean isContainer,
+            List<TraceRules.Launched> launched) {
+
+        /** Returns the same kernel as another brick, whatever its launch is. */
+        Kernel as(TraceRule.Target brick) {
+            return new Kernel(name, brick, true, isCopy, isContainer, List.of());
+        }
 
         /** Returns whether all executions of the kernel do the same work, so that a long first one is warm-up. */
         boolean canWarmUp() {
@@ -53,12 +68,22 @@ final class Kernels {
      */
     record CacheKey(TraceRule.Key key, boolean isCopy, Optional<TraceRule.Target> ofRange) {
         CacheKey with(Map<String, String> args) {
-            return new CacheKey(new TraceRule.Key(key.name(), key.category(), args), isCopy, ofRange);
+            return new CacheKey(
+                    new TraceRule.Key(key.name(), key.category(), args, key.launch()), isCopy, ofRange);
         }
     }
 
-    /** The bricks that ranges are named after, by the last part of the range's name. */
-    private final Map<String, Optional<TraceRule.Target>> ofRanges = new HashMap<>();
+    /**
+     * A range around launches.
+     *
+     * @param brick the brick that it is named after
+     * @param launch the conditions of rules on a launch that it meets
+     */
+    private record Range(Optional<TraceRule.Target> brick, long launch) {
+        static final Range NONE = new Range(Optional.empty(), 0);
+    }
+
+    private final Map<String, Range> ranges = new HashMap<>();
 
     Kernels(TraceRules rules, int mostNames) {
         this.rules = rules;
@@ -79,7 +104,8 @@ final class Kernels {
     CacheKey key(TraceEvent event, boolean isCopy) {
         String name = event.name.isEmpty() ? TraceNames.NONE : event.name;
         Map<String, String> args = event.ruleArgs.isEmpty() ? Map.of() : new HashMap<>(event.ruleArgs);
-        return new CacheKey(new TraceRule.Key(name, event.category, args), isCopy, ofRange(event.range));
+        Range range = event.range == null ? Range.NONE : ranges.computeIfAbsent(event.range, this::range);
+        return new CacheKey(new TraceRule.Key(name, event.category, args, range.launch()), isCopy, range.brick());
     }
 
     /** Returns the number of a kernel by the inputs of its decision. */
@@ -102,7 +128,7 @@ final class Kernels {
      * @return 0 or more
      */
     int brick(String name, BrickCategory category) {
-        Kernel kernel = new Kernel(name, new TraceRule.Target(name, category), true, false, false);
+        Kernel kernel = new Kernel(name, new TraceRule.Target(name, category), true, false, false, List.of());
         Integer known = numbers.get(kernel);
         if (known != null) {
             return known;
@@ -111,22 +137,30 @@ final class Kernels {
                 BrickId.parse(name).filter(id -> id.displayName().equals(name)).isPresent();
         knownBricks += isKnown ? 1 : 0;
         boolean hasRoom = isKnown || kernels.size() - knownBricks < mostNames;
-        return add(hasRoom ? kernel : new Kernel(OTHER_BRICKS.name(), OTHER_BRICKS, true, false, false));
+        return add(hasRoom ? kernel : new Kernel(OTHER_BRICKS.name(), OTHER_BRICKS, true, false, false, List.of()));
     }
 
-    private Optional<TraceRule.Target> ofRange(@Nullable String range) {
-        return range == null
-                ? Optional.empty()
-                : ofRanges.computeIfAbsent(
-                        range,
-                        name -> TraceRule.Target.named(LAST_PART.matcher(name).replaceFirst("")));
+    /**
+     * Returns the brick that a range is named after: a layer of TensorRT counts as its rules say, and any other range by
+     * the last part of its name.
+     */
+    private Range range(String name) {
+        Matcher layer = TENSOR_RT.matcher(name);
+        Optional<TraceRule.Target> brick = layer.matches()
+                ? rules.decide(new TraceRule.Key(layer.group(1), TensorRtParser.LAYER, Map.of(), 0))
+                        .target()
+                : TraceRule.Target.named(LAST_PART.matcher(name).replaceFirst(""));
+        return new Range(brick, rules.launchesNamed(name));
     }
 
     private int find(CacheKey event) {
         TraceRule.Key key = event.key();
+        TraceRules.Decision decision = rules.decide(key);
         Optional<TraceRule.Target> target =
-                rules.target(key).or(() -> TraceRule.Target.named(key.name())).or(event::ofRange);
-        if (target.isPresent() && !target.get().counts()) {
+                decision.target().or(() -> TraceRule.Target.named(key.name())).or(event::ofRange);
+        boolean mayCount = !decision.launched().isEmpty()
+                && TraceEvent.Kind.of(key.category()).isDevice();
+        if (target.isPresent() && !target.get().counts() && !mayCount) {
             return IGNORED;
         }
         Kernel kernel = new Kernel(
@@ -134,7 +168,8 @@ final class Kernels {
                 target.orElseGet(() -> new TraceRule.Target(unmatchedName(key), BrickCategory.OTHER)),
                 target.isPresent(),
                 event.isCopy(),
-                OnnxRuntime.isContainer(key));
+                OnnxRuntime.isContainer(key),
+                decision.launched());
         Integer known = numbers.get(kernel);
         if (known != null) {
             return known;
@@ -156,7 +191,8 @@ final class Kernels {
     private static Kernel oneOfOthers(Kernel kernel) {
         String name = TraceNames.OTHERS;
         TraceRule.Target target = kernel.matched() ? kernel.target() : new TraceRule.Target(name, BrickCategory.OTHER);
-        return new Kernel(name, target, kernel.matched(), kernel.isCopy(), kernel.isContainer());
+        return new Kernel(
+                name, target, kernel.matched(), kernel.isCopy(), kernel.isContainer(), kernel.launched());
     }
 
     private int add(Kernel kernel) {
@@ -175,7 +211,28 @@ final class Kernels {
         Kernel kernel = kernels.get(number);
         return kernel.target().equals(target)
                 ? number
-                : add(new Kernel(kernel.name(), target, true, kernel.isCopy(), kernel.isContainer()));
+                : add(kernel.as(target));
+    }
+
+    /**
+     * Returns the number of the same kernel with a launch.
+     *
+     * @param launch the conditions that the names around the launch meet
+     * @return 0 or more, or {@link #IGNORED}
+     */
+    int launchedBy(int number, long launch) {
+        Kernel kernel = kernels.get(number);
+        TraceRule.Target target = kernel.launched().stream()
+                .filter(launched -> launched.isBy(launch))
+                .map(TraceRules.Launched::target)
+                .findFirst()
+                .orElse(kernel.target());
+        return target.counts() ? as(number, target) : IGNORED;
+    }
+
+    /** Returns whether the brick of any kernel depends on its launch. */
+    boolean anyDependsOnLaunch() {
+        return kernels.stream().anyMatch(kernel -> !kernel.launched().isEmpty());
     }
 
     /**

@@ -3,12 +3,15 @@ package org.brickprofiler.trace.read;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.IntPredicate;
 import java.util.regex.Pattern;
 import org.brickprofiler.BrickId;
@@ -39,8 +42,8 @@ final class LaunchSites implements Closeable {
     private static final int KIND_MASK = (1 << KIND_BITS) - 1;
     private static final int RUN_SHIFT = 2 * KIND_BITS;
 
-    /** Used in place of the number of a kind for a slice that is a launch. */
-    private static final int LAUNCH = Kind.values().length;
+    /** Used in place of the number of a scope for a slice that is a launch. */
+    private static final int LAUNCH = 0;
 
     /**
      * Used in the same way for another call that gave work to the device, such as a copy, whose module does not matter.
@@ -55,11 +58,34 @@ final class LaunchSites implements Closeable {
 
     private static final long KERNEL_END = 0;
 
+    /** The first number of a scope; further ones are less. */
+    private static final int SCOPE = NOTHING - 1;
+
+    private final TraceRules rules;
     private final EventStore host = new EventStore(EventStore.Order.BY_TIME);
-    private final Map<String, Kind> kinds = new HashMap<>();
-    private final Map<String, Kind> annotations = new HashMap<>();
+    private final Map<String, Scope> modules = new HashMap<>();
+    private final Map<String, Scope> annotations = new HashMap<>();
+    private final Map<String, Scope> operators = new HashMap<>();
+    private final List<Scope> scopes = new ArrayList<>();
+    private final Map<Scope, Integer> numbers = new HashMap<>();
     private boolean modulesSeen;
+    private long ignoredByRule;
     private final EngineSteps engineSteps = new EngineSteps();
+
+    /**
+     * A slice of the host around launches.
+     *
+     * @param kind its kind; null if it is neither a module nor an annotation with a kind
+     * @param launch the conditions of rules on a launch that its name meets
+     */
+    private record Scope(@Nullable Kind kind, long launch) {
+        static final Scope NONE = new Scope(null, 0);
+    }
+
+    /** Creates a collector without slices, whose scopes are those that rules test. */
+    LaunchSites(TraceRules rules) {
+        this.rules = rules;
+    }
 
     /** The kind of a module by the name of its class, or of an annotation by its name. */
     enum Kind {
@@ -286,10 +312,21 @@ final class LaunchSites implements Closeable {
 
     // ---- collecting ----
 
-    /** Returns the number of a host slice's kind, or that of a call; {@link #NOTHING} if the slice is neither. */
+    /**
+     * Returns the number of a host slice's scope, or that of a call; {@link #NOTHING} if the slice is neither a module,
+     * an operator that rules test, nor a call.
+     *
+     * @throws TraceRule.TooCostly when a rule takes too long
+     */
     int siteOf(TraceEvent event) {
         if (event.category.equals("python_function")) {
-            return event.name.startsWith(MODULE) ? kindOf(event.name).index() : NOTHING;
+            return event.name.startsWith(MODULE)
+                    ? number(scope(modules, event.name, LaunchSites::kindOfModule))
+                    : NOTHING;
+        }
+        Scope operator = event.correlation >= 0 ? Scope.NONE : scope(operators, event.name, name -> null);
+        if (operator.launch() != 0) {
+            return number(operator);
         }
         // The end of a slice may also carry the correlation.
         boolean mayBeKnown = event.correlation >= 0 || event.phase == 'B';
@@ -297,22 +334,55 @@ final class LaunchSites implements Closeable {
     }
 
     /**
-     * Returns the number of an annotation's kind, or that of a step of an engine; {@link #NOTHING} if the annotation
-     * names neither a projection, a block, nor a step of an engine.
+     * Returns the number of an annotation's scope, or that of a step of an engine; {@link #NOTHING} if the annotation
+     * names neither a projection, a block, a step of an engine, nor anything that rules test.
+     *
+     * @throws TraceRule.TooCostly when a rule takes too long
      */
     int siteOfAnnotation(String name) {
         Optional<EngineSteps.Annotation> step = EngineSteps.annotation(name);
         if (step.isPresent()) {
             return STEP + engineSteps.add(step.get());
         }
-        Kind kind = annotations.get(name);
-        if (kind == null) {
-            kind = Kind.ofAnnotation(name);
-            if (annotations.size() < MOST_NAMES) {
-                annotations.put(name, kind);
+        return number(scope(annotations, name, text -> {
+            Kind kind = Kind.ofAnnotation(text);
+            return kind == Kind.NONE ? null : kind;
+        }));
+    }
+
+    private Scope scope(Map<String, Scope> known, String name, Function<String, @Nullable Kind> kindOf) {
+        Scope scope = known.get(name);
+        if (scope == null) {
+            scope = new Scope(kindOf.apply(name), rules.launchesNamed(name));
+            if (known.size() < MOST_NAMES) {
+                known.put(name, scope);
             }
         }
-        return kind == Kind.NONE ? NOTHING : kind.index();
+        return scope;
+    }
+
+    /** Returns the number of a scope; {@link #NOTHING} for one without a kind that no rule tests. */
+    private int number(Scope scope) {
+        Integer known = numbers.get(scope);
+        if (known == null && !scope.equals(Scope.NONE)) {
+            known = SCOPE - scopes.size();
+            scopes.add(scope);
+            numbers.put(scope, known);
+        }
+        return known == null ? NOTHING : known;
+    }
+
+    private static Kind kindOfModule(String name) {
+        int end = name.length();
+        while (end > 0 && (Character.isDigit(name.charAt(end - 1)) || name.charAt(end - 1) == '_')) {
+            end--;
+        }
+        return Kind.ofClass(name.substring(Math.min(end, MODULE.length()), end));
+    }
+
+    /** Returns the scope of a slice of the host by its number. */
+    private Scope scope(int number) {
+        return scopes.get(SCOPE - number);
     }
 
     /** Adds a complete host slice that is a module, an annotation or a call. */
@@ -320,7 +390,7 @@ final class LaunchSites implements Closeable {
         if (isCall(site.kind()) && site.correlation() < 0) {
             return;
         }
-        modulesSeen |= site.kind() < LAUNCH;
+        modulesSeen |= site.kind() <= SCOPE && scope(site.kind()).kind() != null;
         host.add(site.row(), site.startNs(), endNs, site.offset(), site.kind(), site.correlation(), 0, 0);
     }
 
@@ -339,19 +409,9 @@ final class LaunchSites implements Closeable {
         return engineSteps;
     }
 
-    private Kind kindOf(String name) {
-        Kind known = kinds.get(name);
-        if (known == null) {
-            int end = name.length();
-            while (end > 0 && (Character.isDigit(name.charAt(end - 1)) || name.charAt(end - 1) == '_')) {
-                end--;
-            }
-            known = Kind.ofClass(name.substring(Math.min(end, MODULE.length()), end));
-            if (kinds.size() < MOST_NAMES) {
-                kinds.put(name, known);
-            }
-        }
-        return known;
+    /** Returns the number of kernels that the last join left out, since a rule ignores them by their launch. */
+    long ignoredByRule() {
+        return ignoredByRule;
     }
 
     // ---- sites ----
@@ -373,8 +433,8 @@ final class LaunchSites implements Closeable {
         return site >> RUN_SHIFT;
     }
 
-    /** A module or an annotation that has not ended. */
-    private record Open(Kind kind, long endNs, long offset) {}
+    /** A scope that has not ended. */
+    private record Open(Scope scope, long endNs, long offset) {}
 
     /** A step that has not ended. */
     private record OpenStep(int number, long endNs) {}
@@ -382,35 +442,53 @@ final class LaunchSites implements Closeable {
     private static long site(Deque<Open> around) {
         Kind leaf = Kind.NONE;
         boolean isInOther = false;
-        Open block = null;
+        Kind block = null;
+        long run = 0;
         Iterator<Open> outwards = around.descendingIterator();
         while (outwards.hasNext()) {
             Open module = outwards.next();
-            if (module.kind().isBlock() && (block == null || block.kind() == module.kind())) {
-                block = module;
+            Kind kind = module.scope().kind();
+            if (kind == null) {
+                continue;
+            }
+            if (kind.isBlock() && (block == null || block == kind)) {
+                block = kind;
+                run = module.offset();
             } else if (block == null) {
-                isInOther |= module.kind() == Kind.NONE || module.kind() == Kind.OTHER;
-                leaf = Kind.within(leaf, module.kind());
+                isInOther |= kind == Kind.NONE || kind == Kind.OTHER;
+                leaf = Kind.within(leaf, kind);
             }
         }
         if (block == null) {
             return leaf.index();
         }
         // A projection directly in the model is its last one; inside a part of the model, it can be any.
-        leaf = block.kind() == Kind.MODEL && leaf == Kind.LINEAR && isInOther ? Kind.NONE : leaf;
-        return (block.offset() << RUN_SHIFT) | ((long) block.kind().index() << KIND_BITS) | leaf.index();
+        leaf = block == Kind.MODEL && leaf == Kind.LINEAR && isInOther ? Kind.NONE : leaf;
+        return (run << RUN_SHIFT) | ((long) block.index() << KIND_BITS) | leaf.index();
+    }
+
+    /** Returns the conditions on a launch that the scopes around it meet together. */
+    private static long launch(Deque<Open> around) {
+        long launch = 0;
+        for (Open scope : around) {
+            launch |= scope.scope().launch();
+        }
+        return launch;
     }
 
     /**
-     * Returns the same kernels with their sites as details instead of their correlations. In place of a device's time
-     * they have the number of the innermost step around their launch, as {@link Execution#marksOf} packs it.
+     * Returns the same kernels with their sites as details instead of their correlations, as the bricks that rules name
+     * for their launches. In place of a device's time they have the number of the innermost step around their launch, as
+     * {@link Execution#marksOf} packs it.
      *
      * @param kernels the kernels; their detail is the correlation, negative if they have none
+     * @param bricks the kernels by their numbers; those that count as another brick by their launch are added
      * @param firstKeptNs the begin of the first step that is kept
      * @param isDevice whether the row with a number is a device's, and has no launch
      * @return a new store, to be closed
      */
-    EventStore of(EventStore kernels, long firstKeptNs, IntPredicate isDevice) throws IOException {
+    EventStore of(EventStore kernels, Kernels bricks, long firstKeptNs, IntPredicate isDevice) throws IOException {
+        ignoredByRule = 0;
         EventStore sited = new EventStore(EventStore.Order.BY_TIME);
         try (EventStore join = new EventStore(EventStore.Order.BY_TIME)) {
             addLaunches(join, isDevice);
@@ -419,29 +497,37 @@ final class LaunchSites implements Closeable {
             long correlation = -1;
             long site = UNKNOWN;
             long marks = 0;
+            long launch = 0;
             boolean isKnown = false;
             for (EventStore.Event event = pairs.next(); event != null; event = pairs.next()) {
                 if (event.startNs() != correlation) {
                     correlation = event.startNs();
                     site = UNKNOWN;
                     marks = 0;
+                    launch = 0;
                     isKnown = false;
                 }
                 if (event.endNs() == LAUNCH_END) {
-                    site = event.amount() == LAUNCH ? event.detail() : site;
+                    site = event.row() == LAUNCH ? event.detail() : site;
+                    // Calls of two processes may have the same correlation; only what both show is known.
+                    launch = isKnown ? launch & event.amount() : event.amount();
                     long found = Execution.marksOf(event.name(), event.deviceNs() < firstKeptNs);
-                    // Calls of two processes may have the same correlation; the launch of their work is then unknown.
                     marks = !isKnown || Execution.haveSameLaunch(marks, found)
                             ? found
                             : Execution.marksOf(event.name());
                     isKnown = true;
                 } else {
+                    int kernel = bricks.launchedBy(event.name(), correlation < 0 ? 0 : launch);
+                    if (kernel == Kernels.IGNORED) {
+                        ignoredByRule++;
+                        continue;
+                    }
                     sited.add(
                             event.row(),
                             event.deviceNs(),
                             event.detail(),
                             event.offset(),
-                            event.name(),
+                            kernel,
                             event.amount(),
                             correlation < 0 ? 0 : marks,
                             correlation < 0 ? UNKNOWN : site);
@@ -467,8 +553,8 @@ final class LaunchSites implements Closeable {
         for (EventStore.Event event = events.next(); event != null; event = events.next()) {
             while (module != null && module.startNs() <= event.startNs()) {
                 Deque<Open> around = open(rows, module);
-                if (module.name() < LAUNCH && around.size() < MOST_OPEN) {
-                    around.addLast(new Open(Kind.ALL[module.name()], module.endNs(), module.offset()));
+                if (module.name() <= SCOPE && around.size() < MOST_OPEN) {
+                    around.addLast(new Open(scope(module.name()), module.endNs(), module.offset()));
                 }
                 module = modules.next();
             }
@@ -510,12 +596,12 @@ final class LaunchSites implements Closeable {
                 }
                 int step = stepsAround.isEmpty() ? 0 : stepsAround.getLast().number();
                 join.add(
-                        0,
+                        event.name(),
                         event.amount(),
                         LAUNCH_END,
                         event.offset(),
                         step,
-                        event.name(),
+                        launch(around),
                         event.startNs(),
                         site(around));
             } else if (event.name() > STEP) {
@@ -527,7 +613,7 @@ final class LaunchSites implements Closeable {
                     stepsAround.addLast(step);
                 }
             } else if (around.size() < MOST_OPEN) {
-                around.addLast(new Open(Kind.ALL[event.name()], event.endNs(), event.offset()));
+                around.addLast(new Open(scope(event.name()), event.endNs(), event.offset()));
             }
         }
     }

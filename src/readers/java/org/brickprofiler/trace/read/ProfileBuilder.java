@@ -97,7 +97,7 @@ final class ProfileBuilder extends EventCollector {
     private final long[] loadingEvents = new long[MOST_LOADINGS];
     private final long[] loadingNs = new long[MOST_LOADINGS];
 
-    private final LaunchSites sites = new LaunchSites();
+    private final LaunchSites sites;
     private EventStore slices = new EventStore(EventStore.Order.BY_TIME);
     private Kernels kernels;
 
@@ -139,6 +139,7 @@ final class ProfileBuilder extends EventCollector {
         this.options = options;
         this.names = new RowNames(rows, source);
         this.argKeys = options.rules().argKeys();
+        this.sites = new LaunchSites(options.rules());
         this.kernels = new Kernels(options.rules(), options.limits().distinctNames());
         this.namedKernels = new Kernels(options.rules(), options.limits().distinctNames());
     }
@@ -581,7 +582,8 @@ final class ProfileBuilder extends EventCollector {
             throw error(0, "no XLA operations or device work before the damage");
         }
         boolean mayBePlaced = !head.isOwn() && (sites.isAny() || LayerPlaces.mayKnow(kernels));
-        if (deviceSeen && (mayBePlaced || sites.engineSteps().isAny() || firstKeptNs > Long.MIN_VALUE)) {
+        boolean needsLaunches = mayBePlaced || sites.engineSteps().isAny() || kernels.anyDependsOnLaunch();
+        if (deviceSeen && (needsLaunches || firstKeptNs > Long.MIN_VALUE)) {
             findLaunches(firstKeptNs);
         }
         Warmup warmup = new Warmup();
@@ -609,7 +611,8 @@ final class ProfileBuilder extends EventCollector {
      */
     void findLaunches(long firstKeptNs) throws IOException {
         try (EventStore before = slices) {
-            slices = sites.of(before, firstKeptNs, row -> names.isOnDevice(rows.get(row)));
+            slices = sites.of(before, kernels, firstKeptNs, row -> names.isOnDevice(rows.get(row)));
+            ignoredByRule += sites.ignoredByRule();
         }
     }
 

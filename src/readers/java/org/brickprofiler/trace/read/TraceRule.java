@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import org.brickprofiler.BrickCategory;
@@ -15,10 +16,11 @@ import org.jspecify.annotations.Nullable;
  * One rule. Immutable.
  *
  * @param target the brick that matching kernels count as
- * @param conditions the conditions, which must all hold
+ * @param conditions the conditions on the event itself, which must all hold
+ * @param around the conditions on the names around its launch, which must all hold, too
  * @param line its line
  */
-record TraceRule(Target target, List<Condition> conditions, int line) {
+record TraceRule(Target target, List<Condition> conditions, List<Condition> around, int line) {
 
     /** The most characters that one match may read; far more than a pattern without excessive backtracking needs. */
     private static final int MOST_LOOKS = 2_000_000;
@@ -59,8 +61,9 @@ record TraceRule(Target target, List<Condition> conditions, int line) {
      * @param name the event's name
      * @param category the event's category, empty without one
      * @param args the arguments that some rule names, as text
+     * @param launch the conditions that a name around its launch meets, as {@link TraceRules#launchesNamed} packs them
      */
-    record Key(String name, String category, Map<String, String> args) {}
+    record Key(String name, String category, Map<String, String> args, long launch) {}
 
     /** Thrown if a pattern backtracked too much. */
     static final class TooCostly extends RuntimeException {
@@ -74,7 +77,7 @@ record TraceRule(Target target, List<Condition> conditions, int line) {
     /**
      * A pattern that must be found in a part of an event.
      *
-     * @param field {@code name}, {@code cat}, or {@code args.} and a key
+     * @param field {@code name}, {@code cat}, {@code launch}, or {@code args.} and a key
      * @param pattern the pattern
      * @param required the substrings that a name must contain for the pattern to match
      */
@@ -82,15 +85,48 @@ record TraceRule(Target target, List<Condition> conditions, int line) {
 
         static final String NAME = "name";
         static final String CATEGORY = "cat";
+        static final String LAUNCH = "launch";
         static final String ARGS = "args.";
 
+        /** The fields that are no arguments. */
+        static final Set<String> OTHERS = Set.of(NAME, CATEGORY, LAUNCH);
+
         Condition(String field, Pattern pattern) {
-            this(field, pattern, field.equals(NAME) ? RequiredText.of(pattern) : RequiredText.NOTHING);
+            this(field, pattern, isOfName(field) ? RequiredText.of(pattern) : RequiredText.NOTHING);
+        }
+
+        private static boolean isOfName(String field) {
+            return field.equals(NAME) || field.equals(LAUNCH);
+        }
+
+        /** Returns whether two conditions require the same of the same field. */
+        boolean isLike(Condition other) {
+            return field.equals(other.field)
+                    && pattern.pattern().equals(other.pattern.pattern())
+                    && pattern.flags() == other.pattern.flags();
         }
 
         boolean holds(Key key, RequiredText.Grams name) {
             String text = required.mayBeIn(name) ? text(key) : null;
-            return text != null && pattern.matcher(new WatchedText(text)).find();
+            return text != null && isFoundIn(text);
+        }
+
+        /** Returns whether a name that contains some three-character substrings matches. */
+        boolean holds(String text, RequiredText.Grams grams) {
+            return required.mayBeIn(grams) && isFoundIn(text);
+        }
+
+        /**
+         * Returns whether the pattern is found in a text.
+         *
+         * @throws TooCostly when that takes too long, or uses too much of the stack
+         */
+        private boolean isFoundIn(String text) {
+            try {
+                return pattern.matcher(new WatchedText(text)).find();
+            } catch (StackOverflowError tooDeep) {
+                throw new TooCostly("backtracks too much");
+            }
         }
 
         private @Nullable String text(Key key) {
@@ -103,23 +139,19 @@ record TraceRule(Target target, List<Condition> conditions, int line) {
     }
 
     /**
-     * Returns whether this rule matches an event.
+     * Returns whether an event meets the conditions on itself.
      *
      * @param key the event
      * @param name the three-character substrings of its name
      * @throws TooCostly when a pattern takes too long, or uses too much of the stack
      */
     boolean matches(Key key, RequiredText.Grams name) {
-        try {
-            for (int i = 0; i < conditions.size(); i++) {
-                if (!conditions.get(i).holds(key, name)) {
-                    return false;
-                }
+        for (int i = 0; i < conditions.size(); i++) {
+            if (!conditions.get(i).holds(key, name)) {
+                return false;
             }
-            return true;
-        } catch (StackOverflowError tooDeep) {
-            throw new TooCostly("backtracks too much");
         }
+        return true;
     }
 
     /** A text that counts the characters read, because nothing else bounds the backtracking of a pattern. */
@@ -204,19 +236,21 @@ record TraceRule(Target target, List<Condition> conditions, int line) {
             }
             at += ARROW.length();
             List<Condition> conditions = new ArrayList<>();
+            List<Condition> around = new ArrayList<>();
             skipBlanks();
             while (!atEnd()) {
                 if (line.startsWith(ELEMENTS, at)) {
                     target = target.withElements(elements());
                 } else {
-                    conditions.add(condition());
+                    Condition condition = condition();
+                    (condition.field().equals(Condition.LAUNCH) ? around : conditions).add(condition);
                 }
                 skipBlanks();
             }
-            if (conditions.isEmpty()) {
+            if (conditions.isEmpty() && around.isEmpty()) {
                 throw error("there is no condition such as name=/regex/");
             }
-            rules.add(new TraceRule(target, List.copyOf(conditions), lineNumber));
+            rules.add(new TraceRule(target, List.copyOf(conditions), List.copyOf(around), lineNumber));
         }
 
         private Target target() {
@@ -285,8 +319,9 @@ record TraceRule(Target target, List<Condition> conditions, int line) {
                 throw error("there is no /regex/ after " + field + "=");
             }
             boolean isArg = field.startsWith(Condition.ARGS) && field.length() > Condition.ARGS.length();
-            if (!isArg && !field.equals(Condition.NAME) && !field.equals(Condition.CATEGORY)) {
-                throw errorAt(begin, "\"" + field + "\" is none of name, cat, args.KEY, args.\"KEY WITH BLANKS\"");
+            if (!isArg && !Condition.OTHERS.contains(field)) {
+                throw errorAt(
+                        begin, "\"" + field + "\" is none of name, cat, launch, args.KEY, args.\"KEY WITH BLANKS\"");
             }
             return new Condition(field, pattern());
         }

@@ -32,10 +32,14 @@ import org.brickprofiler.internal.io.InputFile;
  * brick; a name with blanks needs quotation marks. The category is a display name of
  * {@link org.brickprofiler.BrickCategory} in any case. A known brick has its own category; the default for a dynamic
  * brick is Other. Kernels that match {@code ignore} count nowhere. A condition looks for a Java regular expression in
- * the event's name, category ({@code cat}) or argument ({@code args.KEY}, {@code args."External id"}); {@code \/} is a
- * slash, and an {@code i} after the last slash ignores case. It does not hold if the argument is missing.
+ * the event's name, category ({@code cat}) or argument ({@code args.KEY}, {@code args."External id"}), or in the names
+ * around its launch ({@code launch}); {@code \/} is a slash, and an {@code i} after the last slash ignores case. It does
+ * not hold if the argument is missing, or if the trace does not show the launch.
  * {@code elements=args.KEY} is no condition: it names the argument that contains the elements of a slice, if the trace
  * marks no device events. The first rule whose conditions hold decides.
+ *
+ * <p>{@code launch=/regex/} holds if an operator, an annotation, a module or a range around the launch of a kernel has
+ * such a name. Rules may have {@value #MOST_LAUNCHES} different conditions of this kind.
  *
  * <p>A pattern sees the first {@value TraceNames#LONGEST} characters. A pattern that backtracks too much ends the
  * reading with a {@link TraceFormatException}.
@@ -44,13 +48,41 @@ public final class TraceRules {
 
     private static final String BUILT_IN = "builtin.rules";
 
+    private static final int MOST_LAUNCHES = Long.SIZE;
+
     private final String source;
     private final List<TraceRule> rules;
+    /** For each rule, a bit for each of its conditions on the launch, by their place in {@link #launches}. */
+    private final long[] needs;
+
+    private final List<TraceRule.Condition> launches = new ArrayList<>();
     private final Set<String> argKeys;
+
+    /**
+     * The decision about an event.
+     *
+     * @param target the brick that it counts as; empty if no rule matches
+     * @param launched the bricks that earlier rules name for some launches, which are not known yet
+     */
+    record Decision(Optional<TraceRule.Target> target, List<Launched> launched) {}
+
+    /**
+     * The brick of a kernel with a certain launch.
+     *
+     * @param needs the conditions on the launch
+     * @param target the brick
+     */
+    record Launched(long needs, TraceRule.Target target) {
+        /** Returns whether the names around a launch meet the conditions. */
+        boolean isBy(long launch) {
+            return (needs & launch) == needs;
+        }
+    }
 
     private TraceRules(String source, List<TraceRule> rules) {
         this.source = source;
         this.rules = rules;
+        this.needs = rules.stream().mapToLong(this::needs).toArray();
         Stream<String> conditions = rules.stream()
                 .flatMap(rule -> rule.conditions().stream())
                 .map(TraceRule.Condition::field)
@@ -146,24 +178,72 @@ public final class TraceRules {
         return argKeys;
     }
 
+    /** Returns a bit for each condition of a rule on the launch. */
+    private long needs(TraceRule rule) {
+        long bits = 0;
+        for (TraceRule.Condition condition : rule.around()) {
+            int at = 0;
+            while (at < launches.size() && !launches.get(at).isLike(condition)) {
+                at++;
+            }
+            if (at == MOST_LAUNCHES) {
+                throw new IllegalArgumentException(source + ", line " + rule.line() + ": there are more than "
+                        + MOST_LAUNCHES + " different conditions on launches");
+            }
+            if (at == launches.size()) {
+                launches.add(condition);
+            }
+            bits |= 1L << at;
+        }
+        return bits;
+    }
+
+    /**
+     * Returns a bit for each condition on a launch that a name around it meets. A launch with several names around it
+     * meets the union of their conditions.
+     *
+     * @throws TraceRule.TooCostly when a pattern takes too long; the message names it
+     */
+    long launchesNamed(String name) {
+        long bits = 0;
+        if (!launches.isEmpty()) {
+            RequiredText.Grams grams = new RequiredText.Grams(name);
+            for (int at = 0; at < launches.size(); at++) {
+                try {
+                    bits |= launches.get(at).holds(name, grams) ? 1L << at : 0;
+                } catch (TraceRule.TooCostly tooCostly) {
+                    throw new TraceRule.TooCostly("the condition launch=/"
+                            + launches.get(at).pattern() + "/ of " + source + " " + tooCostly.getMessage() + " on \""
+                            + TraceFigures.plain(name) + "\"");
+                }
+            }
+        }
+        return bits;
+    }
+
     /**
      * Returns the brick that a kernel counts as.
      *
-     * @return empty if no rule matches
      * @throws TraceRule.TooCostly when a pattern takes too long; the message names it
      */
-    Optional<TraceRule.Target> target(TraceRule.Key key) {
+    Decision decide(TraceRule.Key key) {
         RequiredText.Grams name = new RequiredText.Grams(key.name());
-        for (TraceRule rule : rules) {
+        List<Launched> launched = new ArrayList<>();
+        for (int at = 0; at < needs.length; at++) {
+            TraceRule rule = rules.get(at);
             try {
                 if (rule.matches(key, name)) {
-                    return Optional.of(rule.target());
+                    Launched target = new Launched(needs[at], rule.target());
+                    if (target.isBy(key.launch())) {
+                        return new Decision(Optional.of(rule.target()), List.copyOf(launched));
+                    }
+                    launched.add(target);
                 }
             } catch (TraceRule.TooCostly tooCostly) {
                 throw new TraceRule.TooCostly("the rule in line " + rule.line() + " of " + source + " "
                         + tooCostly.getMessage() + " on \"" + TraceFigures.plain(key.name()) + "\"");
             }
         }
-        return Optional.empty();
+        return new Decision(Optional.empty(), List.copyOf(launched));
     }
 }

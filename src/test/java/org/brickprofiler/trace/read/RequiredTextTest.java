@@ -75,9 +75,9 @@ final class RequiredTextTest {
     void aPatternCostsNothingIfItCannotMatch() {
         TraceRules rules = TraceRules.parse("x <- name=/a*a*a*a*a*a*gemm$/");
 
-        assertThatCode(() -> rules.target(new TraceRule.Key("a".repeat(100), "kernel", Map.of())))
+        assertThatCode(() -> rules.decide(new TraceRule.Key("a".repeat(100), "kernel", Map.of(), 0)))
                 .doesNotThrowAnyException();
-        assertThatThrownBy(() -> rules.target(new TraceRule.Key("a".repeat(100) + "gemm!", "kernel", Map.of())))
+        assertThatThrownBy(() -> rules.decide(new TraceRule.Key("a".repeat(100) + "gemm!", "kernel", Map.of(), 0)))
                 .isInstanceOf(TraceRule.TooCostly.class);
     }
 

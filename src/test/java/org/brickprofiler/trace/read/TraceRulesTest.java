@@ -23,7 +23,7 @@ final class TraceRulesTest {
     }
 
     private static Optional<TraceRule.Target> target(TraceRules rules, String name) {
-        return rules.target(new TraceRule.Key(name, "kernel", Map.of()));
+        return rules.decide(new TraceRule.Key(name, "kernel", Map.of(), 0)).target();
     }
 
     @Spec("14.8")
@@ -57,10 +57,10 @@ final class TraceRulesTest {
 
         assertThat(rules.argKeys()).containsExactlyInAnyOrder("stream", "a b");
         Map<String, String> args = Map.of("stream", "7", "a b", "c");
-        assertThat(rules.target(new TraceRule.Key("n", "kernel", args))).isPresent();
-        assertThat(rules.target(new TraceRule.Key("m", "kernel", args))).isEmpty();
-        assertThat(rules.target(new TraceRule.Key("n", "kernels", args))).isEmpty();
-        assertThat(rules.target(new TraceRule.Key("n", "kernel", Map.of("stream", "7"))))
+        assertThat(rules.decide(new TraceRule.Key("n", "kernel", args, 0)).target()).isPresent();
+        assertThat(rules.decide(new TraceRule.Key("m", "kernel", args, 0)).target()).isEmpty();
+        assertThat(rules.decide(new TraceRule.Key("n", "kernels", args, 0)).target()).isEmpty();
+        assertThat(rules.decide(new TraceRule.Key("n", "kernel", Map.of("stream", "7"), 0)).target())
                 .isEmpty();
     }
 
