@@ -18,7 +18,8 @@ final class Kernels {
 
     private static final int CACHED = 2_048;
     /** A range that TensorRT draws around the kernels of a layer. */
-    private static final Pattern TENSOR_RT = Pattern.compile("(?:TensorRT:|(?=Reformatting CopyNode ))(.*)", Pattern.DOTALL);
+    private static final Pattern TENSOR_RT =
+            Pattern.compile("(?:TensorRT:|(?=Reformatting CopyNode ))(.*)", Pattern.DOTALL);
 
     private static final Pattern LAST_PART = Pattern.compile(".*[.:/]\\s*", Pattern.DOTALL);
     private static final TraceRule.Target OTHER_BRICKS = new TraceRule.Target(TraceNames.OTHERS, BrickCategory.OTHER);
@@ -68,8 +69,7 @@ final class Kernels {
      */
     record CacheKey(TraceRule.Key key, boolean isCopy, Optional<TraceRule.Target> ofRange) {
         CacheKey with(Map<String, String> args) {
-            return new CacheKey(
-                    new TraceRule.Key(key.name(), key.category(), args, key.launch()), isCopy, ofRange);
+            return new CacheKey(new TraceRule.Key(key.name(), key.category(), args, key.launch()), isCopy, ofRange);
         }
     }
 
@@ -141,8 +141,8 @@ final class Kernels {
     }
 
     /**
-     * Returns the brick that a range is named after: a layer of TensorRT counts as its rules say, and any other range by
-     * the last part of its name.
+     * Returns the brick that a range is named after: a layer of TensorRT counts as its rules say, and any other range
+     * by the last part of its name.
      */
     private Range range(String name) {
         Matcher layer = TENSOR_RT.matcher(name);
@@ -191,8 +191,7 @@ final class Kernels {
     private static Kernel oneOfOthers(Kernel kernel) {
         String name = TraceNames.OTHERS;
         TraceRule.Target target = kernel.matched() ? kernel.target() : new TraceRule.Target(name, BrickCategory.OTHER);
-        return new Kernel(
-                name, target, kernel.matched(), kernel.isCopy(), kernel.isContainer(), kernel.launched());
+        return new Kernel(name, target, kernel.matched(), kernel.isCopy(), kernel.isContainer(), kernel.launched());
     }
 
     private int add(Kernel kernel) {
@@ -209,9 +208,7 @@ final class Kernels {
      */
     int as(int number, TraceRule.Target target) {
         Kernel kernel = kernels.get(number);
-        return kernel.target().equals(target)
-                ? number
-                : add(kernel.as(target));
+        return kernel.target().equals(target) ? number : add(kernel.as(target));
     }
 
     /**

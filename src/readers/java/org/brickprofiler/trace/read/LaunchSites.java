@@ -478,8 +478,8 @@ final class LaunchSites implements Closeable {
 
     /**
      * Returns the same kernels with their sites as details instead of their correlations, as the bricks that rules name
-     * for their launches. In place of a device's time they have the number of the innermost step around their launch, as
-     * {@link Execution#marksOf} packs it.
+     * for their launches. In place of a device's time they have the number of the innermost step around their launch,
+     * as {@link Execution#marksOf} packs it.
      *
      * @param kernels the kernels; their detail is the correlation, negative if they have none
      * @param bricks the kernels by their numbers; those that count as another brick by their launch are added

@@ -26,6 +26,8 @@ enum LayerPart {
     /** The choice of the largest numbers, as a router or the sampling makes after its softmax. */
     CHOICE(false),
     COLLECTIVE(false),
+    /** A lookup of rows, in an embedding or in anything else. */
+    LOOKUP(false),
     EMBEDDING(false),
     BACKWARD(false),
     ADD(true),
@@ -67,12 +69,13 @@ enum LayerPart {
             case "Sort", "Sampling" -> CHOICE;
             case "AllReduce", "ReduceScatter" -> COLLECTIVE;
             case "Embedding" -> EMBEDDING;
+            case "RowLookup" -> LOOKUP;
             case "Optimizer" -> BACKWARD;
             case "Add" -> ADD;
             case "Multiply" -> ARITHMETIC;
             case "Elementwise" ->
                 name.contains("rsqrt") ? ROOT : SCALES.matcher(name).find() ? SCALING : ARITHMETIC;
-            case "Reduction" -> REDUCTION;
+            case "Reduction" -> name.contains("ArgMax") ? CHOICE : REDUCTION;
             case "Copy", "Concat", "Index" -> COPY;
             case "Fill" -> FILL;
             default -> brick.endsWith("Backward") ? BACKWARD : OTHER;
@@ -102,7 +105,7 @@ enum LayerPart {
     boolean isSpecific() {
         return switch (this) {
             case ROOT -> true;
-            case OTHER, CHOICE, PRODUCT_SUM -> false;
+            case OTHER, CHOICE, LOOKUP, PRODUCT_SUM -> false;
             default -> !isGeneral;
         };
     }

@@ -36,10 +36,10 @@ import org.jspecify.annotations.Nullable;
  * stays unchanged if it has another number of groups or any kernel of a backward pass. Norms of queries and keys divide
  * the last group into three.
  *
- * <p><b>Softmax.</b> Without a module or a name that shows its use, the next kernels decide it: before a product it
- * belongs to an attention, and before a choice, an expert, a norm or an activation to a router, a sampling, a
- * classifier or a loss. If the trace has no fused attention, the softmax of an attention counts as the attention, and
- * the products beside it are its scores and its output.
+ * <p><b>Softmax.</b> Without a module or a name that shows its use, the kernels around it decide it: before a product
+ * it belongs to an attention, and after a choice, or before a choice, an expert, a norm or an activation to a router, a
+ * sampling, a classifier or a loss. If the trace has no fused attention, the softmax of an attention counts as the
+ * attention, and the products beside it are its scores and its output.
  *
  * <p><b>Diffusion transformers.</b> Layer norms begin their blocks, and RMS norms lie between the projections of
  * queries, keys and values. Text and image may have products of their own, in any order:
@@ -52,6 +52,10 @@ import org.jspecify.annotations.Nullable;
  * <p>There, only layer norms divide the products into groups. A group may contain a product that modulates a norm
  * beside the two products of a feed-forward block. That product stays a matrix product, because only the two products
  * of the block directly enclose the activation.
+ *
+ * <p><b>Lookups of rows.</b> A lookup at the beginning of the stream or after a copy from the host is that of the
+ * embedding, unless an attention, a convolution or a copy uses its rows. So is a lookup by the same kernel before the
+ * same kernel. Other lookups select states, outputs or experts.
  *
  * <p><b>Memory.</b> For each stream the kernels since the last attention are kept, at most {@value #MOST_KEPT}. In
  * longer stretches, the place of a kernel does not count.
@@ -88,6 +92,8 @@ final class LayerPlaces implements Closeable {
     /** A softmax whose result no attention uses. */
     private static final TraceRule.Target OTHER_SOFTMAX = new TraceRule.Target("Softmax", BrickCategory.OTHER);
 
+    private static final TraceRule.Target ROW_LOOKUP = new TraceRule.Target("RowLookup", BrickCategory.OTHER);
+
     private static final TraceRule.Target OTHER_SOFTMAX_BACKWARD =
             new TraceRule.Target("SoftmaxBackward", BrickCategory.OTHER);
 
@@ -108,6 +114,8 @@ final class LayerPlaces implements Closeable {
     private final IntHashSet ofAttention = new IntHashSet();
 
     private final IntHashSet ofOthers = new IntHashSet();
+    /** The kernels of lookups in the embedding, each with the kernel after it. */
+    private final Set<List<Integer>> embeddings = new HashSet<>();
     /**
      * Whether a runtime orders the kernels by their dependencies only. It may then project the values after the
      * softmax. Inductor does so, too.
@@ -144,8 +152,8 @@ final class LayerPlaces implements Closeable {
     private static final class Item {
         final Execution event;
         final long site;
-        final LayerPart part;
         final Use use;
+        LayerPart part;
         TraceRule.@Nullable Target target;
         long evidence = Evidence.BY_RULE;
 
@@ -176,6 +184,15 @@ final class LayerPlaces implements Closeable {
         Item opening;
         /** The index of the softmax of which the next events decide whether it is an attention's; negative for none. */
         int softmax = -1;
+        /** Whether a choice came after the last product, norm and attention. */
+        boolean isAfterChoice;
+        /** Whether the stream, or copies from the host and nothing else, came before the next event. */
+        boolean isAtBegin = true;
+        /** The lookup that was the last event; null if that was another kernel. */
+        @Nullable
+        Item lookup;
+        /** Whether that lookup was at the beginning of a pass. */
+        boolean isFirstLookup;
         /** Whether there are more events than the limit. */
         boolean isTooLong;
         /** The kernels that were found to be query, key and value projections. */
@@ -207,6 +224,7 @@ final class LayerPlaces implements Closeable {
                 places.add(new Execution(event), event.detail());
             }
             for (Stream stream : places.streams.values()) {
+                places.lookUp(stream, null);
                 places.decide(stream, places.endsInAttention(stream));
                 places.end(stream, null);
             }
@@ -217,10 +235,11 @@ final class LayerPlaces implements Closeable {
         }
     }
 
-    /** Returns whether any kernel is an attention, so that places can be inferred. */
+    /** Returns whether any kernel is an attention or a lookup of rows, so that places can be inferred. */
     static boolean mayKnow(Kernels kernels) {
         return kernels.anyIs(TraceRule.Target.of(BrickId.FUSED_ATTENTION))
-                || kernels.anyIs(TraceRule.Target.of(BrickId.ATTENTION_SOFTMAX));
+                || kernels.anyIs(TraceRule.Target.of(BrickId.ATTENTION_SOFTMAX))
+                || kernels.anyIs(ROW_LOOKUP);
     }
 
     /** Returns the same events with their new bricks, and with an {@link Evidence} as details. */
@@ -242,8 +261,9 @@ final class LayerPlaces implements Closeable {
 
     private void add(Execution event, long site) throws IOException {
         LayerPart part = parts.getIfAbsentPut(event.kernel(), () -> LayerPart.of(kernels.get(event.kernel())));
-        Item item = new Item(event, site, part, useOf(event, site, part));
         Stream stream = streams.getIfAbsentPut(event.row(), Stream::new);
+        Item item = new Item(event, site, part, useOf(stream, event, site, part));
+        lookUp(stream, item);
         if (stream.softmax >= 0 && isAfterAttention(item)) {
             decide(stream, true);
         } else if (stream.softmax >= 0 && isAfterOtherSoftmax(item)) {
@@ -253,6 +273,9 @@ final class LayerPlaces implements Closeable {
             ofAttention.add(event.kernel());
         } else if (item.use == Use.ROUTER) {
             ofOthers.add(event.kernel());
+        } else if (item.use == Use.OTHER) {
+            ofOthers.add(event.kernel());
+            item.be(OTHER_SOFTMAX, Evidence.BY_RULE);
         } else if (isBackwardOfOtherSoftmax(item)) {
             item.be(OTHER_SOFTMAX_BACKWARD, Evidence.BY_RULE);
         }
@@ -279,6 +302,41 @@ final class LayerPlaces implements Closeable {
         write(item);
     }
 
+    // ---- lookups of rows ----
+
+    /**
+     * Decides whether the lookup before an event is that of the embedding.
+     *
+     * @param next the event; null at the end of the stream
+     */
+    private void lookUp(Stream stream, @Nullable Item next) {
+        Item lookup = stream.lookup;
+        if (lookup != null && (next == null || mayUseEmbedding(next))) {
+            List<Integer> pair = List.of(lookup.event.kernel(), next == null ? -1 : next.event.kernel());
+            if (stream.isFirstLookup) {
+                embeddings.add(pair);
+            }
+            if (embeddings.contains(pair)) {
+                lookup.be(TraceRule.Target.of(BrickId.EMBEDDING), Evidence.inLayout(layout(List.of(lookup.part))));
+                lookup.part = LayerPart.EMBEDDING;
+            }
+        }
+        if (next != null) {
+            stream.lookup = next.part == LayerPart.LOOKUP ? next : null;
+            stream.isFirstLookup = stream.isAtBegin;
+            TraceRule.Target brick = kernels.get(next.event.kernel()).target();
+            stream.isAtBegin = brick.equals(TraceRule.Target.of(BrickId.HOST_TO_DEVICE))
+                    || (stream.isAtBegin && brick.category() == BrickCategory.TRANSFER);
+        }
+    }
+
+    private boolean mayUseEmbedding(Item item) {
+        BrickCategory category = kernels.get(item.event.kernel()).target().category();
+        return item.part != LayerPart.COPY
+                && category != BrickCategory.ATTENTION
+                && category != BrickCategory.CONVOLUTION;
+    }
+
     // ---- the use of a softmax ----
 
     /** The use of a softmax, before the next events are known. */
@@ -287,14 +345,21 @@ final class LayerPlaces implements Closeable {
         NONE,
         ATTENTION,
         ROUTER,
+        /** That of a choice that was made before, of experts or of tokens. */
+        OTHER,
         UNKNOWN
     }
 
     /**
-     * Returns the use of a softmax by its module or its name. If the order of the events shows nothing, its name made
-     * it an attention's.
+     * Returns the use of a softmax by its module, its name, or a choice before it. If the order of the events shows
+     * nothing, its name made it an attention's.
      */
-    private Use useOf(Execution event, long site, LayerPart part) {
+    private Use useOf(Stream stream, Execution event, long site, LayerPart part) {
+        stream.isAfterChoice = part == LayerPart.CHOICE
+                || (stream.isAfterChoice
+                        && part != LayerPart.PRODUCT
+                        && part != LayerPart.ATTENTION
+                        && !part.separates());
         if (part != LayerPart.SOFTMAX) {
             return Use.NONE;
         }
@@ -302,14 +367,16 @@ final class LayerPlaces implements Closeable {
         if (block == Kind.FFN || LaunchSites.leaf(site) == Kind.ROUTER) {
             return Use.ROUTER;
         }
-        boolean isOfAttention = isByDependency
-                || block == Kind.ATTENTION
+        boolean isOfAttention = block == Kind.ATTENTION
                 || OF_ATTENTION.matcher(kernels.get(event.kernel()).name()).find();
-        return isOfAttention ? Use.ATTENTION : Use.UNKNOWN;
+        return isOfAttention ? Use.ATTENTION : stream.isAfterChoice ? Use.OTHER : Use.UNKNOWN;
     }
 
     /** Returns whether an event uses the softmax before it as an attention does: a product mixes the values. */
     private boolean isAfterAttention(Item item) {
+        if (isByDependency) {
+            return item.part != LayerPart.CHOICE && item.part != LayerPart.SOFTMAX;
+        }
         boolean isOfAttention = kernels.get(item.event.kernel()).target().category() == BrickCategory.ATTENTION;
         return switch (item.part) {
             case PRODUCT -> true;
@@ -338,8 +405,8 @@ final class LayerPlaces implements Closeable {
 
     /** Returns whether a softmax whose use is not in the trace has a kernel that only attentions used before. */
     private boolean endsInAttention(Stream stream) {
-        if (stream.softmax < 0) {
-            return false;
+        if (stream.softmax < 0 || isByDependency) {
+            return isByDependency;
         }
         int kernel = stream.items.get(stream.softmax).event.kernel();
         return ofAttention.contains(kernel) && !ofOthers.contains(kernel);
@@ -555,8 +622,11 @@ final class LayerPlaces implements Closeable {
             List<Group> ahead = closing == null ? groups : groups.subList(0, last);
             ahead = ahead.stream().filter(group -> !group.isOfNextPass).toList();
             if (opening == null) {
-                // Earlier kernels may be missing.
-                qkv(groups.get(last));
+                // Earlier kernels may be missing, and earlier products of the group, too, unless a kernel before it is
+                // there.
+                if (groups.get(last).begin > 0) {
+                    qkv(groups.get(last));
+                }
                 if (last > 0 && groups.get(last - 1).isWholeFeedForward()) {
                     feedForward(groups.get(last - 1));
                 }

@@ -33,10 +33,10 @@ import org.brickprofiler.internal.io.InputFile;
  * {@link org.brickprofiler.BrickCategory} in any case. A known brick has its own category; the default for a dynamic
  * brick is Other. Kernels that match {@code ignore} count nowhere. A condition looks for a Java regular expression in
  * the event's name, category ({@code cat}) or argument ({@code args.KEY}, {@code args."External id"}), or in the names
- * around its launch ({@code launch}); {@code \/} is a slash, and an {@code i} after the last slash ignores case. It does
- * not hold if the argument is missing, or if the trace does not show the launch.
- * {@code elements=args.KEY} is no condition: it names the argument that contains the elements of a slice, if the trace
- * marks no device events. The first rule whose conditions hold decides.
+ * around its launch ({@code launch}); {@code \/} is a slash, and an {@code i} after the last slash ignores case. It
+ * does not hold if the argument is missing, or if the trace does not show the launch. {@code elements=args.KEY} is no
+ * condition: it names the argument that contains the elements of a slice, if the trace marks no device events. The
+ * first rule whose conditions hold decides.
  *
  * <p>{@code launch=/regex/} holds if an operator, an annotation, a module or a range around the launch of a kernel has
  * such a name. Rules may have {@value #MOST_LAUNCHES} different conditions of this kind.

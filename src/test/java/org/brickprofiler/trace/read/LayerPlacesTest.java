@@ -197,7 +197,7 @@ final class LayerPlacesTest {
 
     @Test
     void collectivesSeparateProductsAsNormsDo() throws IOException {
-        assertThat(products("PAPrPGPrPA"))
+        assertThat(products("rPAPrPGPrPA"))
                 .isEqualTo(Map.of(
                         "QkvProjection",
                         2L,
@@ -210,7 +210,14 @@ final class LayerPlacesTest {
                         "Activation",
                         1L,
                         "AllReduce",
-                        2L));
+                        3L));
+    }
+
+    /** A product with which a stream begins may follow others that the trace lacks. */
+    @Test
+    void aProductBeforeTheFirstAttentionNeedsAKernelBeforeIt() throws IOException {
+        assertThat(products("PPA")).isEqualTo(Map.of("Gemm", 2L));
+        assertThat(products("NPPA")).isEqualTo(Map.of("QkvProjection", 2L));
     }
 
     @Test

@@ -14,6 +14,7 @@ import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvFileSource;
 import org.junit.jupiter.params.provider.CsvSource;
 
 final class TraceRulesTest {
@@ -57,10 +58,14 @@ final class TraceRulesTest {
 
         assertThat(rules.argKeys()).containsExactlyInAnyOrder("stream", "a b");
         Map<String, String> args = Map.of("stream", "7", "a b", "c");
-        assertThat(rules.decide(new TraceRule.Key("n", "kernel", args, 0)).target()).isPresent();
-        assertThat(rules.decide(new TraceRule.Key("m", "kernel", args, 0)).target()).isEmpty();
-        assertThat(rules.decide(new TraceRule.Key("n", "kernels", args, 0)).target()).isEmpty();
-        assertThat(rules.decide(new TraceRule.Key("n", "kernel", Map.of("stream", "7"), 0)).target())
+        assertThat(rules.decide(new TraceRule.Key("n", "kernel", args, 0)).target())
+                .isPresent();
+        assertThat(rules.decide(new TraceRule.Key("m", "kernel", args, 0)).target())
+                .isEmpty();
+        assertThat(rules.decide(new TraceRule.Key("n", "kernels", args, 0)).target())
+                .isEmpty();
+        assertThat(rules.decide(new TraceRule.Key("n", "kernel", Map.of("stream", "7"), 0))
+                        .target())
                 .isEmpty();
     }
 
@@ -114,6 +119,20 @@ final class TraceRulesTest {
         assertThat(target(mine, "ampere_sgemm_32x32")).contains(new TraceRule.Target("Mine", BrickCategory.OTHER));
         assertThat(target(mine, "Memcpy HtoD (Pageable -> Device)"))
                 .contains(TraceRule.Target.of(BrickId.HOST_TO_DEVICE));
+    }
+
+    /** Names that a public report or a public trace has, each with the program that it is of. */
+    @ParameterizedTest
+    @CsvFileSource(
+            resources = "names-of-kernels.txt",
+            delimiter = '|',
+            quoteCharacter = '`',
+            numLinesToSkip = 1,
+            maxCharsPerColumn = 1_000)
+    void namesOfPublicTracesAreKnown(String name, String brick, BrickCategory category, String seenIn) {
+        assertThat(target(TraceRules.builtIn(), name))
+                .as("%s, seen in %s", name, seenIn)
+                .contains(new TraceRule.Target(brick, category));
     }
 
     /** Names of kernels as their libraries give them; the templates are shortened. */
