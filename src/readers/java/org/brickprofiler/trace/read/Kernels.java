@@ -19,7 +19,7 @@ final class Kernels {
     private static final int CACHED = 2_048;
     /** A range that TensorRT draws around the kernels of a layer. */
     private static final Pattern TENSOR_RT =
-            Pattern.compile("(?:TensorRT:|(?=Reformatting CopyNode ))(.*)", Pattern.DOTALL);
+            Pattern.compile("(?:TensorRT:|(?=Reformatting CopyNode |.* \\+ ))(.*)", Pattern.DOTALL);
 
     private static final Pattern LAST_PART = Pattern.compile(".*[.:/]\\s*", Pattern.DOTALL);
     private static final TraceRule.Target OTHER_BRICKS = new TraceRule.Target(TraceNames.OTHERS, BrickCategory.OTHER);

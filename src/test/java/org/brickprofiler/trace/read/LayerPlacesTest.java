@@ -58,6 +58,13 @@ final class LayerPlacesTest {
             Map.entry('h', "void at::native::vectorized_elementwise_kernel<4, at::native::tanh_kernel_cuda()>"),
             Map.entry('T', "triton_poi_fused_addmm_tanh_8"),
             Map.entry('D', "triton_poi_fused_div_mul_tanh_8"),
+            Map.entry('w', "void k_get_rows_float<float, float>()"),
+            Map.entry('W', "void k_get_rows_float<float, int>()"),
+            Map.entry('d', "void gated_delta_net_cuda<128, false, false>()"),
+            Map.entry('C', "void ssm_conv_f32<true, 128ul, 4ul>()"),
+            Map.entry('I', "Memcpy HtoD (Pinned -> Device)"),
+            Map.entry('O', "Memcpy DtoH (Device -> Pinned)"),
+            Map.entry('M', "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<at::native::ArgMaxOps>>()"),
             Map.entry('f', "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>()"));
 
     private static final String LAYER = "NPtAPNPGP";
@@ -394,6 +401,45 @@ final class LayerPlacesTest {
                 .containsEntry("LmHead", 1L)
                 .containsEntry("Sampling", 1L)
                 .doesNotContainKey("Softmax");
+    }
+
+    /** Mixtral's later versions choose first; the Switch Transformer chooses the largest alone. */
+    @Spec("14.13")
+    @Test
+    void aSoftmaxBesideAChoiceIsNoAttention() throws IOException {
+        for (String router : List.of("PKSPUP", "PKcSPUP", "PSMPUP", "PSmMPUP")) {
+            assertThat(counts(read(("NPPPPSPPN" + router).repeat(3))))
+                    .as(router)
+                    .containsEntry("AttentionSoftmax", 3L)
+                    .containsEntry("Softmax", 3L);
+            assertThat(counts(read(("NPAPN" + router).repeat(3))))
+                    .as(router + " beside a fused attention")
+                    .containsEntry("Softmax", 3L)
+                    .doesNotContainKey("AttentionSoftmax");
+        }
+    }
+
+    /** In llama.cpp, states of recurrent layers and the rows of the output are looked up, too. */
+    @Spec("14.13")
+    @Test
+    void onlyALookupAtTheBeginningOfAPassIsOfTheEmbedding() throws IOException {
+        assertThat(counts(read("wwdwdwdwd")))
+                .isEqualTo(Map.of("Embedding", 1L, "RowLookup", 4L, "LinearAttention", 4L));
+        String pass = "wNPwCPwdPNPwww+NH";
+        assertThat(counts(read("II" + pass + "O" + "I" + pass)))
+                .as("after copies from the host")
+                .containsEntry("Embedding", 2L)
+                .containsEntry("RowLookup", 10L);
+        assertThat(counts(read(pass.repeat(3))))
+                .as("before the same kernel")
+                .containsEntry("Embedding", 3L)
+                .containsEntry("RowLookup", 15L);
+        assertThat(counts(read("wCwdPwdNwN")))
+                .as("a trace that begins within a layer")
+                .containsEntry("RowLookup", 4L)
+                .doesNotContainKey("Embedding");
+        assertThat(counts(read("PPWPW"))).as("none begins a pass").containsEntry("RowLookup", 2L);
+        assertThat(counts(read("w"))).as("alone").containsEntry("Embedding", 1L);
     }
 
     @Test
