@@ -45,6 +45,9 @@ enum LayerPart {
     /** Operations in the names of fused kernels that prepare or produce numbers of another format. */
     private static final Pattern SCALES = Pattern.compile("_(abs|amax|aminmax|clamp|round|reciprocal)(_|$)");
 
+    /** PyTorch's reductions that return the index of the largest number. */
+    private static final Pattern CHOOSES = Pattern.compile("ArgMaxOps|[^a-zA-Z]MaxOps");
+
     /** Whether bricks of any kind contain such kernels. */
     final boolean isGeneral;
 
@@ -75,7 +78,7 @@ enum LayerPart {
             case "Multiply" -> ARITHMETIC;
             case "Elementwise" ->
                 name.contains("rsqrt") ? ROOT : SCALES.matcher(name).find() ? SCALING : ARITHMETIC;
-            case "Reduction" -> name.contains("ArgMax") ? CHOICE : REDUCTION;
+            case "Reduction" -> CHOOSES.matcher(name).find() ? CHOICE : REDUCTION;
             case "Copy", "Concat", "Index" -> COPY;
             case "Fill" -> FILL;
             default -> brick.endsWith("Backward") ? BACKWARD : OTHER;

@@ -64,7 +64,9 @@ final class LayerPlacesTest {
             Map.entry('C', "void ssm_conv_f32<true, 128ul, 4ul>()"),
             Map.entry('I', "Memcpy HtoD (Pinned -> Device)"),
             Map.entry('O', "Memcpy DtoH (Device -> Pinned)"),
-            Map.entry('M', "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<at::native::ArgMaxOps>>()"),
+            Map.entry(
+                    'M',
+                    "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MaxOps<float>>>()"),
             Map.entry('f', "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>()"));
 
     private static final String LAYER = "NPtAPNPGP";

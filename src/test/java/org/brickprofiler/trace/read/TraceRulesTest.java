@@ -16,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvFileSource;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class TraceRulesTest {
 
@@ -133,6 +134,20 @@ final class TraceRulesTest {
         assertThat(target(TraceRules.builtIn(), name))
                 .as("%s, seen in %s", name, seenIn)
                 .contains(new TraceRule.Target(brick, category));
+    }
+
+    /** A word in the namespace of a kernel, or in a type of its arguments, does not show what the kernel does. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "void dpsk::grouped_gemm::cuda::utils::transpose<512, 128, 4, 4>(unsigned char const*)",
+                "dpsk::grouped_gemm::cuda::utils::fill_tensormaps_kernel(CUtensorMap_st)",
+                "void my::matmul_utils::count<int>()",
+                "void my::collect<cutlass::half_t>(cutlass::half_t*)",
+                "void my::collect<cutlass::bfloat16_t, cutlass::arch::Sm90>()"
+            })
+    void aNamespaceOrATypeIsNoEvidence(String name) {
+        assertThat(target(TraceRules.builtIn(), name)).isEmpty();
     }
 
     /** Names of kernels as their libraries give them; the templates are shortened. */
