@@ -45,8 +45,8 @@ enum LayerPart {
     /** Operations in the names of fused kernels that prepare or produce numbers of another format. */
     private static final Pattern SCALES = Pattern.compile("_(abs|amax|aminmax|clamp|round|reciprocal)(_|$)");
 
-    /** PyTorch's reductions that return the index of the largest number. */
-    private static final Pattern CHOOSES = Pattern.compile("ArgMaxOps|[^a-zA-Z]MaxOps");
+    /** Reductions that return the index of the largest number. */
+    private static final Pattern CHOOSES = Pattern.compile("ArgMax|[^a-zA-Z]MaxOps");
 
     /** Whether bricks of any kind contain such kernels. */
     final boolean isGeneral;
