@@ -37,9 +37,10 @@ import org.jspecify.annotations.Nullable;
  * the last group into three.
  *
  * <p><b>Softmax.</b> Without a module or a name that shows its use, the kernels around it decide it: before a product
- * it belongs to an attention, and after a choice, or before a choice, an expert, a norm or an activation to a router, a
- * sampling, a classifier or a loss. If the trace has no fused attention, the softmax of an attention counts as the
- * attention, and the products beside it are its scores and its output.
+ * it belongs to an attention, and after a choice, as after the first product behind an attention and its norm, or
+ * before a choice, an expert, a norm or an activation to a router, a sampling, a classifier or a loss. If the trace has
+ * no fused attention, the softmax of an attention counts as the attention, and the products beside it are its scores
+ * and its output.
  *
  * <p><b>Diffusion transformers.</b> Layer norms begin their blocks, and RMS norms lie between the projections of
  * queries, keys and values. Text and image may have products of their own, in any order:
@@ -186,6 +187,12 @@ final class LayerPlaces implements Closeable {
         int softmax = -1;
         /** Whether a choice came after the last product, norm and attention. */
         boolean isAfterChoice;
+        /** Whether a norm or a collective, and neither an activation nor an expert, came after the last attention. */
+        boolean isBeforeFeedForward;
+
+        boolean isAfterActivation;
+        /** How many products came after the last norm, collective and attention. */
+        int products;
         /** Whether the stream, or copies from the host and nothing else, came before the next event. */
         boolean isAtBegin = true;
         /** The lookup that was the last event; null if that was another kernel. */
@@ -199,6 +206,31 @@ final class LayerPlaces implements Closeable {
         final Set<Integer> qkv = new HashSet<>();
         /** How many projections were found before the attention that opens these events. */
         int projections;
+
+        /** Keeps what decides the use of a softmax after an event. */
+        void pass(LayerPart part) {
+            boolean isEnd = part == LayerPart.PRODUCT || part.separates();
+            isAfterChoice = part == LayerPart.CHOICE || (isAfterChoice && !isEnd);
+            isAfterActivation |= part.isActivation() || part == LayerPart.EXPERT;
+            isBeforeFeedForward = !isAfterActivation && (isBeforeFeedForward || part.separates());
+            products = part.separates() ? 0 : products + (part == LayerPart.PRODUCT ? 1 : 0);
+        }
+
+        /** Begins the rest of a layer after its attention. */
+        void passAttention() {
+            isAfterChoice = false;
+            isAfterActivation = false;
+            isBeforeFeedForward = false;
+            products = 0;
+        }
+
+        /**
+         * Returns whether a softmax after these events is that of a choice: one was made, or the only product since the
+         * norm after the attention can be that of a router. An attention has two products before its softmax at least.
+         */
+        boolean isOfChoice() {
+            return isAfterChoice || (opening != null && isBeforeFeedForward && products == 1);
+        }
     }
 
     private LayerPlaces(Kernels kernels, boolean isByDependency) {
@@ -287,6 +319,7 @@ final class LayerPlaces implements Closeable {
         if (stream.softmax < 0 && item.use == Use.UNKNOWN) {
             stream.softmax = stream.items.size();
         }
+        stream.pass(item.part);
         stream.items.add(item);
         if (stream.items.size() == MOST_KEPT) {
             decide(stream, endsInAttention(stream));
@@ -299,6 +332,7 @@ final class LayerPlaces implements Closeable {
         end(stream, item);
         stream.opening = item;
         stream.isTooLong = false;
+        stream.passAttention();
         write(item);
     }
 
@@ -345,21 +379,16 @@ final class LayerPlaces implements Closeable {
         NONE,
         ATTENTION,
         ROUTER,
-        /** That of a choice that was made before, of experts or of tokens. */
+        /** That of a choice, of experts or of tokens. */
         OTHER,
         UNKNOWN
     }
 
     /**
-     * Returns the use of a softmax by its module, its name, or a choice before it. If the order of the events shows
+     * Returns the use of a softmax by its module, its name, or the events before it. If the order of the events shows
      * nothing, its name made it an attention's.
      */
     private Use useOf(Stream stream, Execution event, long site, LayerPart part) {
-        stream.isAfterChoice = part == LayerPart.CHOICE
-                || (stream.isAfterChoice
-                        && part != LayerPart.PRODUCT
-                        && part != LayerPart.ATTENTION
-                        && !part.separates());
         if (part != LayerPart.SOFTMAX) {
             return Use.NONE;
         }
@@ -369,7 +398,7 @@ final class LayerPlaces implements Closeable {
         }
         boolean isOfAttention = block == Kind.ATTENTION
                 || OF_ATTENTION.matcher(kernels.get(event.kernel()).name()).find();
-        return isOfAttention ? Use.ATTENTION : stream.isAfterChoice ? Use.OTHER : Use.UNKNOWN;
+        return isOfAttention ? Use.ATTENTION : !isByDependency && stream.isOfChoice() ? Use.OTHER : Use.UNKNOWN;
     }
 
     /** Returns whether an event uses the softmax before it as an attention does: a product mixes the values. */

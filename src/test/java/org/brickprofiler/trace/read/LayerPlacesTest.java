@@ -421,6 +421,30 @@ final class LayerPlacesTest {
         }
     }
 
+    /** Switch-like routers weight all experts, so that nothing is chosen between the softmax and their products. */
+    @Spec("14.13")
+    @Test
+    void aSoftmaxAfterTheFirstProductBehindAnAttentionIsThatOfARouter() throws IOException {
+        assertThat(counts(read("NPAPNPScPUP".repeat(3))))
+                .containsEntry("Softmax", 3L)
+                .doesNotContainKey("AttentionSoftmax");
+        assertThat(counts(read("NPPPPSPPNPSmPUP".repeat(3))))
+                .containsEntry("Softmax", 3L)
+                .containsEntry("AttentionSoftmax", 3L);
+        assertThat(counts(read("NPAPNPUPNPPSPPNPUP".repeat(3))))
+                .as("fused and other attentions, in turn")
+                .containsEntry("AttentionSoftmax", 3L)
+                .doesNotContainKey("Softmax");
+        assertThat(counts(read("NPPPPSPPNPPSPPNPUP".repeat(3))))
+                .as("a decoder that also attends to an encoder")
+                .containsEntry("AttentionSoftmax", 6L)
+                .doesNotContainKey("Softmax");
+        assertThat(counts(read("NPPPNNPSPPNPUP".repeat(3))))
+                .as("norms of queries and keys")
+                .containsEntry("AttentionSoftmax", 3L)
+                .doesNotContainKey("Softmax");
+    }
+
     /** In llama.cpp, states of recurrent layers and the rows of the output are looked up, too. */
     @Spec("14.13")
     @Test
