@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.eclipse.collections.impl.map.mutable.primitive.LongIntHashMap;
 import org.eclipse.collections.impl.map.mutable.primitive.LongObjectHashMap;
@@ -58,6 +60,19 @@ final class NsightReader {
             1L, "HtoD", 2L, "DtoH", 3L, "HtoA", 4L, "AtoH", 5L, "AtoA", 6L, "AtoD", 7L, "DtoA", 8L, "DtoD", 9L, "HtoH",
             10L, "PtoP");
 
+    /** Copies of pages of unified memory, whose kinds Nsight Systems adds to those of CUPTI. */
+    private static final Map<Long, String> UNIFIED = Map.of(11L, "HtoD", 12L, "DtoH", 13L, "DtoD");
+
+    /** The kinds of copies of an export, which may have more of them than this program knows. */
+    private static final String KINDS = "ENUM_CUDA_MEMCPY_OPER";
+
+    private static final Pattern KIND = Pattern.compile("CUDA_MEMCPY_KIND_(UVM_)?([HDAP])TO([HDAP])");
+
+    private static final String DIAGNOSTICS = "DIAGNOSTIC_EVENT";
+    private static final Pattern ABOUT_DEVICE = Pattern.compile("CUDA|CUPTI|GPU|driver", Pattern.CASE_INSENSITIVE);
+    private static final int MOST_DIAGNOSTICS = 3;
+    private static final int LONGEST_DIAGNOSTIC = 300;
+
     private static final int NUMBER_BITS = 24;
     private static final long NUMBER_MASK = (1L << NUMBER_BITS) - 1;
     private static final int CORRELATION_BITS = 32;
@@ -72,7 +87,9 @@ final class NsightReader {
     private final LongObjectHashMap<String> strings = new LongObjectHashMap<>();
     private final RangeNames ranges = new RangeNames();
     private final LaunchRanges launches = new LaunchRanges();
+    private final Map<Long, String> directions = new HashMap<>();
     private long events;
+    private long work;
 
     /** A thread of the host. Immutable. */
     private record HostThread(int number, String process, String thread) {}
@@ -96,6 +113,7 @@ final class NsightReader {
     }
 
     private void readAll() throws SQLException, IOException {
+        collector.head.marksAllWork = true;
         readTables();
         readHead();
         for (String table : OF_DEVICE) {
@@ -119,7 +137,31 @@ final class NsightReader {
         if (collector.wantsKeys()) {
             countUnread();
         }
+        if (work == 0) {
+            collector.head.withoutWork(withoutWork());
+        }
         collector.end(events);
+    }
+
+    /** Returns the fault of an export without work of a device, with the reasons that Nsight Systems noted. */
+    private String withoutWork() throws SQLException, IOException {
+        List<String> reasons = new ArrayList<>();
+        List<String> others = new ArrayList<>();
+        String query = query(DIAGNOSTICS, "text", "severity");
+        database.each(query == null ? null : query + " ORDER BY severity DESC", row -> {
+            String text = SqliteFile.orEmpty(row.getString(1)).strip().replaceAll("[^ -~]+", " ");
+            String shown = text.length() > LONGEST_DIAGNOSTIC ? text.substring(0, LONGEST_DIAGNOSTIC) + "..." : text;
+            List<String> list = ABOUT_DEVICE.matcher(text).find() ? reasons : others;
+            if (!shown.isEmpty() && !list.contains(shown) && list.size() < MOST_DIAGNOSTICS) {
+                list.add(shown);
+            }
+        });
+        List<String> noted = reasons.isEmpty() ? others : reasons;
+        return "the export has no work of a device: no kernel, copy or fill in the tables "
+                + String.join(", ", OF_DEVICE)
+                + (noted.isEmpty()
+                        ? "; nsys profile --trace=cuda,nvtx records it, if the driver lets it"
+                        : "; Nsight Systems noted: " + String.join("; ", noted));
     }
 
     // ---- tables ----
@@ -361,12 +403,26 @@ final class NsightReader {
         });
     }
 
+    private void readKinds() throws SQLException, IOException {
+        directions.putAll(DIRECTIONS);
+        UNIFIED.forEach((kind, direction) -> directions.put(kind, direction + " (unified memory)"));
+        database.each(query(KINDS, "id", "name"), row -> {
+            Matcher kind = KIND.matcher(SqliteFile.orEmpty(row.getString(2)));
+            if (kind.matches()) {
+                directions.put(
+                        row.getLong(1),
+                        kind.group(2) + "to" + kind.group(3) + (kind.group(1) == null ? "" : " (unified memory)"));
+            }
+        });
+    }
+
     private void readCopies() throws SQLException, IOException {
+        readKinds();
         String query = query(
                 COPIES, "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "copyKind", "bytes");
         database.each(query, row -> {
             long kind = row.getLong(7);
-            begin('X', "Memcpy " + DIRECTIONS.getOrDefault(kind, "of kind " + kind), "gpu_memcpy");
+            begin('X', "Memcpy " + directions.getOrDefault(kind, "of kind " + kind), "gpu_memcpy");
             event.bytes = SqliteFile.number(row, 8);
             onDevice(row);
         });
@@ -391,6 +447,7 @@ final class NsightReader {
 
     /** Reads the first six columns, which all tables of the device share, and passes the event to the collector. */
     private void onDevice(ResultSet row) throws SQLException, IOException {
+        work++;
         times(row, 1, 2);
         long device = row.getLong(3);
         long stream = row.getLong(4);

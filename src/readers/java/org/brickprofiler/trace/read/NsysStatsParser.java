@@ -6,7 +6,6 @@ import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.trace.read.Omission.Reason;
@@ -18,14 +17,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the tables that {@code nsys stats --format csv} writes, after any text. The header decides what a table holds:
  * the sums of kernels, of copies and fills, or of both count; calls of an API, ranges of NVTX and events of MPI, OpenMP
- * and OpenACC do not. In a table that mixes them, the category of a row decides. A table that repeats the kernels or
- * the copies of another one does not count either. The tables state shares and no total. One thread.
+ * and OpenACC do not. In a table that mixes them, the category of a row decides. Kernels or copies that an earlier
+ * table has do not count again, and their sums must agree: otherwise the tables are of several runs. The tables may
+ * come in any order, with or without lines between them. They state shares and no total. One thread.
  */
 final class NsysStatsParser {
 
     private static final Pattern UNIT =
             Pattern.compile("Total Time \\((ns|us|\u03bcs|\u00b5s|ms|s|nsec|usec|msec|sec)\\)");
     private static final Pattern SHARE = Pattern.compile("Time ?\\(%\\)");
+
+    /** The begin of any header: that of a table of times, or of a table of sizes. */
+    private static final Pattern HEADER = Pattern.compile("\"?(Time ?\\(%\\)|Total \\([A-Za-z]+\\)\"?,).*");
+
     private static final Pattern COPY = Pattern.compile("\\[CUDA (memcpy|memset|Unified Memory).*");
     private static final String CALLS = "Num Calls";
     private static final String OF_AN_API = "calls of an API";
@@ -39,8 +43,12 @@ final class NsysStatsParser {
     /** The columns that hold the number of operations, each in a different version. */
     private static final List<String> COUNTS = List.of("Instances", "Count", "Operations");
 
-    /** The categories of the rows that count in a table that mixes kernels, copies and calls of the CUDA API. */
-    private static final Set<String> ON_DEVICE = Set.of("CUDA_KERNEL", "MEMORY_OPER");
+    // The categories of the rows that count in a table that mixes kernels, copies and calls of the CUDA API.
+    private static final String KERNEL = "CUDA_KERNEL";
+    private static final String COPY_OR_FILL = "MEMORY_OPER";
+
+    /** The largest difference between two sums of the same work, as a share: tables may be rounded to units. */
+    private static final double SUMS_WITHIN = 0.01;
 
     /** The largest error of a share, in percentage points: a table rounds shares to a tenth of a percent. */
     private static final double SHARE_WITHIN = 0.06;
@@ -50,8 +58,10 @@ final class NsysStatsParser {
 
     private final TextLines lines;
     private final SumRows rows;
-    private boolean hasKernels;
-    private boolean hasCopies;
+    /** The sums of the kernels and of the copies that count, ns; null before a table has some. */
+    private @Nullable Double kernelsNs;
+
+    private @Nullable Double copiesNs;
     private long tables;
     /** The contents of a table that does not count. */
     private String others = "";
@@ -61,8 +71,15 @@ final class NsysStatsParser {
         final List<String> columns;
         final String unit;
         final String title;
-        final boolean counts;
+        /** True if the kernels, or the copies and fills, count. */
+        final boolean countsKernels;
+
+        final boolean countsCopies;
         final int category;
+        private final boolean isKernels;
+        private final boolean isCopies;
+        private double kernelsOfTableNs = Double.NaN;
+        private double copiesOfTableNs = Double.NaN;
         private final DoubleArrayList shares = new DoubleArrayList();
         private final LongArrayList totals = new LongArrayList();
         private final long headerOffset = lines.offset();
@@ -74,17 +91,39 @@ final class NsysStatsParser {
             boolean isSum = COUNTS.stream().anyMatch(columns::contains) && last.equals("Operation");
             this.category = isSum ? columns.indexOf("Category") : -1;
             boolean isMixed = category >= 0;
-            boolean isKernels = last.equals("Name")
+            this.isKernels = last.equals("Name")
                     && columns.contains("Instances")
                     && columns.stream()
                             .allMatch(column -> OF_KERNELS.matcher(column).matches());
-            boolean isCopies = isSum && !isMixed;
+            this.isCopies = isSum && !isMixed;
             boolean isOther = last.equals("Name") && !isKernels;
             this.title = columns.contains(CALLS) ? OF_AN_API : isOther ? "events that are no kernels" : last;
-            this.counts =
-                    (isKernels && !hasKernels) || (isCopies && !hasCopies) || (isMixed && !hasKernels && !hasCopies);
-            hasKernels |= isKernels || isMixed;
-            hasCopies |= isCopies || isMixed;
+            this.countsKernels = (isKernels || isMixed) && kernelsNs == null;
+            this.countsCopies = (isCopies || isMixed) && copiesNs == null;
+        }
+
+        boolean counts() {
+            return countsKernels || countsCopies;
+        }
+
+        /** Returns whether the rows are of kernels or copies, whether they count or not. */
+        boolean isOfDevice() {
+            return isKernels || isCopies || category >= 0;
+        }
+
+        /** Returns whether a row is of a copy or a fill, of a kernel, or, if null, of neither. */
+        @Nullable
+        Boolean isCopy(List<String> fields) {
+            String of = category < 0 ? "" : fields.get(category);
+            return isCopies || of.equals(COPY_OR_FILL) ? Boolean.TRUE : isKernels || of.equals(KERNEL) ? false : null;
+        }
+
+        void add(boolean isCopy, double ns) {
+            if (isCopy) {
+                copiesOfTableNs = ns + (Double.isNaN(copiesOfTableNs) ? 0 : copiesOfTableNs);
+            } else {
+                kernelsOfTableNs = ns + (Double.isNaN(kernelsOfTableNs) ? 0 : kernelsOfTableNs);
+            }
         }
 
         private int column(String... names) {
@@ -120,7 +159,7 @@ final class NsysStatsParser {
         while (line != null) {
             List<String> columns = fields(line);
             Matcher unit = UNIT.matcher(columns.size() > 1 ? columns.get(1) : "");
-            boolean isHeader = SHARE.matcher(columns.get(0)).matches() && unit.matches();
+            boolean isHeader = unit.matches() && SHARE.matcher(columns.get(0)).matches();
             line = isHeader ? table(new Table(columns, unitOf(unit.group(1)))) : lines.next();
         }
         if (tables == 0 && !others.isEmpty()) {
@@ -143,10 +182,10 @@ final class NsysStatsParser {
 
     /** Reads the rows of a table; returns the line after it. */
     private @Nullable String table(Table table) throws IOException {
-        tables += table.counts ? 1 : 0;
+        tables += table.counts() ? 1 : 0;
         String line = lines.next();
         for (; line != null && isRow(line); line = lines.next()) {
-            if (!table.counts) {
+            if (!table.isOfDevice()) {
                 rows.collector.acceptOmitted(Reason.OTHER_TABLE, table.title);
                 continue;
             }
@@ -156,16 +195,41 @@ final class NsysStatsParser {
             row(table, fields(line));
             rows.checkEnd(lines);
         }
-        if (!table.counts) {
+        if (!table.counts()) {
             others = table.title;
         }
         checkShares(table);
+        kernelsNs = checked("kernels", kernelsNs, table.kernelsOfTableNs, table);
+        copiesNs = checked("copies", copiesNs, table.copiesOfTableNs, table);
         return line;
+    }
+
+    /**
+     * Returns the sum that counts.
+     *
+     * @param countedNs the sum of an earlier table; null if there is none
+     * @param ofTableNs the sum of this table; NaN if it has no such rows
+     * @throws TraceFormatException when both exist and differ
+     */
+    private @Nullable Double checked(String what, @Nullable Double countedNs, double ofTableNs, Table table)
+            throws TraceFormatException {
+        if (countedNs == null || Double.isNaN(ofTableNs)) {
+            return countedNs != null || Double.isNaN(ofTableNs) ? countedNs : (Double) ofTableNs;
+        }
+        if (Math.abs(countedNs - ofTableNs) > SUMS_WITHIN * Math.max(countedNs, ofTableNs)) {
+            throw rows.collector.error(
+                    table.headerOffset,
+                    "the " + what + " of this table sum to " + Math.round(ofTableNs) + " ns, and those of an earlier"
+                            + " one to " + Math.round(countedNs)
+                            + " ns: the tables are of several runs; give those of one");
+        }
+        return countedNs;
     }
 
     /** Returns whether a line is a row, whole or not: a table ends with a blank line, or with text of the program. */
     private static boolean isRow(String line) {
         return !line.isBlank()
+                && !HEADER.matcher(line).matches()
                 && (Character.isDigit(line.charAt(0)) || line.startsWith("\"") || line.contains(","))
                 && !line.startsWith("Processing [");
     }
@@ -178,14 +242,15 @@ final class NsysStatsParser {
                     "a row has " + TraceFigures.count(fields.size(), "field") + ", and the header "
                             + table.columns.size());
         }
-        long calls = rows.calls(fields.get(2), offset);
+        int count = table.column(COUNTS.toArray(new String[0]));
         BigDecimal totalNs = rows.ns(fields.get(1), table.unit, offset);
         int average = table.column("Avg", "Average");
         int shortest = table.column("Min", "Minimum");
         int longest = table.column("Max", "Maximum");
-        if (average < 0 || shortest < 0 || longest < 0) {
+        if (count < 0 || average < 0 || shortest < 0 || longest < 0) {
             throw rows.collector.error(offset, "the table of nsys stats has no columns Avg, Min and Max");
         }
+        long calls = rows.calls(fields.get(count), offset);
         BigDecimal averageNs = rows.ns(fields.get(average), table.unit, offset);
         BigDecimal shortestNs = rows.ns(fields.get(shortest), table.unit, offset);
         BigDecimal longestNs = rows.ns(fields.get(longest), table.unit, offset);
@@ -201,9 +266,15 @@ final class NsysStatsParser {
         String name = fields.get(fields.size() - 1);
         table.shares.add(share.doubleValue());
         table.totals.add(SumRows.whole(totalNs));
-        String category = table.category < 0 ? "" : fields.get(table.category);
-        if (table.category >= 0 && !ON_DEVICE.contains(category)) {
+        Boolean isCopy = table.isCopy(fields);
+        if (isCopy == null) {
+            String category = fields.get(table.category);
             rows.collector.acceptOmitted(Reason.OTHER_TABLE, category.equals("CUDA_API") ? OF_AN_API : category);
+            return;
+        }
+        table.add(isCopy, totalNs.doubleValue());
+        if (!(isCopy ? table.countsCopies : table.countsKernels)) {
+            rows.collector.acceptOmitted(Reason.OTHER_TABLE, table.title);
             return;
         }
         rows.add(
@@ -255,7 +326,7 @@ final class NsysStatsParser {
                 field.append(c);
             }
         }
-        // A quotation mark that is not closed: the line was cut, and is no row.
+        // A quotation mark that is not closed: the line was cut, and is no row. The result may be empty.
         fields.add(isQuoted ? "" : field.toString().strip());
         return isQuoted ? fields.subList(0, fields.size() - 1) : fields;
     }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.brickprofiler.trace.read.RocmEvents.EventVisitor;
@@ -38,14 +39,20 @@ final class RocmDatabase implements RocmEvents.Source {
 
     private static final int PROCESS_SHIFT = 40;
 
-    // the first rocprof
+    // the first rocprof: kernels of --stats, and with --hip-trace the work and the calls of HIP, or of HSA
     private static final String V1_KERNELS = "KERN";
+    private static final String V1_WORK = "OPS";
+    private static final String V1_COPIES = "COPY";
+    private static final List<String> V1_CALLS = List.of("HIP", "HSA");
 
     private final SqliteFile database;
     private final EventCollector collector;
     private final Layout layout;
     private final Row row = new Row();
     private final Map<String, Integer> processes = new HashMap<>();
+
+    /** The table of the first rocprof whose kernels count. */
+    private String v1Kernels = V1_KERNELS;
 
     private enum Layout {
         RPD,
@@ -66,7 +73,12 @@ final class RocmDatabase implements RocmEvents.Source {
         if (database.hasView(SDK_WORK)) {
             return Layout.SDK;
         }
-        return database.hasTable(V1_KERNELS) ? Layout.V1 : null;
+        for (String table : List.of(V1_KERNELS, V1_WORK, V1_COPIES)) {
+            if (database.tables().getOrDefault(table, Set.of()).contains("BeginNs")) {
+                return Layout.V1;
+            }
+        }
+        return null;
     }
 
     /** Returns whether one of AMD's profilers wrote a database. */
@@ -108,7 +120,7 @@ final class RocmDatabase implements RocmEvents.Source {
                 countLost("rocpd_memory_copy", SDK_COPIES);
                 countLost("rocpd_region", SDK_CALLS);
             }
-            case V1 -> database.expectRows(V1_KERNELS);
+            case V1 -> prepareV1();
         }
     }
 
@@ -294,28 +306,104 @@ final class RocmDatabase implements RocmEvents.Source {
      * the column of the process.
      */
     private long correlation(ResultSet found, int process, int stack) throws SQLException {
-        long ofProcess = found.getLong(stack);
+        return correlation(text(found, process) + ' ' + text(found, process + 1), found.getLong(stack));
+    }
+
+    private long correlation(String key, long ofProcess) {
         if (ofProcess <= 0 || ofProcess >= 1L << PROCESS_SHIFT) {
             return TraceEvent.NONE;
         }
-        String key = text(found, process) + ' ' + text(found, process + 1);
         return ((long) processes.computeIfAbsent(key, added -> processes.size()) << PROCESS_SHIFT) | ofProcess;
     }
 
-    private void v1(Set<Kind> kinds, EventVisitor reader) throws SQLException, IOException {
-        if (!kinds.contains(Kind.KERNEL)) {
-            return;
+    /**
+     * Decides which table of the first rocprof has the kernels. {@code --hip-trace} writes them to OPS and leaves KERN
+     * empty; with {@code --timestamp on} both have them, and count once.
+     */
+    private void prepareV1() throws SQLException, IOException {
+        for (String table : List.of(V1_KERNELS, V1_WORK, V1_COPIES)) {
+            if (database.hasTable(table)) {
+                database.expectRows(table);
+            }
         }
+        long profiled = rows(V1_KERNELS);
+        long traced = rows(V1_WORK);
+        v1Kernels = traced >= profiled && traced > 0 ? V1_WORK : V1_KERNELS;
+        long repeated = Math.min(profiled, traced);
+        String other = v1Kernels.equals(V1_WORK) ? V1_KERNELS : V1_WORK;
+        for (long i = 0; i < repeated; i++) {
+            collector.acceptOmitted(Omission.Reason.OTHER_TABLE, other);
+        }
+    }
+
+    private long rows(String table) throws SQLException, IOException {
+        long[] rows = new long[1];
+        if (database.hasTable(table)) {
+            database.each("SELECT count(*) FROM " + SqliteFile.quoted(table), found -> rows[0] = found.getLong(1));
+        }
+        return rows[0];
+    }
+
+    private void v1(Set<Kind> kinds, EventVisitor reader) throws SQLException, IOException {
+        if (kinds.contains(Kind.KERNEL)) {
+            if (v1Kernels.equals(V1_KERNELS)) {
+                v1Dispatches(reader);
+            } else {
+                v1Work(V1_WORK, reader);
+            }
+            v1Work(V1_COPIES, reader);
+        } else if (kinds.contains(Kind.CALL)) {
+            for (String calls : V1_CALLS) {
+                v1Calls(calls, reader);
+            }
+        }
+    }
+
+    private void v1Dispatches(EventVisitor reader) throws SQLException, IOException {
         String query = database.query(V1_KERNELS, "BeginNs", "EndNs", "gpu-id", "queue-id", "KernelName");
         database.each(query, found -> {
             Row kernel = row(Kind.KERNEL, found);
             kernel.device = SqliteFile.number(found, 3);
             kernel.queue = text(found, 4);
-            String name = text(found, 5);
-            // rocprof quotes the names in its text, and therefore also in the database that it creates from the text.
-            boolean isQuoted = name.length() > 1 && name.startsWith("\"") && name.endsWith("\"");
-            kernel.name = isQuoted ? name.substring(1, name.length() - 1) : name;
+            kernel.name = unquoted(text(found, 5));
             reader.read(kernel);
+        });
+    }
+
+    /** rocprof quotes names in its text, and therefore also in the database that it creates from the text. */
+    private static String unquoted(String name) {
+        boolean isQuoted = name.length() > 1 && name.startsWith("\"") && name.endsWith("\"");
+        return isQuoted ? name.substring(1, name.length() - 1) : name;
+    }
+
+    /** Reads the kernels of OPS, or the copies and fills of COPY. A copy of HSA states no device. */
+    private void v1Work(String table, EventVisitor reader) throws SQLException, IOException {
+        // Earlier versions state the process in a column of its own, and the device in that of the process.
+        String process = database.hasColumn(table, "proc-id") ? "proc-id" : "pid";
+        String query = database.query(table, "BeginNs", "EndNs", "dev-id", "queue-id", "Name", process, "Index");
+        database.each(query, found -> {
+            String name = unquoted(text(found, 5));
+            Row work = row(table.equals(V1_WORK) ? Kind.KERNEL : kindOf(name), found);
+            work.kind = table.equals(V1_COPIES) && work.kind == Kind.KERNEL ? Kind.COPY : work.kind;
+            work.device = SqliteFile.number(found, 3);
+            work.queue = text(found, 4).isEmpty() ? "copies" : text(found, 4);
+            work.name = name;
+            work.correlation = correlation(text(found, 6), found.getLong(7));
+            reader.read(work);
+        });
+    }
+
+    private void v1Calls(String table, EventVisitor reader) throws SQLException, IOException {
+        String query = database.query(table, "BeginNs", "EndNs", "pid", "tid", "Name", "Index");
+        boolean isHip = table.equals("HIP");
+        database.each(query, found -> {
+            Row call = row(Kind.CALL, found);
+            call.process = text(found, 3);
+            call.thread = text(found, 4);
+            call.name = text(found, 5);
+            // HSA numbers its calls apart from HIP, whose numbers the work has.
+            call.correlation = isHip ? correlation(text(found, 3), found.getLong(6)) : TraceEvent.NONE;
+            reader.read(call);
         });
     }
 }

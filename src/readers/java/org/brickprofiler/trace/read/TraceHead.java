@@ -79,6 +79,9 @@ final class TraceHead {
     /** Whether the end of the trace is missing, because the trace is damaged or was cut off. */
     boolean isIncomplete;
 
+    /** The reason why a trace without work of a device has no profile; null if it may have one. */
+    private @Nullable String withoutWork;
+
     private long cutOffs;
     private long firstCutOffset;
     private long spansLost;
@@ -95,6 +98,23 @@ final class TraceHead {
 
     TraceHead(String source) {
         this.source = source;
+    }
+
+    /** Records that the trace has no work of a device, and why; its calls and ranges alone make a timeline. */
+    void withoutWork(String reason) {
+        withoutWork = reason;
+    }
+
+    /**
+     * Checks that a trace may have a profile.
+     *
+     * @throws TraceFormatException when it has no work of a device
+     */
+    void requireWork() throws TraceFormatException {
+        String reason = withoutWork;
+        if (reason != null) {
+            throw new TraceFormatException(source, 0, reason);
+        }
     }
 
     /** The number of calls of the methods of a name, at least one, and the times of the calls, ns. Immutable. */

@@ -266,6 +266,7 @@ public final class TraceReader {
             InputStream bytes, @Nullable Path file, long size, String source, ReadOptions options) throws IOException {
         try (ProfileBuilder builder = new ProfileBuilder(source, options)) {
             parse(bytes, file, size, builder, options);
+            builder.head.requireWork();
             return builder.profile();
         }
     }
@@ -339,6 +340,7 @@ public final class TraceReader {
             try {
                 profile.andThen(timeline);
                 parse(bytes, file, size, profile, options);
+                profile.head.requireWork();
                 TraceProfile sums = profile.profile();
                 if (!sums.counting().hasTimes()) {
                     timeline.close();

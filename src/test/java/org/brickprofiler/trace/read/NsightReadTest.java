@@ -21,6 +21,8 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickStats;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.Spec;
@@ -403,7 +405,9 @@ final class NsightReadTest {
             Object[] device = {
                 "deviceId", 0, "streamId", 7, "correlationId", 1, "globalPid", globalPid(1), "bytes", 4_096
             };
-            for (long kind = 1; kind <= 11; kind++) {
+            export.execute("CREATE TABLE ENUM_CUDA_MEMCPY_OPER (id, name)");
+            export.insert("ENUM_CUDA_MEMCPY_OPER", "id", 15, "name", "CUDA_MEMCPY_KIND_UVM_DTOH");
+            for (long kind = 1; kind <= 16; kind++) {
                 Object[] copy = {"start", 100 * kind, "end", 100 * kind + kind, "copyKind", kind};
                 Object[] row = Arrays.copyOf(copy, copy.length + device.length);
                 System.arraycopy(device, 0, row, copy.length, device.length);
@@ -425,13 +429,14 @@ final class NsightReadTest {
         }
         TraceProfile profile = read();
 
-        assertThat(totalNs(profile, "HostToDevice")).isEqualTo(1);
-        assertThat(totalNs(profile, "DeviceToHost")).isEqualTo(2);
-        assertThat(totalNs(profile, "DeviceToDevice")).isEqualTo(8);
-        assertThat(totalNs(profile, "Memcpy of kind 11")).isEqualTo(11);
+        assertThat(totalNs(profile, "HostToDevice")).isEqualTo(1 + 11);
+        assertThat(totalNs(profile, "DeviceToHost")).isEqualTo(2 + 12 + 15);
+        assertThat(totalNs(profile, "DeviceToDevice")).isEqualTo(8 + 13);
+        assertThat(totalNs(profile, "MemoryCopy")).isEqualTo(3 + 4 + 5 + 6 + 7 + 14 + 16);
         assertThat(totalNs(profile, "Memset")).isEqualTo(20);
+        assertThat(profile.snapshot().bricks()).extracting(BrickStats::category).containsOnly(BrickCategory.TRANSFER);
         assertThat(profile.snapshot().brick("HostToDevice").orElseThrow().totalBytes())
-                .isEqualTo(4_096);
+                .isEqualTo(2 * 4_096);
         assertThat(profile.snapshot().environments()).extracting("cpu").containsExactly("a device");
     }
 
@@ -519,6 +524,29 @@ final class NsightReadTest {
                 .hasMessageStartingWith(
                         file() + ", offset 0: it is an SQLite database, but no export of Nsight Systems")
                 .hasMessageEndingWith("NVTX_EVENTS; and no profile of rocmProfileData, rocprofv3 or rocprof");
+    }
+
+    @Spec("14.15")
+    @Test
+    void anExportWithoutWorkOfADeviceIsRefusedWithTheReasonThatItStates() throws Exception {
+        try (NsightExport export = new NsightExport(file(), "CUPTI_ACTIVITY_KIND_KERNEL")) {
+            export.range(1, 1, 0, 1_000, "r");
+            export.launch(1, 1, 1, 500);
+        }
+        assertThat(refused(this::read).fault()).startsWith("the export has no work of a device: no kernel, copy or");
+
+        try (NsightExport export = new NsightExport(file().resolveSibling("noted.sqlite"))) {
+            export.launch(1, 1, 1, 500);
+            export.execute("CREATE TABLE DIAGNOSTIC_EVENT (timestamp, severity, text)");
+            export.insert("DIAGNOSTIC_EVENT", "severity", 1, "text", "Daemon was started.");
+            export.insert("DIAGNOSTIC_EVENT", "severity", 2, "text", "CUDA profiling might have not\nbeen started.");
+        }
+        Path noted = file().resolveSibling("noted.sqlite");
+        assertThat(refused(() -> Traces.read(noted, OPTIONS)).fault())
+                .endsWith("; Nsight Systems noted: CUDA profiling might have not been started.");
+        try (TraceTimeline timeline = TraceReader.timeline(noted, OPTIONS)) {
+            assertThat(TimelineLines.lines(timeline)).hasSize(1);
+        }
     }
 
     @Spec("14.6")

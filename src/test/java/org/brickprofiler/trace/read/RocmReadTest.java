@@ -225,6 +225,73 @@ final class RocmReadTest {
         assertThat(totals(read(json))).isEqualTo(Map.of("k x 2", 15_000L));
     }
 
+    // ---- the first rocprof ----
+
+    private static final String OF_DEVICE =
+            " (\"BeginNs\", \"EndNs\", \"dev-id\", \"queue-id\", \"Name\", \"pid\", \"tid\", \"Index\")";
+
+    /** A kernel, two copies and a fill, with the calls of HIP and HSA; KERN is as {@code --hip-trace} leaves it. */
+    private Path hipTrace(String... further) throws SQLException, IOException {
+        Path file = Files.createTempFile(folder, "a", ".db");
+        sql(
+                file,
+                "CREATE TABLE HIP (\"BeginNs\", \"EndNs\", \"pid\", \"tid\", \"Name\", \"args\", \"Index\")",
+                "CREATE TABLE HSA (\"BeginNs\", \"EndNs\", \"pid\", \"tid\", \"Name\", \"args\", \"Index\")",
+                "CREATE TABLE OPS" + OF_DEVICE,
+                "CREATE TABLE COPY" + OF_DEVICE,
+                "CREATE TABLE KERN (\"Index\", \"KernelName\", \"gpu-id\", \"queue-id\", \"BeginNs\", \"EndNs\")",
+                "INSERT INTO HIP VALUES (1000, 1500, 7, 7, 'hipLaunchKernel', '()', 1)",
+                "INSERT INTO HSA VALUES (1100, 1200, 7, 7, 'hsa_queue_create', '()', 1)",
+                "INSERT INTO OPS VALUES (2000, 5000, 0, 0, 'Cijk_Ailk_Bljk', 7, 7, 1)",
+                "INSERT INTO COPY VALUES (500, 900, 0, 0, 'CopyHostToDevice', 7, 7, 2),"
+                        + " (5100, 5700, 0, 0, 'CopyDeviceToHost', 7, 7, 3), (5800, 5807, 0, 0, 'FillBuffer', 7, 7, 4)");
+        sql(file, further);
+        return file;
+    }
+
+    @Spec("14.26")
+    @Test
+    void theWorkOfAHipTraceCounts() throws Exception {
+        Path file = hipTrace();
+
+        TraceProfile profile = Traces.read(file, ALL);
+
+        assertThat(totals(profile))
+                .isEqualTo(Map.of(
+                        "Gemm x 1", 3_000L, "HostToDevice x 1", 400L, "DeviceToHost x 1", 600L, "Memset x 1", 7L));
+        assertThat(Omissions.ignored(profile)).isEqualTo(Map.of(Reason.HOST, 2L));
+        try (TraceTimeline timeline = TraceReader.timeline(file, ALL)) {
+            assertThat(timeline.timeline().tracks()).extracting("name").contains("device 0");
+        }
+    }
+
+    /** {@code --hip-trace --timestamp on} writes each kernel to both tables. */
+    @Spec("14.26")
+    @ParameterizedTest
+    @CsvSource({"1, 3000, 1", "2, 3200, 1"})
+    void kernelsOfTwoTablesCountOnce(int dispatches, long kernelsNs, long repeated) throws Exception {
+        Path file = hipTrace(
+                "INSERT INTO KERN VALUES (0, '\"Cijk_Ailk_Bljk\"', 0, 0, 2000, 5000)",
+                dispatches == 1 ? "SELECT 1" : "INSERT INTO KERN VALUES (1, '\"Cijk_Bljk\"', 0, 0, 5000, 5200)");
+
+        TraceProfile profile = Traces.read(file, ALL);
+
+        assertThat(totals(profile)).containsEntry("Gemm x " + dispatches, kernelsNs);
+        assertThat(Omissions.ignored(profile)).containsEntry(Reason.OTHER_TABLE, repeated);
+    }
+
+    @Spec("14.26")
+    @Test
+    void theCopiesOfAnHsaTraceCount() throws Exception {
+        Path file = folder.resolve("hsa.db");
+        sql(
+                file,
+                "CREATE TABLE COPY (\"BeginNs\", \"EndNs\", \"Name\", \"pid\", \"tid\", \"Index\")",
+                "INSERT INTO COPY VALUES (500, 900, 'async-copy', 1, 0, 3)");
+
+        assertThat(totals(Traces.read(file, ALL))).isEqualTo(Map.of("MemoryCopy x 1", 400L));
+    }
+
     // ---- the databases of rocprofv3 ----
 
     /** Views as two versions of rocprofv3 define them, over one table each. */

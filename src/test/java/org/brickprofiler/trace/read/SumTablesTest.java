@@ -284,6 +284,69 @@ final class SumTablesTest {
     /**
      * The names of the reports are in the user guide of Nsight Systems: mpi_event_sum, openmp_sum, cuda_api_gpu_sum.
      */
+    private static final String KERNELS = HEADER + "100.0,300,3,100.0,100.0,90,110,1.0,gemm\n";
+
+    private static final String COPIES = HEADER.replace("Instances", "Count").replace("Name", "Operation")
+            + "100.0,400,4,100.0,100.0,90,110,1.0,[CUDA memcpy Host-to-Device]\n";
+    private static final String MIXED = HEADER.replace("Name", "Category,Operation")
+            + "42.9,300,3,100.0,100.0,90,110,1.0,CUDA_KERNEL,gemm\n"
+            + "57.1,400,4,100.0,100.0,90,110,1.0,MEMORY_OPER,[CUDA memcpy Host-to-Device]\n";
+    private static final String SIZES = "Total (MB),Count,Avg (MB),Operation\n0.5,4,0.1,[CUDA memcpy Host-to-Device]\n";
+
+    /** Each letter is a report: kernels, copies, both, and sizes of copies. */
+    @Spec("14.28")
+    @ParameterizedTest
+    @ValueSource(strings = {"KC", "CK", "B", "KB", "BK", "CB", "BC", "KCB", "BCK", "CBK", "KSC", "SKC", "CSK"})
+    void reportsOfOneRunMayFollowOneAnotherInAnyOrder(String order) throws IOException {
+        Map<Character, String> reports = Map.of('K', KERNELS, 'C', COPIES, 'B', MIXED, 'S', SIZES);
+        for (String between : List.of("", "\n", "\nProcessing [a.sqlite] with [x.py]...\n")) {
+            String text =
+                    order.chars().mapToObj(report -> reports.get((char) report)).collect(Collectors.joining(between));
+
+            TraceProfile profile = Traces.read(text, OPTIONS);
+
+            assertThat(profile.snapshot().bricks())
+                    .extracting(BrickStats::name, BrickStats::count, BrickStats::totalNs)
+                    .containsExactlyInAnyOrder(tuple("Gemm", 3L, 300L), tuple("HostToDevice", 4L, 400L));
+            assertThat(Omissions.faults(profile.omissions())).isEmpty();
+        }
+    }
+
+    @Spec("14.28")
+    @Test
+    void reportsOfSeveralRunsAreRefused() {
+        String other = KERNELS.replace("300,3", "400,4");
+
+        assertThat(refused(KERNELS + "\n" + COPIES + "\n" + other).fault())
+                .isEqualTo("the kernels of this table sum to 400 ns, and those of an earlier one to 300 ns: the tables"
+                        + " are of several runs; give those of one");
+    }
+
+    @Test
+    void aQuotationMarkThatIsNotClosedBeforeOrAfterATableIsNoHeader() throws IOException {
+        assertThat(Traces.read("\"Processing\n" + KERNELS + "\n\"x\n" + COPIES + "\n\"", OPTIONS)
+                        .snapshot()
+                        .totalNs())
+                .isEqualTo(700);
+    }
+
+    @Test
+    void copiesOfUnifiedMemoryAreTransfers() throws IOException {
+        String unified = COPIES.replace("[CUDA memcpy Host-to-Device]", "[CUDA Unified Memory memcpy HtoD]");
+
+        assertThat(Traces.read(unified, OPTIONS).snapshot().bricks())
+                .extracting(BrickStats::name)
+                .containsExactly("HostToDevice");
+    }
+
+    @Spec("14.6")
+    @Test
+    void aTableWithoutTheColumnsThatCountIsRefused() {
+        assertThat(refused("Time (%),Total Time (ns),Instances,Name\n100.0,300,3,gemm\n")
+                        .fault())
+                .isEqualTo("the table of nsys stats has no columns Avg, Min and Max");
+    }
+
     @Spec("14.28")
     @Test
     void eventsOfTheHostAreNoKernels() throws IOException {
