@@ -10,6 +10,7 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordedMethod;
 import jdk.jfr.consumer.RecordingFile;
+import org.brickprofiler.internal.io.InputFile;
 
 /**
  * The methods in which a recording of the flight recorder has samples, their callers included. Immutable.
@@ -46,9 +47,13 @@ record HotMethods(Map<String, Integer> samples, int total, String classPath) {
      * Reads a recording.
      *
      * @param recording the file
-     * @throws IOException when it cannot be read
+     * @throws IOException when it cannot be read, or is damaged; the message names it
      */
     static HotMethods read(Path recording) throws IOException {
+        return InputFile.guarded(recording.toString(), () -> readAll(recording));
+    }
+
+    private static HotMethods readAll(Path recording) throws IOException {
         Map<String, Integer> samples = new HashMap<>();
         int total = 0;
         Map<String, String> properties = new HashMap<>();

@@ -118,6 +118,8 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
                     err,
                     "the memory of this Java virtual machine, " + megabytes
                             + " MB, is too small for this; java -Xmx1g gives it 1 GB");
+        } catch (Error failed) {
+            exitCode = report(err, fault(failed));
         }
         out.flush();
         if (output.lost().isPresent()) {
@@ -218,7 +220,7 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
     }
 
     /** Describes a fault of the program itself for a bug report. */
-    private static String fault(Exception failed) {
+    private static String fault(Throwable failed) {
         StackTraceElement[] trace = failed.getStackTrace();
         return "a fault of this program: " + failed + (trace.length == 0 ? "" : " at " + trace[0]);
     }

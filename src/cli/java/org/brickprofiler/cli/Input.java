@@ -104,7 +104,7 @@ final class Input {
      */
     static ChecksumLog checksums(Path file) throws IOException {
         try (Opened input = new Opened(file)) {
-            return ChecksumFile.read(input.bytes, input.name);
+            return InputFile.guarded(input.name, () -> ChecksumFile.read(input.bytes, input.name));
         }
     }
 
@@ -213,7 +213,7 @@ final class Input {
         }
 
         ProfileSnapshot report() throws IOException {
-            return JsonReport.read(bytes, name);
+            return InputFile.guarded(name, () -> JsonReport.read(bytes, name));
         }
 
         /** Reads a trace from a stream. */

@@ -2,10 +2,14 @@ package org.brickprofiler.internal.io;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Opens files for reading, and creates the exceptions for files that cannot be read. Stateless; any thread. */
+/**
+ * Opens files for reading, and creates the exceptions for files that cannot be read. An exception that nobody expects,
+ * such as one of a library for malformed content, becomes one that names the file. Stateless; any thread.
+ */
 public final class InputFile {
 
     private InputFile() {}
@@ -34,5 +38,52 @@ public final class InputFile {
      */
     public static IOException cannotRead(String source, IOException failed) {
         return new IOException("cannot read " + source + ": " + AtomicFile.reason(failed), failed);
+    }
+
+    /**
+     * Reads something from a source.
+     *
+     * @param <T> the type of the result
+     */
+    @FunctionalInterface
+    public interface Reading<T> {
+        /**
+         * Reads the source.
+         *
+         * @return the result
+         * @throws IOException when it cannot be read
+         */
+        T read() throws IOException;
+    }
+
+    /**
+     * Reads a source whose reader, or a library that the reader uses, may fail in a way that nobody expects.
+     *
+     * @param <T> the type of the result
+     * @param source the name of the source in messages
+     * @param reading reads it
+     * @return the result
+     * @throws IOException when it cannot be read, or the reader fails; the message names the source
+     */
+    public static <T> T guarded(String source, Reading<T> reading) throws IOException {
+        try {
+            return reading.read();
+        } catch (UncheckedIOException failed) {
+            throw failed.getCause();
+        } catch (RuntimeException | LinkageError | InternalError | StackOverflowError | AssertionError failed) {
+            throw new IOException("cannot read " + source + ": " + readerFailed(failed), failed);
+        }
+    }
+
+    /**
+     * Describes an unexpected failure of a reader.
+     *
+     * @param failed the exception or error
+     * @return the failure and its place in the program, for a message
+     */
+    public static String readerFailed(Throwable failed) {
+        StackTraceElement[] trace = failed.getStackTrace();
+        return "the file is damaged, or its reader has a fault: " + failed
+                + (trace.length == 0 ? "" : " at " + trace[0]);
     }
 }

@@ -121,7 +121,7 @@ final class FlightRecordingReader {
             }
         } catch (TraceRule.TooCostly fault) {
             throw new TraceFormatException(collector.source, events, String.valueOf(fault.getMessage()), fault);
-        } catch (RuntimeException foreign) {
+        } catch (RuntimeException | InternalError foreign) {
             throw damage(foreign); // an event of a known name lacks its expected fields
         }
     }
@@ -144,7 +144,7 @@ final class FlightRecordingReader {
         requireVersion();
         try {
             return new RecordingFile(file);
-        } catch (IOException | RuntimeException failed) {
+        } catch (IOException | RuntimeException | InternalError failed) {
             if (!Files.isReadable(file)) {
                 throw failed;
             }
@@ -154,19 +154,19 @@ final class FlightRecordingReader {
 
     /**
      * Returns the next event, or null at the end. The JDK's reader may throw any exception for bytes that are no
-     * recording.
+     * recording, and an {@link InternalError} for a type that it cannot create.
      */
     private @Nullable RecordedEvent next(RecordingFile recording) throws TraceFormatException {
         try {
             return recording.hasMoreEvents() ? recording.readEvent() : null;
-        } catch (IOException | RuntimeException failed) {
+        } catch (IOException | RuntimeException | InternalError failed) {
             throw damage(failed);
         }
     }
 
-    private TraceFormatException damage(Exception cause) {
-        return TraceFormatException.damage(
-                collector.source, events, "the recording is damaged: " + cause.getMessage(), cause);
+    private TraceFormatException damage(Throwable cause) {
+        String reason = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+        return TraceFormatException.damage(collector.source, events, "the recording is damaged: " + reason, cause);
     }
 
     // ---- the first pass ----

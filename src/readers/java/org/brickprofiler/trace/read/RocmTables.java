@@ -97,6 +97,9 @@ final class RocmTables implements RocmEvents.Source {
     private @Nullable Table table;
     private final Map<String, Integer> columns = new HashMap<>();
 
+    /** The number of cells of a row; larger than that of the columns if a name repeats. */
+    private int width;
+
     private RocmTables(Path file, EventCollector collector) {
         this.file = file;
         this.collector = collector;
@@ -272,6 +275,7 @@ final class RocmTables implements RocmEvents.Source {
 
     private void header(CSVRecord names) throws TraceFormatException {
         columns.clear();
+        width = names.size();
         for (int i = 0; i < names.size(); i++) {
             columns.putIfAbsent(names.get(i).strip().toLowerCase(Locale.ROOT), i);
         }
@@ -310,12 +314,12 @@ final class RocmTables implements RocmEvents.Source {
 
     private void read(CSVRecord cells, Set<Kind> kinds, EventVisitor reader) throws IOException {
         Table of = table;
-        if (of == null || cells.size() != columns.size()) {
+        if (of == null || cells.size() != width) {
             throw TraceFormatException.damage(
                     collector.source,
                     cells.getCharacterPosition(),
                     "row " + cells.getRecordNumber() + " has " + TraceFigures.count(cells.size(), "cell") + " where "
-                            + columns.size() + " are expected");
+                            + width + " are expected");
         }
         switch (of) {
             case COUNTERS -> {

@@ -199,7 +199,7 @@ public final class TraceReader {
      * @throws IOException when it cannot be read
      */
     public static Summary summary(InputStream bytes, String source) throws IOException {
-        return RunSummary.read(bytes, source);
+        return InputFile.guarded(source, () -> RunSummary.read(bytes, source));
     }
 
     // ---- profiles ----
@@ -267,7 +267,7 @@ public final class TraceReader {
         try (ProfileBuilder builder = new ProfileBuilder(source, options)) {
             parse(bytes, file, size, builder, options);
             builder.head.requireWork();
-            return builder.profile();
+            return result(builder, builder::profile);
         }
     }
 
@@ -341,12 +341,12 @@ public final class TraceReader {
                 profile.andThen(timeline);
                 parse(bytes, file, size, profile, options);
                 profile.head.requireWork();
-                TraceProfile sums = profile.profile();
+                TraceProfile sums = result(profile, profile::profile);
                 if (!sums.counting().hasTimes()) {
                     timeline.close();
                     return new Contents(sums, Optional.empty());
                 }
-                return new Contents(sums, Optional.of(timeline.timeline()));
+                return new Contents(sums, Optional.of(result(timeline, timeline::timeline)));
             } catch (IOException | RuntimeException | Error failed) {
                 timeline.close();
                 throw failed;
@@ -411,7 +411,7 @@ public final class TraceReader {
         TimelineCollector builder = new TimelineCollector(new TraceHead(source), options.limits(), mostKept);
         try {
             parse(bytes, file, size, builder, options);
-            return builder.timeline();
+            return result(builder, builder::timeline);
         } catch (IOException | RuntimeException | Error failed) {
             builder.close();
             throw failed;
@@ -437,8 +437,10 @@ public final class TraceReader {
         if (files.isEmpty()) {
             throw new IllegalArgumentException("files is empty");
         }
-        Optional<InputStream> profileWithTimes = TensorRtParser.open(files);
-        return profileWithTimes.isPresent() ? profileWithTimes.get() : RocmTables.open(List.copyOf(files));
+        return InputFile.guarded(files.get(0).toString(), () -> {
+            Optional<InputStream> profileWithTimes = TensorRtParser.open(files);
+            return profileWithTimes.isPresent() ? profileWithTimes.get() : RocmTables.open(List.copyOf(files));
+        });
     }
 
     // ---- both ----
@@ -455,19 +457,68 @@ public final class TraceReader {
         }
     }
 
+    /**
+     * Parses a trace. A failure that nobody expects, of a parser or of a library, is reported as damage: the events
+     * before it may be whole.
+     */
     private static void parse(
             InputStream bytes, @Nullable Path file, long size, EventCollector collector, ReadOptions options)
             throws IOException {
-        try (BufferedInputStream text = TraceInput.text(bytes, size, collector.source, options.progress())) {
-            parse(text, file, collector, options);
+        CallersProgress progress = new CallersProgress(options.progress());
+        try (BufferedInputStream text = TraceInput.text(bytes, size, collector.source, progress)) {
+            parse(text, file, collector, options.withProgress(progress));
         } catch (TraceFormatException fault) {
-            if (collector.eventsRead() == 0) {
-                throw fault.withNothingBefore();
+            endAt(fault, collector, options);
+        } catch (RuntimeException | LinkageError | InternalError | StackOverflowError | AssertionError failed) {
+            if (failed == progress.failure) {
+                throw failed;
             }
-            if (!options.salvage() || !fault.isDamage()) {
-                throw fault;
+            endAt(unexpected(failed, collector), collector, options);
+        }
+    }
+
+    private static void endAt(TraceFormatException fault, EventCollector collector, ReadOptions options)
+            throws TraceFormatException {
+        if (collector.eventsRead() == 0) {
+            throw fault.withNothingBefore();
+        }
+        if (!options.salvage() || !fault.isDamage()) {
+            throw fault;
+        }
+        collector.endAt(fault);
+    }
+
+    private static TraceFormatException unexpected(Throwable failed, EventCollector collector) {
+        return TraceFormatException.damage(
+                collector.source, collector.eventsRead(), InputFile.readerFailed(failed), failed);
+    }
+
+    /** Returns what the events of a trace make; an unexpected failure is one of the trace, too. */
+    private static <T> T result(EventCollector collector, InputFile.Reading<T> making) throws IOException {
+        try {
+            return making.read();
+        } catch (RuntimeException | LinkageError | InternalError | StackOverflowError | AssertionError failed) {
+            throw unexpected(failed, collector).withNothingBefore();
+        }
+    }
+
+    /** Passes progress to the caller, and remembers the exception by which the caller ends the reading. */
+    private static final class CallersProgress implements ReadOptions.Progress {
+        private final ReadOptions.Progress progress;
+        private @Nullable Throwable failure;
+
+        CallersProgress(ReadOptions.Progress progress) {
+            this.progress = progress;
+        }
+
+        @Override
+        public void at(long bytesRead, long totalBytes) {
+            try {
+                progress.at(bytesRead, totalBytes);
+            } catch (RuntimeException | Error failed) {
+                failure = failed;
+                throw failed;
             }
-            collector.endAt(fault);
         }
     }
 

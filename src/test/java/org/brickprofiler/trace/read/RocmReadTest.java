@@ -368,6 +368,18 @@ final class RocmReadTest {
         assertThat(refused(() -> read(KERNELS + row))).hasMessageContaining(fault);
     }
 
+    /** The row has a cell for each name, and one too few for the header. */
+    @Spec("14.6")
+    @Test
+    void aNameThatRepeatsInAHeaderIsAColumnOfItsOwn() throws IOException {
+        String header = "Kind,Kind,Agent_Id,Queue_Id,Kernel_Name,Correlation_Id,Start_Timestamp,End_Timestamp\n";
+
+        assertThat(refused(() -> read(header + "KERNEL_DISPATCH,1,1,k,3,1000,1500\n")))
+                .hasMessageEndingWith("row 2 has 7 cells where 8 are expected");
+        assertThat(totals(read(header + "KERNEL_DISPATCH,,1,1,k,3,1000,1500\n")))
+                .isEqualTo(Map.of("k x 1", 500L));
+    }
+
     @Spec("14.26")
     @Test
     void invalidTimesAreReported() throws IOException {

@@ -224,6 +224,53 @@ final class TraceReaderTest {
         assertThat(ofStream).containsOnly(ReadOptions.Progress.UNKNOWN);
     }
 
+    /** A library that fails in the middle of a trace, after some events. */
+    private static InputStream failingWith(Throwable failure) {
+        byte[] text = ("[" + slice("a", 0, 5) + "," + slice("a", 10, 5) + "," + " ".repeat(400_000)).getBytes(UTF_8);
+        return new FilterInputStream(new ByteArrayInputStream(text)) {
+            @Override
+            public int read(byte[] buffer, int from, int length) throws IOException {
+                int read = super.read(buffer, from, length);
+                if (read < 0) {
+                    if (failure instanceof Error error) {
+                        throw error;
+                    }
+                    throw (RuntimeException) failure;
+                }
+                return read;
+            }
+        };
+    }
+
+    @Spec("14.6")
+    @Test
+    void anUnexpectedFailureOfALibraryIsDamageThatNamesFileAndPlace() throws IOException {
+        for (Throwable failure : List.of(
+                new IndexOutOfBoundsException("Index 7"),
+                new InternalError("no such type"),
+                new NoClassDefFoundError("org/a/B"))) {
+            assertThatThrownBy(() -> TraceReader.profile(failingWith(failure), "a.json", OPTIONS))
+                    .isInstanceOf(TraceFormatException.class)
+                    .hasCause(failure)
+                    .hasMessageStartingWith(
+                            "a.json, offset 2: the file is damaged, or its reader has a fault: " + failure)
+                    .hasMessageContaining(" at " + TraceReaderTest.class.getName() + ".");
+            assertThat(TraceReader.profile(failingWith(failure), OPTIONS.withSalvage(true))
+                            .eventsCounted())
+                    .isEqualTo(2);
+        }
+    }
+
+    @Test
+    void anExceptionOfTheCallersProgressIsPassedOn() {
+        IllegalStateException stopped = new IllegalStateException("stopped by the caller");
+
+        assertThatThrownBy(() -> TraceReader.profile(Traces.MOE, OPTIONS.withProgress((bytesRead, totalBytes) -> {
+                    throw stopped;
+                })))
+                .isSameAs(stopped);
+    }
+
     @Test
     void optionsAreChecked() {
         assertThatThrownBy(() -> OPTIONS.withSkipSteps(-1))
