@@ -136,6 +136,8 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
         setUnlessSet("defaultLogLevel", "warn");
         setUnlessSet("showThreadName", "false");
         setUnlessSet("showLogName", "false");
+        // The driver logs what it throws as well, with its stack.
+        setUnlessSet("log.org.sqlite", "off");
     }
 
     private static void setUnlessSet(String setting, String value) {

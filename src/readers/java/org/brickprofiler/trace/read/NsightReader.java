@@ -91,6 +91,9 @@ final class NsightReader {
     private long events;
     private long work;
 
+    /** The first damage of a table. */
+    private @Nullable TraceFormatException damage;
+
     /** A thread of the host. Immutable. */
     private record HostThread(int number, String process, String thread) {}
 
@@ -117,7 +120,7 @@ final class NsightReader {
         readTables();
         readHead();
         for (String table : OF_DEVICE) {
-            database.each(query(table, "correlationId", "globalPid"), row -> {
+            each(query(table, "correlationId", "globalPid"), row -> {
                 long key = key(row, 1, 2);
                 if (key != TraceEvent.NONE) {
                     launches.want(key);
@@ -137,10 +140,27 @@ final class NsightReader {
         if (collector.wantsKeys()) {
             countUnread();
         }
+        TraceFormatException found = damage == null ? database.cutOff() : damage;
+        if (found != null) {
+            throw found;
+        }
         if (work == 0) {
             collector.head.withoutWork(withoutWork());
         }
         collector.end(events);
+    }
+
+    /** Passes each row of a query to a reader, up to damage: the other tables may be whole. */
+    private void each(@Nullable String query, SqliteFile.RowVisitor reader) throws SQLException, IOException {
+        try {
+            database.each(query, reader);
+        } catch (SQLException failed) {
+            IOException fault = database.fault(failed);
+            if (!(fault instanceof TraceFormatException ofFile) || !ofFile.isDamage()) {
+                throw fault;
+            }
+            damage = damage == null ? ofFile : damage;
+        }
     }
 
     /** Returns the fault of an export without work of a device, with the reasons that Nsight Systems noted. */
@@ -148,7 +168,7 @@ final class NsightReader {
         List<String> reasons = new ArrayList<>();
         List<String> others = new ArrayList<>();
         String query = query(DIAGNOSTICS, "text", "severity");
-        database.each(query == null ? null : query + " ORDER BY severity DESC", row -> {
+        each(query == null ? null : query + " ORDER BY severity DESC", row -> {
             String text = SqliteFile.orEmpty(row.getString(1)).strip().replaceAll("[^ -~]+", " ");
             String shown = text.length() > LONGEST_DIAGNOSTIC ? text.substring(0, LONGEST_DIAGNOSTIC) + "..." : text;
             List<String> list = ABOUT_DEVICE.matcher(text).find() ? reasons : others;
@@ -169,6 +189,9 @@ final class NsightReader {
     private void readTables() throws SQLException, IOException {
         List<String> known = new ArrayList<>(OF_DEVICE);
         known.addAll(List.of(CALLS, RANGES));
+        for (String table : known) {
+            database.requireNoView(table);
+        }
         known.retainAll(database.tables().keySet());
         if (known.isEmpty()) {
             throw new TraceFormatException(
@@ -201,7 +224,7 @@ final class NsightReader {
                 String counts = unread.stream()
                         .map(column -> "count(\"" + column.replace("\"", "\"\"") + "\")")
                         .collect(Collectors.joining(", ", "SELECT ", " FROM " + table.getKey()));
-                database.each(counts, row -> {
+                each(counts, row -> {
                     int at = 0;
                     for (String column : unread) {
                         long values = row.getLong(++at);
@@ -219,7 +242,7 @@ final class NsightReader {
     }
 
     /** Returns a string by its number; empty if there is none. */
-    private String string(long id) throws SQLException {
+    private String string(long id) throws SQLException, IOException {
         String known = strings.get(id);
         if (known == null) {
             if (strings.size() == MOST_STRINGS) {
@@ -231,9 +254,10 @@ final class NsightReader {
         return known;
     }
 
-    private String lookUp(long id) throws SQLException {
+    private String lookUp(long id) throws SQLException, IOException {
         PreparedStatement query = stringById;
         if (query == null) {
+            database.requireNoView("StringIds");
             if (!database.hasTable("StringIds")) {
                 return "";
             }
@@ -249,17 +273,15 @@ final class NsightReader {
     // ---- processes, threads and times ----
 
     private void readHead() throws SQLException, IOException {
-        database.each(
-                query("TARGET_INFO_SESSION_START_TIME", "utcEpochNs"),
-                row -> collector.head.baseTimeNs = row.getLong(1));
-        database.each(
+        each(query("TARGET_INFO_SESSION_START_TIME", "utcEpochNs"), row -> collector.head.baseTimeNs = row.getLong(1));
+        each(
                 query("TARGET_INFO_GPU", "id", "name", "totalMemory"),
                 row -> collector.head.device(
                         row.getLong(1), SqliteFile.orEmpty(row.getString(2)), "CUDA", row.getLong(3)));
     }
 
     private void readThreadNames() throws SQLException, IOException {
-        database.each(query("ThreadNames", "globalTid", "nameId"), row -> {
+        each(query("ThreadNames", "globalTid", "nameId"), row -> {
             begin('M', "thread_name", "__metadata");
             place(thread(row.getLong(1)));
             event.keep("name", string(row.getLong(2)));
@@ -320,7 +342,7 @@ final class NsightReader {
     }
 
     private void readCalls() throws SQLException, IOException {
-        database.each(query(CALLS, "start", "end", "globalTid", "correlationId", "nameId"), row -> {
+        each(query(CALLS, "start", "end", "globalTid", "correlationId", "nameId"), row -> {
             begin('X', string(row.getLong(5)), "cuda_runtime");
             times(row, 1, 2);
             HostThread thread = thread(row.getLong(3));
@@ -342,7 +364,7 @@ final class NsightReader {
         String named = query(RANGES, "globalTid", "domainId", "text", "textId");
         boolean hasDomains = database.hasColumn(RANGES, "domainId");
         if (hasDomains) {
-            database.each(named + " WHERE eventType = " + DOMAIN, row -> {
+            each(named + " WHERE eventType = " + DOMAIN, row -> {
                 String name = nameOf(row, 3, 4);
                 if (!name.isEmpty()) {
                     domains.put(key(row, 2, 1), name);
@@ -351,25 +373,22 @@ final class NsightReader {
         }
         String query =
                 query(RANGES, "start", "end", "eventType", "globalTid", "endGlobalTid", "text", "textId", "domainId");
-        database.each(
-                query + " WHERE eventType IN (" + MARK + ", " + PUSH_POP_RANGE + ", " + START_END_RANGE + ")", row -> {
-                    int type = row.getInt(3);
-                    long globalTid = row.getLong(4);
-                    String domain = domains.isEmpty() ? "" : SqliteFile.orEmpty(domains.get(key(row, 8, 4)));
-                    int range = range(row, domain);
-                    long endGlobalTid = type == START_END_RANGE ? row.getLong(5) : globalTid;
-                    boolean isOfOneThread = endGlobalTid == globalTid || endGlobalTid == 0;
-                    begin(type == MARK ? 'i' : isOfOneThread ? 'X' : 'b', ranges.name(range), "user_annotation");
-                    times(row, 1, 2);
-                    HostThread thread = thread(globalTid);
-                    place(thread);
-                    if (event.phase == 'X'
-                            && Microseconds.isTime(event.startNs)
-                            && Microseconds.isTime(event.elapsedNs)) {
-                        launches.range(thread.number(), event.startNs, event.startNs + event.elapsedNs, range);
-                    }
-                    collector.accept(event);
-                });
+        each(query + " WHERE eventType IN (" + MARK + ", " + PUSH_POP_RANGE + ", " + START_END_RANGE + ")", row -> {
+            int type = row.getInt(3);
+            long globalTid = row.getLong(4);
+            String domain = domains.isEmpty() ? "" : SqliteFile.orEmpty(domains.get(key(row, 8, 4)));
+            int range = range(row, domain);
+            long endGlobalTid = type == START_END_RANGE ? row.getLong(5) : globalTid;
+            boolean isOfOneThread = endGlobalTid == globalTid || endGlobalTid == 0;
+            begin(type == MARK ? 'i' : isOfOneThread ? 'X' : 'b', ranges.name(range), "user_annotation");
+            times(row, 1, 2);
+            HostThread thread = thread(globalTid);
+            place(thread);
+            if (event.phase == 'X' && Microseconds.isTime(event.startNs) && Microseconds.isTime(event.elapsedNs)) {
+                launches.range(thread.number(), event.startNs, event.startNs + event.elapsedNs, range);
+            }
+            collector.accept(event);
+        });
     }
 
     private String nameOf(ResultSet row, int text, int textId) throws SQLException, IOException {
@@ -396,7 +415,7 @@ final class NsightReader {
                 "globalPid",
                 "demangledName",
                 "shortName");
-        database.each(query, row -> {
+        each(query, row -> {
             String name = string(row.getLong(7));
             begin('X', name.isEmpty() ? string(row.getLong(8)) : name, "kernel");
             onDevice(row);
@@ -406,7 +425,7 @@ final class NsightReader {
     private void readKinds() throws SQLException, IOException {
         directions.putAll(DIRECTIONS);
         UNIFIED.forEach((kind, direction) -> directions.put(kind, direction + " (unified memory)"));
-        database.each(query(KINDS, "id", "name"), row -> {
+        each(query(KINDS, "id", "name"), row -> {
             Matcher kind = KIND.matcher(SqliteFile.orEmpty(row.getString(2)));
             if (kind.matches()) {
                 directions.put(
@@ -420,7 +439,7 @@ final class NsightReader {
         readKinds();
         String query = query(
                 COPIES, "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "copyKind", "bytes");
-        database.each(query, row -> {
+        each(query, row -> {
             long kind = row.getLong(7);
             begin('X', "Memcpy " + directions.getOrDefault(kind, "of kind " + kind), "gpu_memcpy");
             event.bytes = SqliteFile.number(row, 8);
@@ -430,7 +449,7 @@ final class NsightReader {
 
     private void readFills() throws SQLException, IOException {
         String query = query(FILLS, "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "bytes");
-        database.each(query, row -> {
+        each(query, row -> {
             begin('X', "Memset", "gpu_memset");
             event.bytes = SqliteFile.number(row, 7);
             onDevice(row);
@@ -439,7 +458,7 @@ final class NsightReader {
 
     private void readGraphs() throws SQLException, IOException {
         String query = query(GRAPHS, "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "graphId");
-        database.each(query, row -> {
+        each(query, row -> {
             begin('X', "CUDA graph " + row.getLong(7) + ", traced as one block", "kernel");
             onDevice(row);
         });

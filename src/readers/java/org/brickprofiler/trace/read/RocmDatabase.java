@@ -134,13 +134,9 @@ final class RocmDatabase implements RocmEvents.Source {
             return;
         }
         if (database.hasTable(table) || database.hasView(table)) {
-            String counts = "SELECT (SELECT count(*) FROM " + SqliteFile.quoted(table) + "), (SELECT count(*) FROM "
-                    + SqliteFile.quoted(view) + ")";
-            database.each(counts, found -> {
-                for (long lost = found.getLong(1) - found.getLong(2); lost > 0; lost--) {
-                    collector.acceptWithLostState(0);
-                }
-            });
+            for (long lost = database.rows(table) - database.rows(view); lost > 0; lost--) {
+                collector.acceptWithLostState(0);
+            }
         }
     }
 
@@ -155,7 +151,7 @@ final class RocmDatabase implements RocmEvents.Source {
                 case V1 -> v1(kinds, reader);
             }
         } catch (SQLException failed) {
-            throw SqliteFile.fault(failed, collector);
+            throw database.fault(failed);
         }
     }
 
@@ -223,7 +219,7 @@ final class RocmDatabase implements RocmEvents.Source {
     private void sdk(Set<Kind> kinds, EventVisitor reader) throws SQLException, IOException {
         if (kinds.contains(Kind.KERNEL)) {
             Map<String, String> newer = Map.of("agent_abs_index", "agent_absolute_index");
-            String query = database.query(
+            String query = database.queryOf(
                     SDK_WORK,
                     presentOf(SDK_WORK, newer),
                     "start",
@@ -245,8 +241,18 @@ final class RocmDatabase implements RocmEvents.Source {
             copies(reader);
         } else {
             Kind wanted = kinds.contains(Kind.MARKER) ? Kind.MARKER : Kind.CALL;
-            String query = database.query(
-                    SDK_CALLS, "start", "end", "pid", "nid", "tid", "name", "stack_id", "category", "extdata");
+            String query = database.queryOf(
+                    SDK_CALLS,
+                    Map.of(),
+                    "start",
+                    "end",
+                    "pid",
+                    "nid",
+                    "tid",
+                    "name",
+                    "stack_id",
+                    "category",
+                    "extdata");
             database.each(query, found -> {
                 boolean isMarker = text(found, 8).startsWith("MARKER");
                 if (isMarker == (wanted == Kind.MARKER)) {
@@ -264,7 +270,7 @@ final class RocmDatabase implements RocmEvents.Source {
     private void copies(EventVisitor reader) throws SQLException, IOException {
         Map<String, String> newer = Map.of(
                 "dst_agent_abs_index", "dst_agent_absolute_index", "src_agent_abs_index", "src_agent_absolute_index");
-        String query = database.query(
+        String query = database.queryOf(
                 SDK_COPIES,
                 presentOf(SDK_COPIES, newer),
                 "start",
@@ -326,22 +332,14 @@ final class RocmDatabase implements RocmEvents.Source {
                 database.expectRows(table);
             }
         }
-        long profiled = rows(V1_KERNELS);
-        long traced = rows(V1_WORK);
+        long profiled = database.hasTable(V1_KERNELS) ? database.rows(V1_KERNELS) : 0;
+        long traced = database.hasTable(V1_WORK) ? database.rows(V1_WORK) : 0;
         v1Kernels = traced >= profiled && traced > 0 ? V1_WORK : V1_KERNELS;
         long repeated = Math.min(profiled, traced);
         String other = v1Kernels.equals(V1_WORK) ? V1_KERNELS : V1_WORK;
         for (long i = 0; i < repeated; i++) {
             collector.acceptOmitted(Omission.Reason.OTHER_TABLE, other);
         }
-    }
-
-    private long rows(String table) throws SQLException, IOException {
-        long[] rows = new long[1];
-        if (database.hasTable(table)) {
-            database.each("SELECT count(*) FROM " + SqliteFile.quoted(table), found -> rows[0] = found.getLong(1));
-        }
-        return rows[0];
     }
 
     private void v1(Set<Kind> kinds, EventVisitor reader) throws SQLException, IOException {
