@@ -2,12 +2,10 @@ package org.brickprofiler.agent;
 
 import java.io.File;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -15,6 +13,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.agent.ClassFiles.ClassFile;
+import org.brickprofiler.internal.io.TemporaryFiles;
 import org.brickprofiler.report.JsonReport;
 
 /**
@@ -53,7 +52,7 @@ final class SuggestionRuns {
      * @throws IOException when the command fails, or ran no Java
      */
     String rules(List<String> classPaths, Consumer<String> leftOut) throws IOException {
-        Path folder = Files.createTempDirectory("brick-suggest");
+        Path folder = TemporaryFiles.folder("brick-suggest");
         try {
             HotMethods hot = sample(folder);
             List<ClassFile> files = new ArrayList<>();
@@ -73,7 +72,7 @@ final class SuggestionRuns {
             }
             return found.rules(measure(found, folder));
         } finally {
-            delete(folder);
+            TemporaryFiles.delete(folder);
         }
     }
 
@@ -146,16 +145,6 @@ final class SuggestionRuns {
             process.destroy();
             Thread.currentThread().interrupt();
             throw new IOException("interrupted while the command ran", stopped);
-        }
-    }
-
-    private static void delete(Path folder) throws IOException {
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(file);
-            }
-        } catch (UncheckedIOException unreadable) {
-            throw unreadable.getCause();
         }
     }
 

@@ -2,7 +2,6 @@ package org.brickprofiler.fleet;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -13,15 +12,14 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.TemporaryFiles;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,8 +59,8 @@ final class DuckEngine implements FleetEngine {
         Path temporary;
         try {
             temporary = options.temporary() == null
-                    ? Files.createTempDirectory("brick-fleet")
-                    : Files.createTempDirectory(options.temporary(), ".engine");
+                    ? TemporaryFiles.folder("brick-fleet")
+                    : TemporaryFiles.keep(Files.createTempDirectory(options.temporary(), ".engine"));
         } catch (IOException failed) {
             throw new IOException("cannot make a folder for temporary files: " + AtomicFile.reason(failed), failed);
         }
@@ -76,7 +74,7 @@ final class DuckEngine implements FleetEngine {
             throw new IOException("DuckDB does not start: " + reason(failed), failed);
         } finally {
             if (engine == null) {
-                delete(temporary);
+                TemporaryFiles.delete(temporary);
             }
         }
     }
@@ -224,17 +222,6 @@ final class DuckEngine implements FleetEngine {
         } catch (SQLException nothingToSave) {
             // Its database is in memory.
         }
-        delete(temporary);
-    }
-
-    /** Deletes a folder; files that cannot be deleted stay. */
-    static void delete(Path folder) {
-        try (Stream<Path> all = Files.walk(folder)) {
-            for (Path each : all.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(each);
-            }
-        } catch (IOException | UncheckedIOException inUse) {
-            // A temporary folder, which the system empties.
-        }
+        TemporaryFiles.delete(temporary);
     }
 }

@@ -31,6 +31,7 @@ import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.ExportLoss;
 import org.brickprofiler.internal.io.FolderLock;
 import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.internal.io.TemporaryFiles;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -302,7 +303,7 @@ public final class FleetPacker {
 
     private Result write(int profiles, PackPlan plan, ExecutorService workers, List<PackProblem> problems)
             throws IOException {
-        Path tables = folder.resolve(TABLES_FOLDER + UUID.randomUUID());
+        Path tables = TemporaryFiles.keep(folder.resolve(TABLES_FOLDER + UUID.randomUUID()));
         List<PackFile> files = Collections.synchronizedList(new ArrayList<>());
         List<Taken> taken = Collections.synchronizedList(new ArrayList<>());
         try {
@@ -331,14 +332,16 @@ public final class FleetPacker {
             });
             Manifest manifest = new Manifest(profiles, plan.identical(), sorted(files), sortedProblems(problems));
             if (taken.isEmpty()) {
-                DuckEngine.delete(tables);
+                TemporaryFiles.delete(tables);
             } else {
+                // From now on, the tables may be those of the manifest.
+                TemporaryFiles.release(tables);
                 manifest.write(folder);
                 deleteFormer(tables);
             }
             return new Result(manifest, taken.size());
         } catch (IOException | RuntimeException | Error failed) {
-            DuckEngine.delete(tables);
+            TemporaryFiles.delete(tables);
             throw failed;
         }
     }
@@ -476,7 +479,7 @@ public final class FleetPacker {
     private void deleteFormer(Path tables) throws IOException {
         try (Stream<Path> there = Files.list(folder)) {
             there.filter(each -> each.getFileName().toString().startsWith(TABLES_FOLDER) && !each.equals(tables))
-                    .forEach(DuckEngine::delete);
+                    .forEach(TemporaryFiles::delete);
         }
     }
 }

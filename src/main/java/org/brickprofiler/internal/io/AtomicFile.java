@@ -98,13 +98,15 @@ public final class AtomicFile {
             throw new FileSystemException(
                     path.toString(), null, folder + (other ? " is not a folder" : " does not exist"));
         }
-        Path temporary = folder.resolve(".brick-profile-" + UUID.randomUUID() + ".tmp");
+        Path temporary = TemporaryFiles.keep(folder.resolve(".brick-profile-" + UUID.randomUUID() + ".tmp"));
         try {
             write(temporary, content, NEW_AND_FORCED);
             replace(path, temporary);
         } catch (IOException | RuntimeException | Error failed) {
             deleteAfter(failed, temporary);
             throw failed;
+        } finally {
+            TemporaryFiles.release(temporary);
         }
     }
 

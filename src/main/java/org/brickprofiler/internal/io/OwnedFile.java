@@ -137,8 +137,13 @@ public final class OwnedFile<T> {
             writer.write(value, path);
             return Writer.THIS;
         }
-        Path temporary = path.resolveSibling(".brick-profile-" + UUID.randomUUID() + ".json");
-        writer.write(value, temporary);
+        Path temporary = TemporaryFiles.keep(path.resolveSibling(".brick-profile-" + UUID.randomUUID() + ".json"));
+        try {
+            writer.write(value, temporary);
+        } catch (IOException | RuntimeException | Error failed) {
+            TemporaryFiles.release(temporary);
+            throw failed;
+        }
         try {
             publish(temporary);
             return Writer.THIS;
@@ -152,6 +157,7 @@ public final class OwnedFile<T> {
             throw new IOException("cannot write " + path + ": " + AtomicFile.reason(failed), failed);
         } finally {
             Files.deleteIfExists(temporary);
+            TemporaryFiles.release(temporary);
         }
     }
 

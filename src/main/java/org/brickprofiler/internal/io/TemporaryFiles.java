@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The temporary files and folders of this process. Those that their owner has not deleted are deleted when the virtual
- * machine ends, also by SIGTERM or Ctrl-C; only a killed process leaves them. While there are none, there is no
- * shutdown hook, so that a class loader of this library can be unloaded. Any thread.
+ * machine ends, also by SIGTERM or Ctrl-C; only a killed process leaves them. They are deleted after all shutdown
+ * hooks, so that a hook may still complete a file. While there are none, this class has no hook, so that a class loader
+ * of this library can be unloaded. Any thread.
  */
 public final class TemporaryFiles {
 
@@ -77,7 +78,7 @@ public final class TemporaryFiles {
     public static synchronized Path keep(Path path) {
         THERE.add(path);
         if (atEnd == null) {
-            Thread hook = new Thread(TemporaryFiles::deleteAll, "brick-temporary-files");
+            Thread hook = new Thread(TemporaryFiles::deleteAtEnd, "brick-temporary-files");
             try {
                 Runtime.getRuntime().addShutdownHook(hook);
                 atEnd = hook;
@@ -116,12 +117,20 @@ public final class TemporaryFiles {
         release(path);
     }
 
-    private static void deleteAll() {
+    /** Lets the virtual machine delete, as the last thing that it does, what is there now. */
+    private static void deleteAtEnd() {
         List<Path> all;
         synchronized (TemporaryFiles.class) {
             all = List.copyOf(THERE);
         }
-        all.forEach(TemporaryFiles::deleteTree);
+        for (Path each : all) {
+            try (Stream<Path> tree = Files.walk(each)) {
+                // It deletes the last one first: the content of a folder before the folder.
+                tree.forEach(path -> path.toFile().deleteOnExit());
+            } catch (IOException | UncheckedIOException missing) {
+                // The owner is deleting it.
+            }
+        }
     }
 
     private static void deleteTree(Path path) {

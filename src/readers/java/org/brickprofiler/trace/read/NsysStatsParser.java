@@ -115,7 +115,10 @@ final class NsysStatsParser {
         @Nullable
         Boolean isCopy(List<String> fields) {
             String of = category < 0 ? "" : fields.get(category);
-            return isCopies || of.equals(COPY_OR_FILL) ? Boolean.TRUE : isKernels || of.equals(KERNEL) ? false : null;
+            if (isCopies || of.equals(COPY_OR_FILL)) {
+                return true;
+            }
+            return isKernels || of.equals(KERNEL) ? (Boolean) false : null;
         }
 
         void add(boolean isCopy, double ns) {

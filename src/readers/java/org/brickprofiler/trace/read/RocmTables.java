@@ -145,7 +145,7 @@ final class RocmTables implements RocmEvents.Source {
         }
         List<InputStream> texts = new ArrayList<>();
         for (Path table : ofEvents) {
-            texts.add(TraceInput.unpacked(table));
+            texts.add(TraceInput.unpackedWithinBound(table));
             // The last row of a table may lack its end.
             texts.add(new ByteArrayInputStream(new byte[] {'\n'}));
         }

@@ -4,11 +4,15 @@ import java.io.BufferedInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 import org.brickprofiler.internal.io.InputFile;
+import org.brickprofiler.internal.io.TemporaryFiles;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +29,11 @@ final class TraceInput {
     private static final String GZIP = "\u001f\u008b";
 
     /**
+    // The bounds of a packed text that is unpacked into a file. Databases and tables are packed to a tenth or less.
+    private static final long MOST_UNPACKED_BYTES = 8L << 30;
+    private static final long FREE_BYTES = 64L << 20;
+    private static final long MOST_RATIO = 100;
+
      * The length of the beginning in which a format is looked for, such as TornadoVM's first object in the output of a
      * program.
      */
@@ -68,7 +77,7 @@ final class TraceInput {
         // is closed.
         boolean isLargeFile = totalBytes > BUFFER_BYTES;
         InputStream read = isPacked && isLargeFile ? new ReadAhead(text) : text;
-        return new BufferedInputStream(new Reported(read, counted, totalBytes, progress), BUFFER_BYTES);
+        return new Text(new Reported(read, counted, totalBytes, progress), isPacked ? counted : null);
     }
 
     /**
@@ -111,6 +120,86 @@ final class TraceInput {
         } catch (IOException failed) {
             bytes.close();
             throw InputFile.cannotRead(file.toString(), failed);
+        }
+    }
+
+    /**
+     * Opens the text of a file that is copied before it is read.
+     *
+     * @return the text, unpacked, to be closed; reading it fails if it is far longer than its packed form
+     * @throws IOException when the file cannot be read; the message names it
+     */
+    static InputStream unpackedWithinBound(Path file) throws IOException {
+        InputStream text = unpacked(file);
+        if (isUnpacked(file)) {
+            return text;
+        }
+        long packedBytes = Files.size(file);
+        return new Blocks() {
+            private long bytes;
+
+            @Override
+            public int read(byte[] buffer, int from, int length) throws IOException {
+                int read = text.read(buffer, from, length);
+                bytes += Math.max(0, read);
+                requireBounded(bytes, packedBytes, file.toString());
+                return read;
+            }
+
+            @Override
+            public void close() throws IOException {
+                text.close();
+            }
+        };
+    }
+
+    /**
+     * Copies the rest of a text to a file.
+     *
+     * @param text the text
+     * @param file the file
+     * @param source the name of the text in messages
+     * @throws DamagedException when its compression is damaged
+     * @throws TraceFormatException when it is far longer than its packed form
+     * @throws IOException when it cannot be read, or the file cannot be written
+     */
+    static void copy(InputStream text, Path file, String source) throws IOException {
+        @Nullable Counted packed = text instanceof Text known ? known.packed : null;
+        byte[] buffer = new byte[BUFFER_BYTES];
+        long bytes = 0;
+        try (OutputStream out = Files.newOutputStream(file)) {
+            for (int read = text.read(buffer); read >= 0; read = text.read(buffer)) {
+                bytes += read;
+                if (packed != null) {
+                    requireBounded(bytes, packed.bytesRead, source);
+                }
+                write(out, buffer, read);
+            }
+        }
+    }
+
+    private static void write(OutputStream out, byte[] buffer, int length) throws IOException {
+        try {
+            out.write(buffer, 0, length);
+        } catch (IOException failed) {
+            throw TemporaryFiles.cannotWrite(failed);
+        }
+    }
+
+    private static void requireBounded(long bytes, long packedBytes, String source) throws TraceFormatException {
+        if (bytes > MOST_UNPACKED_BYTES || (bytes > FREE_BYTES && bytes > MOST_RATIO * packedBytes)) {
+            throw new TraceFormatException(
+                    source,
+                    bytes,
+                    String.format(
+                            Locale.ROOT,
+                            "its first %,d bytes unpack to %,d, and a packed file of this format is unpacked into a"
+                                    + " temporary one up to %,d times its size and %,d GiB; unpack it by hand, and read"
+                                    + " the result: gunzip -c FILE > UNPACKED",
+                            packedBytes,
+                            bytes,
+                            MOST_RATIO,
+                            MOST_UNPACKED_BYTES >> 30));
         }
     }
 
@@ -276,6 +365,16 @@ final class TraceInput {
 
         @Override
         public abstract int read(byte[] buffer, int from, int length) throws IOException;
+    }
+
+    /** The text of a trace, with the bytes of its packed form; null if it is not packed. */
+    private static final class Text extends BufferedInputStream {
+        private final @Nullable Counted packed;
+
+        Text(InputStream in, @Nullable Counted packed) {
+            super(in, BUFFER_BYTES);
+            this.packed = packed;
+        }
     }
 
     /** Counts the bytes of a file, and names the file in exceptions. Any thread may read the count. */

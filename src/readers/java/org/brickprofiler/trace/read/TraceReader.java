@@ -6,12 +6,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import org.brickprofiler.internal.io.InputFile;
+import org.brickprofiler.internal.io.TemporaryFiles;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -580,14 +580,14 @@ public final class TraceReader {
             reading.read(file, collector, progress);
             return;
         }
-        Path copy = Files.createTempFile("brick-trace-", ".tmp");
+        Path copy = TemporaryFiles.file("brick-trace-", ".tmp");
         try {
-            Files.copy(text, copy, StandardCopyOption.REPLACE_EXISTING);
+            TraceInput.copy(text, copy, collector.source);
             reading.read(copy, collector, (bytesRead, totalBytes) -> {});
         } catch (TraceInput.DamagedException damaged) {
             throw new TraceFormatException(collector.source, 0, String.valueOf(damaged.getMessage()), damaged);
         } finally {
-            Files.deleteIfExists(copy);
+            TemporaryFiles.delete(copy);
         }
     }
 

@@ -217,14 +217,9 @@ final class SqliteFileTest {
     @Test
     void withoutAFolderForTemporaryFilesTheReasonIsGivenInOneLine() throws Exception {
         write(1);
-        ProcessResult process = ChildProcess.java()
-                .arguments(List.of(
-                        "-Djava.io.tmpdir=" + folder.resolve("missing"),
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        "org.brickprofiler.cli.Brick",
-                        "report",
-                        file().toString()))
+        ProcessResult process = ChildProcess.java(Class.forName("org.brickprofiler.cli.Brick"))
+                .jvmOptions(List.of("-Djava.io.tmpdir=" + folder.resolve("missing")))
+                .arguments(List.of("report", file().toString()))
                 .run();
 
         assertThat(process.exitCode()).isEqualTo(2);
