@@ -27,13 +27,15 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.InputFile;
 import org.brickprofiler.internal.io.Settings;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Finds DuckDB's JDBC driver. Its jar is larger than the rest of the program, so the command line's jar does not
  * contain it. It is looked for on the class path, then at the path in {@code -Dbrick.duckdb} or {@code BRICK_DUCKDB}
- * (the jar, or its folder), then beside the command line's own jar, to which {@link #download} writes it. Any thread.
+ * (the jar, or its folder), then beside the command line's own jar, to which {@link #download} writes it. A jar that is
+ * not on the class path runs only if it is exactly {@link #ARTIFACT}, by its checksum. Any thread.
  */
 public final class DuckPlugin {
 
@@ -81,7 +83,7 @@ public final class DuckPlugin {
         try {
             return instance(DuckPlugin.class.getClassLoader());
         } catch (ClassNotFoundException notOnTheClassPath) {
-            Path jar = find(named, folder);
+            Path jar = required(find(named, folder));
             try {
                 // Never closed: the driver lives as long as the virtual machine does.
                 return instance(new URLClassLoader(
@@ -106,11 +108,29 @@ public final class DuckPlugin {
     }
 
     /**
+     * Checks that a jar is the artifact with which this program is tested: a jar of that name may be anything.
+     *
+     * @param jar the jar
+     * @return the jar
+     * @throws IOException when it is another one, or cannot be read
+     */
+    static Path required(Path jar) throws IOException {
+        String hex = checksum(jar);
+        if (!hex.equals(SHA_256)) {
+            throw new IOException(jar + " is not " + ARTIFACT + ", the only driver of DuckDB that this program loads"
+                    + " from a file: its SHA-256 is " + hex + " instead of " + SHA_256
+                    + "; this gets it: brick fleet plugin");
+        }
+        return jar;
+    }
+
+    /**
      * Returns the jar.
      *
      * @param named the value of a setting: the jar or its folder
      * @param folder the folder of this program's own jar
-     * @return the jar; of several jars in a folder, the one whose name sorts last
+     * @return the jar, not yet {@linkplain #required checked}; of several jars in a folder, that of this version or, if
+     *     there is none, the one whose name sorts last
      * @throws IOException when there is no such jar
      */
     static Path find(Optional<Path> named, Optional<Path> folder) throws IOException {
@@ -127,6 +147,10 @@ public final class DuckPlugin {
     }
 
     private static Optional<Path> in(Path folder) throws IOException {
+        Path ofThisVersion = folder.resolve(JAR);
+        if (Files.isRegularFile(ofThisVersion)) {
+            return Optional.of(ofThisVersion);
+        }
         try (Stream<Path> files = Files.list(folder)) {
             return files.filter(file -> file.getFileName().toString().matches("duckdb_jdbc.*\\.jar"))
                     .max(Path::compareTo);
@@ -157,7 +181,7 @@ public final class DuckPlugin {
                                 "this program is in no jar, beside which the driver could be"))
                 : into;
         Path jar = folder.resolve(JAR);
-        if (Files.isRegularFile(jar) && isArtifact(jar)) {
+        if (Files.isRegularFile(jar) && checksum(jar).equals(SHA_256)) {
             return jar;
         }
         Files.createDirectories(folder);
@@ -167,12 +191,12 @@ public final class DuckPlugin {
         return jar;
     }
 
-    private static boolean isArtifact(Path jar) throws IOException {
+    private static String checksum(Path jar) throws IOException {
         MessageDigest sum = sha256();
-        try (InputStream in = new DigestInputStream(Files.newInputStream(jar), sum)) {
+        try (InputStream in = new DigestInputStream(InputFile.open(jar), sum)) {
             in.transferTo(OutputStream.nullOutputStream());
         }
-        return HexFormat.of().formatHex(sum.digest()).equals(SHA_256);
+        return HexFormat.of().formatHex(sum.digest());
     }
 
     private static void copy(URI from, OutputStream out, FleetPacker.Progress progress) throws IOException {

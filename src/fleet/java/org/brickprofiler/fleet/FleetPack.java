@@ -48,9 +48,6 @@ public final class FleetPack {
     /** The scheme of an address; a single letter is a drive. */
     private static final Pattern SCHEME = Pattern.compile("^[A-Za-z][A-Za-z0-9+.-]+:");
 
-    /** A path that leads out of the pack. */
-    private static final Pattern OUTSIDE = Pattern.compile("^/|(^|/)\\.\\.(/|$)|[\\\\:]");
-
     private final String folder;
     private final Manifest manifest;
     private final List<PackFile> files;
@@ -167,10 +164,6 @@ public final class FleetPack {
 
     /** Returns the fault of a file; empty if the file is as it was written. */
     private static String fault(FleetEngine engine, String folder, PackFile file) throws IOException {
-        if (OUTSIDE.matcher(file.path()).find()) {
-            throw new IOException(
-                    folder + "/" + Manifest.NAME + " is damaged: " + file.path() + " leads out of its folder");
-        }
         CRC32C sum = new CRC32C();
         long bytes;
         try (InputStream in = engine.read(folder + "/" + file.path())) {

@@ -12,9 +12,12 @@ import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.InputFile;
@@ -44,6 +47,13 @@ public record Manifest(long revision, long profiles, long identical, List<PackFi
 
     /** The kind that the file states, which distinguishes it from other files of that name. */
     static final String KIND = "brick-fleet-pack";
+
+    /** The largest count, so that sums of counts stay exact. */
+    private static final long MOST = 1L << 53;
+
+    /** The path of a file in a pack, in its shortest form: no part is empty, a single point or two points. */
+    private static final Pattern PATH =
+            Pattern.compile("(?!\\.{1,2}(/|$))[^/:\\\\\\p{Cntrl}]+(/(?!\\.{1,2}(/|$))[^/:\\\\\\p{Cntrl}]+)*");
 
     private static final JsonFactory FACTORY = new JsonFactory();
 
@@ -163,6 +173,10 @@ public record Manifest(long revision, long profiles, long identical, List<PackFi
      * @throws IOException when it cannot be read, is damaged or has another version; the message names the file
      */
     static Manifest read(String folder, InputStream bytes) throws IOException {
+        return InputFile.guarded(folder + "/" + NAME, () -> readAll(folder, bytes));
+    }
+
+    private static Manifest readAll(String folder, InputStream bytes) throws IOException {
         String file = folder + "/" + NAME;
         try (bytes;
                 JsonParser json = FACTORY.createParser(bytes)) {
@@ -171,17 +185,22 @@ public record Manifest(long revision, long profiles, long identical, List<PackFi
             if (json.nextToken() != null) {
                 throw new IllegalArgumentException("something follows its end");
             }
+            if (!all.text("kind").equals(KIND)) {
+                throw new IllegalArgumentException("kind is " + all.text("kind") + " instead of " + KIND);
+            }
             long version = all.whole("schema_version");
             if (version != SCHEMA_VERSION) {
                 throw new IOException(
                         file + " is of schema version " + version + "; this program knows " + SCHEMA_VERSION);
             }
-            return new Manifest(
+            Manifest read = new Manifest(
                     all.has("revision") ? all.whole("revision") : 0,
                     all.whole("profiles"),
                     all.whole("identical"),
                     all.list("files").map(ObjectFields::packFile).toList(),
                     all.list("problems").map(ObjectFields::problem).toList());
+            read.requireEachFileOnce();
+            return read;
         } catch (JsonProcessingException malformed) {
             throw new IOException(
                     file + " is damaged: line " + malformed.getLocation().getLineNr() + ": "
@@ -189,6 +208,24 @@ public record Manifest(long revision, long profiles, long identical, List<PackFi
                     malformed);
         } catch (IllegalArgumentException wrong) {
             throw new IOException(file + " is damaged: " + wrong.getMessage(), wrong);
+        }
+    }
+
+    /**
+     * Checks that no file is listed twice, which would count its windows twice.
+     *
+     * @throws IllegalArgumentException when one is, or its path is not in its shortest form
+     */
+    private void requireEachFileOnce() {
+        Set<String> paths = new HashSet<>();
+        for (PackFile file : files) {
+            if (!PATH.matcher(file.path()).matches()) {
+                throw new IllegalArgumentException(
+                        file.path() + " leads out of its folder, or is not the shortest path of a file in it");
+            }
+            if (!paths.add(file.path())) {
+                throw new IllegalArgumentException(file.path() + " is listed twice");
+            }
         }
     }
 
@@ -246,16 +283,29 @@ public record Manifest(long revision, long profiles, long identical, List<PackFi
         }
 
         long whole(String key) {
-            long value = required(key, get(key, Long.class));
-            if (value < 0) {
+            return required(key, optional(key, MOST));
+        }
+
+        /** Returns a whole number from 0 to a largest one; null if there is none. */
+        private @Nullable Long optional(String key, long most) {
+            Long value = get(key, Long.class);
+            if (value != null && (value < 0 || value > most)) {
                 throw new IllegalArgumentException(key + " is " + value);
             }
             return value;
         }
 
         private @Nullable Integer number(String key) {
-            Long value = get(key, Long.class);
-            return value == null ? null : (Integer) Math.toIntExact(value);
+            Long value = optional(key, Integer.MAX_VALUE);
+            return value == null ? null : (Integer) value.intValue();
+        }
+
+        private PackProblem.Kind kind() {
+            String key = text("kind");
+            return Stream.of(PackProblem.Kind.values())
+                    .filter(kind -> kind.key().equals(key))
+                    .findFirst()
+                    .orElseThrow(() -> new IllegalArgumentException("the kind of a problem is " + key));
         }
 
         Stream<ObjectFields> list(String key) {
@@ -270,10 +320,10 @@ public record Manifest(long revision, long profiles, long identical, List<PackFi
 
         PackProblem problem() {
             return new PackProblem(
-                    PackProblem.Kind.valueOf(text("kind").toUpperCase(Locale.ROOT)),
+                    kind(),
                     get("run_id", String.class),
                     number("rank"),
-                    get("window", Long.class),
+                    optional("window", Long.MAX_VALUE),
                     get("file", String.class),
                     text("reason"),
                     whole("left_out"));

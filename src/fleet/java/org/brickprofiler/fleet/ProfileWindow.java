@@ -25,6 +25,7 @@ import org.brickprofiler.RunIdentity;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.InputFile;
 import org.brickprofiler.internal.io.Sums;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.report.internal.Buckets;
@@ -311,6 +312,8 @@ final class ProfileWindow {
             throw new Unreadable(PackProblem.Kind.OTHER_VERSION, JsonInput.describe(newer));
         } catch (JsonProcessingException malformed) {
             throw damaged(JsonInput.describe(malformed));
+        } catch (RuntimeException | StackOverflowError failed) {
+            throw damaged(InputFile.readerFailed(failed));
         }
     }
 
@@ -415,6 +418,8 @@ final class ProfileWindow {
             throw damaged(JsonInput.describe(malformed));
         } catch (IOException impossible) {
             throw damaged(AtomicFile.reason(impossible));
+        } catch (RuntimeException | StackOverflowError failed) {
+            throw damaged(InputFile.readerFailed(failed));
         }
         check(body.totalNs);
     }

@@ -117,6 +117,24 @@ final class DuckPluginTest {
         assertThat(folder.resolve("plugin")).isEmptyDirectory();
     }
 
+    /** A jar of the right name, beside the program or where the setting says, runs only if it is the right one. */
+    @Spec("24.2")
+    @Test
+    void aJarOfThatNameWithOtherBytesIsNotLoaded() throws IOException {
+        Path old = Files.writeString(folder.resolve("duckdb_jdbc-9.9.9.jar"), "another version");
+        assertThatIOException()
+                .isThrownBy(() -> DuckPlugin.required(DuckPlugin.find(Optional.empty(), Optional.of(folder))))
+                .withMessageStartingWith(old + " is not org.duckdb:duckdb_jdbc:2.0.0.1, the only driver of DuckDB that")
+                .withMessageContaining("its SHA-256 is ")
+                .withMessageEndingWith("; this gets it: brick fleet plugin");
+
+        Path right = Files.copy(jar, folder.resolve(DuckPlugin.JAR));
+        assertThat(DuckPlugin.required(DuckPlugin.find(Optional.of(folder), Optional.empty())))
+                .isEqualTo(right);
+        Files.writeString(right, "damaged");
+        assertThatIOException().isThrownBy(() -> DuckPlugin.required(right));
+    }
+
     @Test
     void theVersionIsThatOfTheBuild() {
         String version = DuckPlugin.ARTIFACT.substring(DuckPlugin.ARTIFACT.lastIndexOf(':') + 1);

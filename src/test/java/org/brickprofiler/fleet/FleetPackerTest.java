@@ -981,6 +981,51 @@ final class FleetPackerTest {
         assertThatIOException().isThrownBy(() -> open(true)).withMessageContaining("is no pack");
     }
 
+    /** Each value is one that no packer writes. */
+    @Spec("24.4")
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            "brick-fleet-pack" | "brick-fleet-pack-of-another" | kind is brick-fleet-pack-of-another instead of
+            "problems" : [     | "problems" : [ {"kind" : "damaged", "rank" : 3000000000, "reason" : "", "left_out" : 0} | rank is 3000000000
+            "problems" : [     | "problems" : [ {"kind" : "damaged", "rank" : -1, "reason" : "", "left_out" : 0}         | rank is -1
+            "problems" : [     | "problems" : [ {"kind" : "damaged", "window" : -1, "reason" : "", "left_out" : 0}       | window is -1
+            "problems" : [     | "problems" : [ {"kind" : "damaged", "window" : "a", "reason" : "", "left_out" : 0}      | window is a
+            "problems" : [     | "problems" : [ {"kind" : "Damaged", "reason" : "", "left_out" : 0}                      | the kind of a problem is Damaged
+            "problems" : [     | "problems" : [ {"kind" : "damaged", "reason" : "", "left_out" : 9223372036854775807}    | left_out is 9223372036854775807
+            "problems" : [     | "problems" : [ 7                                       | 7 is no object
+            /brick_window/     | /brick_window/./                                       | is not the shortest path
+            /brick_window/     | /brick_window//                                        | is not the shortest path
+            /brick_window/     | /brick_window/\\u0000                                | is not the shortest path
+            """)
+    void aManifestThatNoPackerWritesIsRefused(String written, String other, String fault) throws IOException {
+        twoRanksOfThreeWindows();
+        pack();
+        Path manifest = pack.resolve("manifest.json");
+        String whole = Files.readString(manifest);
+        assertThat(whole).contains(written);
+        Files.writeString(manifest, whole.replace(written, other));
+
+        for (boolean salvage : new boolean[] {false, true}) {
+            assertThatIOException()
+                    .isThrownBy(() -> open(salvage))
+                    .withMessageStartingWith(pack + "/manifest.json is damaged: ")
+                    .withMessageContaining(fault);
+        }
+    }
+
+    /** Otherwise its windows would count twice. */
+    @Spec("24.4")
+    @Test
+    void aManifestThatListsAFileTwiceIsRefused() throws IOException {
+        twoRanksOfThreeWindows();
+        pack();
+        Path manifest = pack.resolve("manifest.json");
+        String whole = Files.readString(manifest);
+        Files.writeString(manifest, whole.replaceFirst("(?s)(\"files\"\\s*:\\s*\\[\\s*)(\\{[^}]*\\})", "$1$2, $2"));
+
+        assertThatIOException().isThrownBy(() -> open(true)).withMessageEndingWith(" is listed twice");
+    }
+
     @Spec("24.5")
     @Test
     void packingAgainReplacesThePackAndNothingElse() throws IOException {

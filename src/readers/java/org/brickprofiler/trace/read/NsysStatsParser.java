@@ -118,7 +118,8 @@ final class NsysStatsParser {
             if (isCopies || of.equals(COPY_OR_FILL)) {
                 return true;
             }
-            return isKernels || of.equals(KERNEL) ? (Boolean) false : null;
+            boolean isKernel = isKernels || of.equals(KERNEL);
+            return isKernel ? (Boolean) false : null;
         }
 
         void add(boolean isCopy, double ns) {
