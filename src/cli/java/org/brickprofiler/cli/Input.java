@@ -168,7 +168,7 @@ final class Input {
             byte[] head = stored.readNBytes(LOOKAHEAD_BYTES);
             stored.reset();
             boolean isPacked = Arrays.equals(head, 0, Math.min(head.length, GZIP.length), GZIP, 0, GZIP.length);
-            this.kind = Kind.of(isPacked ? unpacked(head) : head);
+            this.kind = InputFile.guarded(name, () -> Kind.of(isPacked ? unpacked(head) : head));
             // The reader of traces unpacks by itself, and salvages a damaged file.
             this.bytes = isPacked && kind != Kind.TRACE
                     ? new BufferedInputStream(new GzipMembers(stored, BUFFER_BYTES))

@@ -124,6 +124,8 @@ public final class TemporaryFiles {
             all = List.copyOf(THERE);
         }
         for (Path each : all) {
+            // Another process may be about to write it.
+            each.toFile().deleteOnExit();
             try (Stream<Path> tree = Files.walk(each)) {
                 // It deletes the last one first: the content of a folder before the folder.
                 tree.forEach(path -> path.toFile().deleteOnExit());

@@ -1,5 +1,6 @@
 package org.brickprofiler.internal.io;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -9,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.RunningProcess;
@@ -58,7 +60,9 @@ class TemporaryFilesTest {
         assertThat(result.exitCode()).isEqualTo(128 + 15);
         assertThat(temporary).isEmptyDirectory();
         assertThat(out).isDirectoryContaining("glob:**/at-end").isDirectoryContaining("glob:**/result");
-        assertThat(Files.list(out).toList()).hasSize(2);
+        try (Stream<Path> left = Files.list(out)) {
+            assertThat(left).hasSize(2);
+        }
         assertThat(out.resolve("result")).hasContent("old");
         assertThat(out.resolve("at-end")).hasContent("complete");
     }
@@ -72,7 +76,7 @@ class TemporaryFilesTest {
             Files.writeString(Files.createDirectory(inside.resolve("a")).resolve("b"), "text");
             Runtime.getRuntime().addShutdownHook(new Thread(() -> {
                 try {
-                    AtomicFile.write(result.resolveSibling("at-end"), out -> out.write("complete".getBytes()));
+                    AtomicFile.write(result.resolveSibling("at-end"), out -> out.write("complete".getBytes(UTF_8)));
                 } catch (IOException failed) {
                     throw new IllegalStateException(failed);
                 }
