@@ -61,6 +61,29 @@ final class WorkTest {
         });
     }
 
+    /** Otherwise the operations of one profile would be divided by the time of both. */
+    @Test
+    void ofMergedProfilesTheSamplesWithWorkAreCounted() throws Exception {
+        profiler.record(BrickId.LM_HEAD, 50, 1);
+        profiler.recordWork(BrickId.LM_HEAD, 100, 40);
+        BrickProfiler other = BrickProfiler.enabled();
+        other.record(BrickId.LM_HEAD, 70, 1);
+        other.record(BrickId.LM_HEAD, 80, 1);
+        ProfileSnapshot with = JsonReport.fromJson(JsonReport.toJson(profiler.snapshot()));
+        ProfileSnapshot without = JsonReport.fromJson(JsonReport.toJson(other.snapshot()));
+
+        for (ProfileSnapshot merged : List.of(with.merge(without), without.merge(with))) {
+            ProfileSnapshot read = JsonReport.fromJson(JsonReport.toJson(merged));
+            assertThat(read.bricks()).singleElement().satisfies(brick -> {
+                assertThat(brick.count()).isEqualTo(3);
+                assertThat(brick.work().flops()).isEqualTo(100);
+                assertThat(brick.workSamples()).isEqualTo(1);
+                assertThat(brick.hasWorkOfAll()).isFalse();
+                assertThat(brick.gflops()).isZero();
+            });
+        }
+    }
+
     @Spec("4.10")
     @Test
     void resetsEmptyIt() {

@@ -15,7 +15,6 @@ import java.util.concurrent.TimeUnit;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.internal.io.AtomicFile;
-import org.brickprofiler.internal.io.TemporaryFiles;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.roofline.MachineRoof;
 import org.jspecify.annotations.Nullable;
@@ -99,17 +98,6 @@ final class ProgramRunner {
         Path unfinished = files.resolve("." + name + ".json");
         Path file = files.resolve(name + ".json");
         Path log = files.resolve(name + ".log");
-        TemporaryFiles.keep(unfinished);
-        try {
-            return run(program, name, measuresRoof, unfinished, file, log);
-        } finally {
-            TemporaryFiles.release(unfinished);
-        }
-    }
-
-    private RunOutcome run(Program program, String name, boolean measuresRoof, Path unfinished, Path file, Path log)
-            throws IOException, InterruptedException {
-        Path files = program.files().toAbsolutePath();
         Files.deleteIfExists(unfinished);
         for (Path left : besideFiles(files, name)) {
             Files.delete(left);

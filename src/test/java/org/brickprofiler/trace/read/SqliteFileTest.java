@@ -74,14 +74,14 @@ final class SqliteFileTest {
     @Test
     void aDatabaseWhoseChangesAreInALogIsRefused() throws Exception {
         write(400);
-        Path copy = Files.createDirectory(folder.resolve("copy")).resolve("a.sqlite");
+        Path copies = Files.createDirectory(folder.resolve("copy"));
+        Path copy = copies.resolve("a.sqlite");
         try (Connection database = DriverManager.getConnection("jdbc:sqlite:" + file());
                 Statement statement = database.createStatement()) {
             statement.execute("PRAGMA journal_mode = WAL");
             statement.execute("INSERT INTO " + KERNELS + " SELECT * FROM " + KERNELS);
             for (String end : List.of("", "-wal")) {
-                Files.copy(
-                        folder.resolve("a.sqlite" + end), folder.resolve("copy").resolve("a.sqlite" + end));
+                Files.copy(folder.resolve("a.sqlite" + end), copies.resolve("a.sqlite" + end));
             }
         }
         byte[] before = Files.readAllBytes(copy);
@@ -93,8 +93,8 @@ final class SqliteFileTest {
                     .endsWith("sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'");
         }
         assertThat(copy).hasBinaryContent(before);
-        assertThat(names(copy.getParent())).containsExactly("a.sqlite", "a.sqlite-wal");
-        Files.write(folder.resolve("copy").resolve("a.sqlite-wal"), new byte[0]);
+        assertThat(names(copies)).containsExactly("a.sqlite", "a.sqlite-wal");
+        Files.write(copies.resolve("a.sqlite-wal"), new byte[0]);
         assertThat(Traces.read(copy, OPTIONS).eventsCounted()).isEqualTo(400);
     }
 
