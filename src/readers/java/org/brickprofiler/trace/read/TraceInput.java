@@ -28,12 +28,12 @@ final class TraceInput {
     private static final String FLIGHT_RECORDING = "FLR\0";
     private static final String GZIP = "\u001f\u008b";
 
-    /**
     // The bounds of a packed text that is unpacked into a file. Databases and tables are packed to a tenth or less.
     private static final long MOST_UNPACKED_BYTES = 8L << 30;
     private static final long FREE_BYTES = 64L << 20;
     private static final long MOST_RATIO = 100;
 
+    /**
      * The length of the beginning in which a format is looked for, such as TornadoVM's first object in the output of a
      * program.
      */
