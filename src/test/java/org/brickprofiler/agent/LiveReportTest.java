@@ -14,9 +14,15 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.testing.Spec;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -26,6 +32,9 @@ final class LiveReportTest {
 
     /** Below the time limit of a test, and far above the time of an answer. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    /** More requests than the server has threads. */
+    private static final int MANY = 24;
 
     private final BrickProfiler profiler = BrickProfiler.enabled();
     private final List<Socket> open = new ArrayList<>();
@@ -59,22 +68,88 @@ final class LiveReportTest {
         assertThat(answer.body()).contains("LmHead");
     }
 
-    /** The time limit of a request is longer than the test waits, so only another thread can answer. */
+    /** The time limit of a request is longer than the test waits. */
     @Test
-    void aRequestThatNeverEndsBlocksNobody() throws Exception {
+    void requestsThatNeverEndBlockNobody() throws Exception {
         URI address = URI.create(LiveReport.open(0, PATIENCE.multipliedBy(10), profiler::snapshot));
-        for (int request = 0; request < LiveReport.THREADS - 1; request++) {
+        for (int request = 0; request < MANY; request++) {
             sends(address, "GET / HT");
         }
         assertAnswers(address);
         assertAnswers(address);
     }
 
+    /** The connections come back when they are closed, and send a byte each second, as a slow client would. */
     @Test
-    void requestsThatHoldEveryThreadAreCutOff() throws Exception {
+    void aThousandSlowConnectionsDelayNobody() throws Exception {
+        long threadsBefore = threads();
+        URI address = URI.create(LiveReport.open(0, profiler::snapshot));
+        AtomicReferenceArray<Socket> slow = new AtomicReferenceArray<>(1_000);
+        ScheduledExecutorService clock = Executors.newScheduledThreadPool(2);
+        try {
+            Future<?> sends = clock.scheduleAtFixedRate(() -> sendByte(address, slow), 0, 1, TimeUnit.SECONDS);
+            Future<Duration> slowest = clock.schedule(() -> slowestOf(address, 20), 2, TimeUnit.SECONDS);
+            assertThat(slowest.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isLessThan(Duration.ofSeconds(2));
+            assertThat(sends).isNotDone();
+            assertThat(threads() - threadsBefore).isBetween(1L, 16L);
+        } finally {
+            clock.shutdownNow();
+            assertThat(clock.awaitTermination(PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
+            for (int each = 0; each < slow.length(); each++) {
+                close(slow.get(each));
+            }
+        }
+    }
+
+    private static long threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(each -> each.getName().equals("brick-agent-port"))
+                .count();
+    }
+
+    private static void sendByte(URI address, AtomicReferenceArray<Socket> slow) {
+        for (int each = 0; each < slow.length(); each++) {
+            Socket socket = slow.get(each);
+            try {
+                if (socket == null) {
+                    socket = new Socket(InetAddress.getLoopbackAddress(), address.getPort());
+                    slow.set(each, socket);
+                }
+                socket.getOutputStream().write('G');
+            } catch (IOException closed) {
+                close(socket);
+                slow.set(each, null);
+            }
+        }
+    }
+
+    private static void close(@Nullable Socket socket) {
+        try {
+            if (socket != null) {
+                socket.close();
+            }
+        } catch (IOException closed) {
+            // It is closed.
+        }
+    }
+
+    private static Duration slowestOf(URI address, int requests) throws Exception {
+        Duration slowest = Duration.ZERO;
+        for (int request = 0; request < requests; request++) {
+            long startNs = System.nanoTime();
+            assertAnswers(address);
+            Duration taken = Duration.ofNanos(System.nanoTime() - startNs);
+            slowest = taken.compareTo(slowest) > 0 ? taken : slowest;
+        }
+        return slowest;
+    }
+
+    @Test
+    void requestsThatDoNotEndAreCutOff() throws Exception {
         URI address = URI.create(LiveReport.open(0, Duration.ofMillis(300), profiler::snapshot));
         List<Socket> stuck = new ArrayList<>();
-        for (int request = 0; request < 3 * LiveReport.THREADS; request++) {
+        for (int request = 0; request < MANY; request++) {
             stuck.add(sends(address, request % 2 == 0 ? "GET / HT" : "GET / HTTP/1.1\r\nHost: localhost\r\nX-"));
         }
         assertAnswers(address);
@@ -93,7 +168,7 @@ final class LiveReportTest {
             profiler.record("a brick with a long name, of which there are many, number " + brick, 10, 1);
         }
         URI address = URI.create(LiveReport.open(0, Duration.ofMillis(500), profiler::snapshot));
-        for (int request = 0; request < LiveReport.THREADS; request++) {
+        for (int request = 0; request < MANY; request++) {
             sends(address, "GET /profile.json HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(20));
         }
         assertAnswers(address);
