@@ -35,6 +35,7 @@ import org.brickprofiler.report.internal.PhaseCheck;
 import org.brickprofiler.report.internal.ProfileFields;
 import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.report.internal.Row;
+import org.brickprofiler.report.internal.RowChecks;
 import org.brickprofiler.trace.read.GzipMembers;
 import org.jspecify.annotations.Nullable;
 
@@ -451,7 +452,8 @@ final class ProfileWindow {
                         });
                     case "streams" -> input.array(key, () -> stream(input));
                     case "requests" -> {
-                        take(REQUESTS, requestRow.read(input, key), requests);
+                        RowChecks.requests(input, requestRow.read(input, key));
+                        take(REQUESTS, requestRow, requests);
                         hasRequests = true;
                     }
                     case "export" -> input.object(key, of -> deleted(input, of));
@@ -550,6 +552,7 @@ final class ProfileWindow {
         take(BRICK, brick, to.figures[i]);
         Row latency = brick.get(Row.class, "latency");
         to.dist[i] = latency == null ? null : buckets(input, latency.get(Buckets.class, "buckets"));
+        RowChecks.brick(input, brick);
     }
 
     /** Reads the bricks of one phase; the key {@code phase} may follow the bricks. */
@@ -614,7 +617,7 @@ final class ProfileWindow {
             pci = Arrays.copyOf(pci, 2 * i);
             times = grown(times, STREAM.size());
         }
-        StreamTotals totals = ProfileFields.stream(streamRow.read(input, "stream"));
+        StreamTotals totals = ProfileFields.stream(input, streamRow.read(input, "stream"));
         stream[i] = text(totals.stream());
         device[i] = text(totals.device());
         uuid[i] = totals.deviceUuid().orElse(null);

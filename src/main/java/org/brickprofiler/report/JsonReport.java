@@ -21,7 +21,8 @@ import org.brickprofiler.report.internal.JsonInput;
  *
  * <p>Keys are in snake case and carry their units ({@code _ns}, {@code _us}); {@code pct} is a share of the sum of
  * brick time. Derived values, such as averages, are written for other programs and ignored by the reader. Absent
- * optional values are omitted. Equal snapshots give equal text.
+ * optional values are omitted. Equal snapshots give equal text. The reader refuses values that contradict each other,
+ * such as an average outside of the extremes.
  *
  * <p>The file contains its {@code schema_version}, a major and a minor number. Readers ignore unknown keys; keys that
  * an older file lacks are read as zero or derived from others. Files of the same major version can therefore be read in

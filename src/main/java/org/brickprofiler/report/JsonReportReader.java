@@ -13,6 +13,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.TreeMap;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Calibration;
 import org.brickprofiler.Environment;
@@ -25,11 +28,13 @@ import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.ExecutionGraph;
+import org.brickprofiler.internal.io.Sums;
 import org.brickprofiler.report.internal.JsonInput;
 import org.brickprofiler.report.internal.PhaseCheck;
 import org.brickprofiler.report.internal.ProfileFields;
 import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.report.internal.Row;
+import org.brickprofiler.report.internal.RowChecks;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.request.RequestTimeline;
 import org.brickprofiler.stats.LatencyDistribution;
@@ -62,6 +67,7 @@ final class JsonReportReader {
 
     private @Nullable List<BrickStats> bricks;
     private final List<PhaseFields> phases = new ArrayList<>();
+    private final List<CategoryFields> categories = new ArrayList<>();
     private Instant startedAt = Instant.EPOCH;
     private Instant endedAt = Instant.EPOCH;
     private int threads;
@@ -96,7 +102,7 @@ final class JsonReportReader {
             case "schema_version" -> input.version(key, HIGHEST_MAJOR_VERSION);
             case "started_at" -> startedAt = input.moment(key);
             case "ended_at" -> endedAt = input.moment(key);
-            case "wall_ns", "overhead_ns", "dropped_pending", "pending", "literal_overlaps" ->
+            case "wall_ns", "overhead_ns", "dropped_pending", "pending", "literal_overlaps", "total_ns" ->
                 numbers.put(key, input.whole(key, 0, Long.MAX_VALUE));
             case "threads" -> threads = (int) input.whole(key, 0, Integer.MAX_VALUE);
             case "virtual_threads" -> virtualThreads = input.flag(key);
@@ -106,8 +112,10 @@ final class JsonReportReader {
             case "environments" -> input.array(key, () -> environments.add(environment()));
             case "bricks" -> bricks = bricks(key);
             case "phases" -> input.array(key, () -> phases.add(read("phase", new PhaseFields())));
+            case "categories" -> input.array(key, () -> categories.add(read("category", new CategoryFields())));
             case "tiles" -> input.array(key, () -> tiles.add(ProfileFields.tile(input, tile.read(input, "tile"))));
-            case "streams" -> input.array(key, () -> streams.add(ProfileFields.stream(stream.read(input, "stream"))));
+            case "streams" ->
+                input.array(key, () -> streams.add(ProfileFields.stream(input, stream.read(input, "stream"))));
             case "steps" -> steps = read(key, new StepsFields()).steps();
             case "requests" ->
                 requests = RequestFields.requests(input, new Row(RequestFields.REQUESTS).read(input, key));
@@ -152,7 +160,59 @@ final class JsonReportReader {
         return byPhase;
     }
 
+    /** The sums of a category, which the bricks determine; empty for a name that this version does not know. */
+    private final class CategoryFields implements JsonInput.KeyReader {
+        private final ObjectLongHashMap<String> sums = new ObjectLongHashMap<>();
+        private Optional<BrickCategory> category = Optional.empty();
+
+        @Override
+        public void read(String key) throws IOException {
+            switch (key) {
+                case "name" -> {
+                    String name = input.text(key);
+                    category = Stream.of(BrickCategory.values())
+                            .filter(each -> each.displayName().equals(name))
+                            .findFirst();
+                }
+                case "count", "total_ns" -> sums.put(key, input.whole(key, 0, Long.MAX_VALUE));
+                default -> input.skip();
+            }
+        }
+    }
+
+    /** Refuses sums that the bricks do not have. They are not used, but other programs read them. */
+    private void requireSums(List<BrickStats> bricks) throws IOException {
+        long count = bricks.stream().mapToLong(BrickStats::count).reduce(0, Sums::limited);
+        if (count > RowChecks.MOST_SAMPLES) {
+            throw input.error("the counts of the bricks sum to " + (count == Long.MAX_VALUE ? "2^63 or more" : count)
+                    + ", more than " + RowChecks.MOST_SAMPLES);
+        }
+        requireSum("total_ns", numbers, "total_ns", bricks.stream().mapToLong(BrickStats::totalNs));
+        for (CategoryFields each : categories) {
+            if (each.category.isPresent()) {
+                BrickCategory category = each.category.get();
+                List<BrickStats> of = bricks.stream()
+                        .filter(brick -> brick.category() == category)
+                        .toList();
+                String what = " of the category " + category.displayName();
+                requireSum("count" + what, each.sums, "count", of.stream().mapToLong(BrickStats::count));
+                requireSum("total_ns" + what, each.sums, "total_ns", of.stream().mapToLong(BrickStats::totalNs));
+            }
+        }
+    }
+
+    private void requireSum(String what, ObjectLongHashMap<String> given, String key, LongStream parts)
+            throws IOException {
+        long sum = parts.reduce(0, Sums::limited);
+        if (given.containsKey(key) && given.get(key) != sum) {
+            throw input.error(what + " is " + given.get(key) + ", and its bricks sum to " + sum);
+        }
+    }
+
     private void requireParts(Map<StepInfo.Phase, List<BrickStats>> byPhase) throws IOException {
+        if (byPhase.isEmpty()) {
+            return;
+        }
         PhaseCheck check = new PhaseCheck();
         for (BrickStats brick : bricks == null ? List.<BrickStats>of() : bricks) {
             check.add(brick.category().displayName(), brick.name(), brick.count(), brick.totalNs());
@@ -178,6 +238,7 @@ final class JsonReportReader {
         if (bricks == null) {
             throw input.error("there are no bricks: this is no report of Brick Profiler");
         }
+        requireSums(bricks);
         return ProfileSnapshot.builder(startedAt, endedAt, numbers.get("wall_ns"))
                 .threads(threads, virtualThreads)
                 .overheadNs(numbers.get("overhead_ns"))
@@ -361,7 +422,7 @@ final class JsonReportReader {
         }
 
         private Calibration.Spread spread(String what) throws IOException {
-            return ProfileFields.spread(spread.read(input, what));
+            return ProfileFields.spread(input, spread.read(input, what));
         }
 
         Calibration calibration() throws IOException {

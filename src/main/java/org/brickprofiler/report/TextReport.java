@@ -240,20 +240,20 @@ public final class TextReport {
             text.append("\nOverlapping: ")
                     .append(count(snapshot.literalOverlaps()))
                     .append("""
-                             deferred measurements were resolved together with others, and each lasts until then.
-                            The same time counts several times: totals, averages and shares are too large.
-                            Build the profiler with Attribution.SEQUENTIAL, which divides the time among them.
-                            """);
+                         deferred measurements were resolved together with others, and each lasts until then.
+                        The same time counts several times: totals, averages and shares are too large.
+                        Build the profiler with Attribution.SEQUENTIAL, which divides the time among them.
+                        """);
         }
         if (snapshot.pending() > 0) {
             text.append("\nPending: ")
                     .append(count(snapshot.pending()))
                     .append(snapshot.pending() == 1 ? " measurement" : " measurements")
                     .append("""
-                             had begun and had no known end when the snapshot was taken;
-                            finalize(elapsedNs()) or endPass() resolves them.
-                            In merged snapshots, a measurement counts once for each snapshot in which it was pending.
-                            """);
+                         had begun and had no known end when the snapshot was taken;
+                        finalize(elapsedNs()) or endPass() resolves them.
+                        In merged snapshots, a measurement counts once for each snapshot in which it was pending.
+                        """);
         }
         List<BrickStats> dominated = snapshot.bricks().stream()
                 .filter(BrickStats::isDominatedByOneSample)
@@ -654,7 +654,7 @@ public final class TextReport {
         return String.format(
                 Locale.ROOT,
                 "Idle on '%s' includes the device's time for the marks: %s at most in each of %s gaps, %s together.\n",
-                stream.stream(),
+                PlainText.ascii(stream.stream()),
                 duration(stream.shortestGapNs()),
                 count(stream.gaps()),
                 duration(stream.idleOfMarksNs()));

@@ -103,10 +103,10 @@ final class ProfileWindowTest {
     void sumsStayAtTheirLimit() throws IOException, Unreadable {
         String large = "9223372036854775807";
         String json = """
-                {"schema_version": "1.1", "total_ns": %1$s,
-                 "bricks": [{"name": "a", "count": 1, "total_ns": %1$s}, {"name": "b", "count": 1, "total_ns": 5}],
-                 "steps": {"phases": [{"phase": "decode", "prefill_tokens": %1$s, "output_tokens": 1}]}}
-                """.formatted(large);
+            {"schema_version": "1.1", "total_ns": %1$s,
+             "bricks": [{"name": "a", "count": 1, "total_ns": %1$s}, {"name": "b", "count": 1, "total_ns": 5}],
+             "steps": {"phases": [{"phase": "decode", "prefill_tokens": %1$s, "output_tokens": 1}]}}
+            """.formatted(large);
 
         window.read(json.getBytes(UTF_8));
 
@@ -153,7 +153,8 @@ final class ProfileWindowTest {
                 "{\"schema_version\": \"12\", \"bricks\": []} | OTHER_VERSION",
                 "{\"schema_version\": \"1.1\", \"wall_ns\": 1, \"wall_ns\": 2, \"bricks\": []} | DAMAGED",
                 "{\"schema_version\": \"1.1\", \"identity\": {\"rank\": \"3\"}, \"bricks\": []} | DAMAGED",
-                "{\"schema_version\": \"1.1\", \"identity\": {\"rank\": 3, \"world_size\": 2}, \"bricks\": []} | DAMAGED",
+                "{\"schema_version\": \"1.1\", \"identity\": {\"rank\": 3, \"world_size\": 2}, \"bricks\": []} |"
+                        + " DAMAGED",
                 "{\"schema_version\": \"1.1\", \"started_at\": \"soon\", \"bricks\": []} | DAMAGED",
                 "{\"bricks\": []} | DAMAGED",
                 "[] | DAMAGED",
@@ -176,10 +177,20 @@ final class ProfileWindowTest {
                 .withMessageContaining("identity follows the bricks");
     }
 
+    @Spec("8.9")
+    @Test
+    void aWindowThatContradictsItselfIsRefused() {
+        String json = "{\"bricks\": [{\"name\": \"a\", \"count\": 3, \"total_ns\": 900, \"max_ns\": 200}]}";
+
+        assertThatExceptionOfType(Unreadable.class)
+                .isThrownBy(() -> window.read(json.getBytes(UTF_8)))
+                .withMessageContaining("brick a contradicts itself: total_ns 900 of 3 samples is an average of 300 ns");
+    }
+
     @Test
     void aDistributionIsReadAgainForEachBrick() throws IOException, Unreadable {
         String json = "{\"bricks\": [{\"name\": \"a\", \"count\": 3, \"latency\": {\"buckets\": [[7, 1], [9, 2]]}},"
-                + " {\"name\": \"b\", \"count\": 1, \"latency\": {\"buckets\": []}}, {\"name\": \"c\", \"count\": 1}]}";
+                + " {\"name\": \"b\", \"count\": 0, \"latency\": {\"buckets\": []}}, {\"name\": \"c\", \"count\": 1}]}";
 
         window.read(json.getBytes(UTF_8));
 

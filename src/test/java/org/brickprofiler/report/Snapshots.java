@@ -37,7 +37,7 @@ import org.brickprofiler.tile.TileStats;
 /** Random snapshots. Numbers stay below the size at which the sums of a snapshot would overflow. */
 final class Snapshots extends DomainContextBase {
 
-    private static final long LARGEST = 1L << 52;
+    private static final long LARGEST = 1L << 49;
     private static final int MOST_BRICKS = 8;
 
     private record Parts(
@@ -139,27 +139,40 @@ final class Snapshots extends DomainContextBase {
                         numbers().list().ofSize(16),
                         latencies().optional(),
                         devices())
-                .as((name, category, bottleneck, n, latency, device) -> BrickStats.builder(name, category)
-                        .bottleneck(bottleneck)
-                        .samples(n.get(0), n.get(1), n.get(2), n.get(3))
-                        .bounds(bound(n.get(2)), bound(n.get(3)))
-                        .last(n.get(4), n.get(5))
-                        .elements(n.get(6))
-                        .bytes(n.get(7), n.get(8))
-                        .cycles(n.get(9), n.get(10), n.get(11))
-                        .latency(latency)
-                        .device(device)
-                        .work(new Work(n.get(12), n.get(13), n.get(14)), n.get(15))
-                        .build());
+                .as((name, category, bottleneck, n, latency, device) -> {
+                    StepsProperties.Times times = latency.map(StepsProperties.Times::of)
+                            .orElseGet(() -> StepsProperties.Times.of(n.get(0), n.subList(1, 4)));
+                    return BrickStats.builder(name, category)
+                            .bottleneck(bottleneck)
+                            .samples(
+                                    times.count(),
+                                    times.totalNs(),
+                                    isUnknown(n.get(2)) ? 0 : times.minNs(),
+                                    isUnknown(n.get(3)) ? 0 : times.maxNs())
+                            .bounds(bound(n.get(2), times.minNs()), bound(n.get(3), times.maxNs()))
+                            .last(Math.min(n.get(4), times.maxNs()), n.get(5))
+                            .elements(n.get(6))
+                            .bytes(n.get(7), n.get(8))
+                            .cycles(n.get(9) + n.get(11), n.get(10), n.get(11))
+                            .latency(latency)
+                            .device(device)
+                            .work(new Work(n.get(12), n.get(13), n.get(14)), n.get(15))
+                            .build();
+                });
     }
 
     private static Arbitrary<DeviceTime> devices() {
-        return numbers()
-                .list()
-                .ofSize(6)
-                .map(n -> n.get(0) == 0
-                        ? new DeviceTime(0, 0, 0, 0, 0, n.get(4), n.get(4) / 3)
-                        : new DeviceTime(n.get(0), n.get(5), n.get(1), n.get(2), n.get(3), n.get(4), n.get(4) / 2));
+        return numbers().list().ofSize(6).map(n -> {
+            StepsProperties.Times launches = StepsProperties.Times.of(n.get(0) / 2, n.subList(1, 4));
+            return new DeviceTime(
+                    n.get(0),
+                    launches.count(),
+                    launches.totalNs(),
+                    launches.minNs(),
+                    launches.maxNs(),
+                    n.get(4),
+                    n.get(4) / 3);
+        });
     }
 
     private static Arbitrary<StreamTotals> streams() {
@@ -169,11 +182,12 @@ final class Snapshots extends DomainContextBase {
                         Arbitraries.integers().greaterOrEqual(0),
                         texts().optional(),
                         texts().optional(),
-                        numbers().list().ofSize(5),
+                        numbers().list().ofSize(6),
                         texts().optional())
                 .as((stream, device, index, uuid, pci, n, failure) -> StreamTotals.builder(stream, device, index)
                         .identifiers(uuid, pci)
-                        .bricks(n.get(0), n.get(1), n.get(2))
+                        .bricks(n.get(0), n.get(1), n.get(5) == 0 ? 0 : n.get(2))
+                        .gaps(n.get(5), n.get(5) == 0 ? 0 : n.get(2) / n.get(5))
                         .waits(n.get(3))
                         .clockErrorNs(n.get(4))
                         .failure(failure)
@@ -217,7 +231,8 @@ final class Snapshots extends DomainContextBase {
                 .between(0, 1e6)
                 .list()
                 .ofSize(3)
-                .map(ns -> new Calibration.Spread(ns.get(0), ns.get(1), ns.get(2)));
+                .map(ns -> ns.stream().sorted().toList())
+                .map(ns -> new Calibration.Spread(ns.get(1), ns.get(0), ns.get(2)));
         Arbitrary<Calibration.Cost> costs = spreads.list()
                 .ofSize(4)
                 .map(each -> new Calibration.Cost(each.get(0), each.get(1), each.get(2), each.get(3)));
@@ -239,7 +254,7 @@ final class Snapshots extends DomainContextBase {
     private static Arbitrary<LatencyDistribution> latencies() {
         return Combinators.combine(
                         Arbitraries.integers().between(0, LatencyBuckets.COUNT - 20),
-                        Arbitraries.longs().between(0, LARGEST >> 12).list().ofMaxSize(20))
+                        Arbitraries.longs().between(0, 1_000).list().ofMaxSize(20))
                 .as((first, counts) -> LatencyDistribution.ofCounts(LongStream.concat(
                                 LongStream.range(0, first).map(i -> 0),
                                 counts.stream().mapToLong(n -> n))
@@ -250,18 +265,29 @@ final class Snapshots extends DomainContextBase {
         Arbitrary<Integer> places = Arbitraries.integers().greaterOrEqual(TileStats.UNKNOWN);
         return Combinators.combine(
                         Arbitraries.of(TileLevel.class), numbers().list().ofSize(6), places, places)
-                .as((level, n, row, col) -> n.get(0) == 0
-                        ? TileStats.empty(level)
-                        : TileStats.builder(level)
-                                .samples(n.get(0), n.get(1), n.get(2), n.get(3))
-                                .bounds(bound(n.get(2)), bound(n.get(3)))
-                                .work(n.get(4), n.get(5))
-                                .slowest(row, col)
-                                .build());
+                .as((level, n, row, col) -> {
+                    StepsProperties.Times times = StepsProperties.Times.of(n.get(0), n.subList(1, 4));
+                    return times.count() == 0
+                            ? TileStats.empty(level)
+                            : TileStats.builder(level)
+                                    .samples(
+                                            times.count(),
+                                            times.totalNs(),
+                                            isUnknown(n.get(2)) ? 0 : times.minNs(),
+                                            isUnknown(n.get(3)) ? 0 : times.maxNs())
+                                    .bounds(bound(n.get(2), times.minNs()), bound(n.get(3), times.maxNs()))
+                                    .work(n.get(4), n.get(5))
+                                    .slowest(row, col)
+                                    .build();
+                });
     }
 
-    /** Returns a bound of some extremes, as windows have it. */
-    private static OptionalLong bound(long ns) {
-        return ns % 5 == 0 ? OptionalLong.of(ns) : OptionalLong.empty();
+    /** Returns whether a window has only a bound of an extreme. */
+    private static boolean isUnknown(long drawn) {
+        return drawn % 5 == 1;
+    }
+
+    private static OptionalLong bound(long drawn, long ns) {
+        return isUnknown(drawn) ? OptionalLong.of(ns) : OptionalLong.empty();
     }
 }

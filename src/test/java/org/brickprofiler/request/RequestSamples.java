@@ -37,11 +37,11 @@ public final class RequestSamples {
                 .longestGapNs(1 + second)
                 .build());
         return new RequestStats(
-                new RequestStats.Counts(first, second, 1, Map.of(Outcome.LENGTH, second), 3, 4),
+                new RequestStats.Counts(first, second, 1, Map.of(Outcome.LENGTH, times.count()), 3, 4),
                 new RequestStats.Tokens(second, 0, first),
                 new RequestStats.Latencies(times, times, times, times, times),
                 causes,
-                new TreeMap<>(Map.of((int) (first % LatencyBuckets.COUNT), causes)),
+                new TreeMap<>(Map.of(LatencyBuckets.indexOf(first), causes)),
                 records,
                 records);
     }

@@ -111,6 +111,37 @@ public final class Buckets {
         return samples[i];
     }
 
+    /** Returns the samples of all buckets. */
+    long all() {
+        return sum;
+    }
+
+    /** Returns whether a bucket was read. */
+    boolean has(int number) {
+        return seen.get(number);
+    }
+
+    /** Returns the smallest sum of durations that the samples can have, ns. */
+    double lowestSumNs() {
+        double lowest = 0;
+        for (int i = 0; i < size; i++) {
+            lowest += (double) samples[i] * LatencyBuckets.lowestNs(numbers[i]);
+        }
+        return lowest;
+    }
+
+    /** Returns the bound below which the sum of durations of the samples lies, ns; the last bucket has none. */
+    double endOfSumNs() {
+        double end = 0;
+        for (int i = 0; i < size; i++) {
+            boolean isLast = numbers[i] == LatencyBuckets.COUNT - 1;
+            end += isLast && samples[i] > 0
+                    ? Double.POSITIVE_INFINITY
+                    : (double) samples[i] * LatencyBuckets.lowestNs(numbers[i] + 1);
+        }
+        return end;
+    }
+
     /**
      * Returns the distribution.
      *

@@ -337,7 +337,8 @@ public final class ProfileFields {
             .whole("attributed", "steps whose brick time by category is known", StepStats::attributed)
             .object(
                     "category_ns",
-                    "brick time of each category in the attributed steps, ns; an object with the names of categories as keys",
+                    "brick time of each category in the attributed steps, ns; an object with the names of categories"
+                            + " as keys",
                     ProfileFields::byName,
                     ProfileFields::byCategory)
             .typed("Record<string, number>")
@@ -602,10 +603,11 @@ public final class ProfileFields {
      * @param input the text, at the end of the brick
      * @param row a row of {@link #BRICK}
      * @return the brick
-     * @throws IOException when it has no name
+     * @throws IOException when it has no name, or its values contradict each other
      */
     public static BrickStats brick(JsonInput input, Row row) throws IOException {
         String name = name(input, row);
+        RowChecks.brick(input, row);
         Row device = row.get(Row.class, "device");
         Row work = row.get(Row.class, "work");
         return BrickStats.builder(name, category(row, name))
@@ -689,13 +691,14 @@ public final class ProfileFields {
      * @param input the text, at the end of the level
      * @param row a row of {@link #TILE}
      * @return the level
-     * @throws IOException when it has no name
+     * @throws IOException when it has no name, or its values contradict each other
      */
     public static TileStats tile(JsonInput input, Row row) throws IOException {
         TileLevel level = row.get(TileLevel.class, "level");
         if (level == null) {
             throw input.error("an entry of tiles has no level");
         }
+        RowChecks.tile(input, row);
         return TileStats.builder(level)
                 .samples(
                         row.whole("count"),
@@ -713,10 +716,13 @@ public final class ProfileFields {
     /**
      * Returns the stream of a row.
      *
+     * @param input the text, at the end of the stream
      * @param row a row of {@link #STREAM}
      * @return the stream
+     * @throws IOException when its values contradict each other
      */
-    public static StreamTotals stream(Row row) {
+    public static StreamTotals stream(JsonInput input, Row row) throws IOException {
+        RowChecks.stream(input, row);
         return StreamTotals.builder(
                         row.get("stream", UNKNOWN), row.get("device", UNKNOWN), (int) row.whole("device_index"))
                 .identifiers(
@@ -736,13 +742,14 @@ public final class ProfileFields {
      * @param input the text, at the end of the row
      * @param row a row of {@link #PHASE}
      * @return the phase
-     * @throws IOException when the row has none
+     * @throws IOException when the row has none, or its values contradict each other
      */
     public static StepInfo.Phase phaseOf(JsonInput input, Row row) throws IOException {
         StepInfo.Phase phase = row.get(StepInfo.Phase.class, "phase");
         if (phase == null) {
             throw input.error("an entry of phases has no phase");
         }
+        RowChecks.steps(input, row);
         return phase;
     }
 
@@ -752,7 +759,7 @@ public final class ProfileFields {
      * @param input the text, at the end of the row
      * @param row a row of {@link #PHASE}
      * @return the steps of one phase
-     * @throws IOException when the row has no phase
+     * @throws IOException when the row has no phase, or its values contradict each other
      */
     @SuppressWarnings("unchecked")
     public static StepStats steps(JsonInput input, Row row) throws IOException {
@@ -866,10 +873,13 @@ public final class ProfileFields {
     /**
      * Returns the spread of a row.
      *
+     * @param input the text, at the end of the row
      * @param row a row of {@link #SPREAD}
      * @return the spread
+     * @throws IOException when its values contradict each other
      */
-    public static Calibration.Spread spread(Row row) {
+    public static Calibration.Spread spread(JsonInput input, Row row) throws IOException {
+        RowChecks.cost(input, row);
         return new Calibration.Spread(row.real("median", 0), row.real("low", 0), row.real("high", 0));
     }
 }

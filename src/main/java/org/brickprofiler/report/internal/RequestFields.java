@@ -230,7 +230,7 @@ public final class RequestFields {
                 .build();
     }
 
-    private static long finished(Row row) {
+    static long finished(Row row) {
         return Arrays.stream(Outcome.values())
                 .mapToLong(outcome -> row.whole(lower(outcome)))
                 .reduce(0, Sums::limited);
@@ -354,13 +354,13 @@ public final class RequestFields {
      * @throws IOException when the values contradict each other
      */
     public static RequestStats requests(JsonInput input, Row row) throws IOException {
+        RowChecks.requests(input, row);
         Map<Outcome, Long> finished = new EnumMap<>(Outcome.class);
         for (Outcome outcome : Outcome.values()) {
             finished.put(outcome, row.whole(lower(outcome)));
         }
         SortedMap<Integer, Map<Cause, Long>> firstTokens = new TreeMap<>();
-        for (Map.Entry<Integer, Map<Cause, Long>> entry :
-                RequestFields.<Map.Entry<Integer, Map<Cause, Long>>>list(row, "first_tokens")) {
+        for (Map.Entry<Integer, Map<Cause, Long>> entry : firstTokens(row)) {
             if (firstTokens.put(entry.getKey(), entry.getValue()) != null) {
                 throw input.error("bucket " + entry.getKey() + " of the causes up to the first token occurs twice");
             }
@@ -398,6 +398,11 @@ public final class RequestFields {
     public static String countedFromText(List<String> countedFrom) {
         String moments = countedFrom.isEmpty() ? "an unknown moment" : String.join(", ", countedFrom);
         return "Requests count from " + moments + "; queues before it are not seen.";
+    }
+
+    /** Returns the times up to the first token by bucket. */
+    static List<Map.Entry<Integer, Map<Cause, Long>>> firstTokens(Row row) {
+        return list(row, "first_tokens");
     }
 
     @SuppressWarnings("unchecked") // the field of this key has read them
