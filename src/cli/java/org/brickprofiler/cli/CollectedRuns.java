@@ -23,7 +23,7 @@ import org.brickprofiler.report.JsonReport;
  * runs of other commands are never added to them. Used by one thread.
  *
  * @param folder the folder with the runs
- * @param commands the commands of this call, by the name of their side
+ * @param commands the commands of this call, without their secrets, by the name of their side
  */
 record CollectedRuns(Path folder, Map<String, String> commands) {
 
@@ -47,7 +47,8 @@ record CollectedRuns(Path folder, Map<String, String> commands) {
             known.load(in);
         }
         commands.forEach((side, command) -> {
-            String before = known.getProperty(side);
+            // Folders of earlier versions have secrets.
+            String before = Secrets.masked(known.getProperty(side, ""));
             if (!command.equals(before)) {
                 throw new IllegalArgumentException("--add: the runs of " + side + " in " + folder
                         + " are of the command '" + before + "', not of '" + command + "'");

@@ -13,15 +13,15 @@ public final class OutputFile {
     /**
      * Checks that a file can be written, and leaves no trace.
      *
-     * @param file the file, or a link to it; it may exist, its folder must
+     * @param file the file, or a link to an existing one; a new file needs its folder
      * @throws IllegalArgumentException when it cannot be written; the message says why
      */
     public static void requireWritable(Path file) {
         Path folder;
         try {
             folder = AtomicFile.destination(file).toAbsolutePath().getParent();
-        } catch (IOException circle) {
-            throw cannotWrite(file, AtomicFile.reason(circle));
+        } catch (IOException dangling) {
+            throw cannotWrite(file, AtomicFile.reason(dangling));
         }
         if (folder == null || Files.isDirectory(file)) {
             throw cannotWrite(file, "it is a folder");

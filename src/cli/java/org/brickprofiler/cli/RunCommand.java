@@ -24,6 +24,7 @@ import org.brickprofiler.cli.ProgramRunner.Program;
 import org.brickprofiler.cli.ProgramRunner.RunOutcome;
 import org.brickprofiler.compare.Run;
 import org.brickprofiler.compare.RunComparison;
+import org.brickprofiler.internal.io.FileMode;
 import org.brickprofiler.report.JsonReport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -170,8 +171,9 @@ final class RunCommand implements Callable<Integer> {
                 names = "--overhead",
                 paramLabel = "CMD",
                 description =
-                        "In place of two sides: run one shell command with its profiler on and off, and print the cost "
-                                + "of profiling, in tokens per second if the command reports them, otherwise in wall time.")
+                        "In place of two sides: run one shell command with its profiler on and off, and print the cost"
+                                + " of profiling, in tokens per second if the command reports them, otherwise in wall"
+                                + " time.")
         private @Nullable String overhead;
     }
 
@@ -232,7 +234,7 @@ final class RunCommand implements Callable<Integer> {
                     .orElse(0);
         }
         for (Program program : programs.values()) {
-            Files.createDirectories(program.files());
+            Files.createDirectories(program.files(), FileMode.ofPrivateFolder(program.files()));
         }
         there.noteCommands();
         Thread stopped = new Thread(this::stop, "brick run, stopped");
@@ -254,8 +256,8 @@ final class RunCommand implements Callable<Integer> {
         ComparisonOptions.requirePercent("--until", until);
         if (until != null && until <= options.floorPercent()) {
             throw new IllegalArgumentException("--until " + until + " is not above the floor, " + options.floorPercent()
-                    + ": no number of runs finds such a change in four of five comparisons; give a larger one, or a lower "
-                    + "--floor");
+                    + ": no number of runs finds such a change in four of five comparisons; give a larger one, or a"
+                    + " lower --floor");
         }
         if (isOverhead() && (until != null || adds || options.isAnySet())) {
             throw new IllegalArgumentException(
@@ -304,12 +306,12 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
-    /** Returns the commands by side, as the folder stores them. */
+    /** Returns the commands by side, as the folder stores them: without their passwords, tokens and keys. */
     private Map<String, String> commandTexts() {
         Map<String, String> texts = new LinkedHashMap<>();
         programs.forEach((name, program) -> {
             if (program.profiled()) {
-                texts.put(name, program.command());
+                texts.put(name, Secrets.masked(program.command()));
             }
         });
         return texts;

@@ -68,14 +68,17 @@ class OutputFileTest {
     }
 
     @Test
-    void looksAtTheFolderThatALinkLeadsTo() throws IOException {
-        Path missing = folder.resolve("missing");
-        Path link = Files.createSymbolicLink(folder.resolve("link.json"), missing.resolve("a.json"));
+    void looksAtTheFileThatALinkLeadsTo() throws IOException {
+        Path file = Files.createDirectory(folder.resolve("other")).resolve("a.json");
+        Path link = Files.createSymbolicLink(folder.resolve("link.json"), file);
 
-        assertRefused(link, "cannot write " + link + ": the folder " + missing + " does not exist");
-        Files.createDirectory(missing);
+        assertRefused(
+                link,
+                "cannot write " + link + ": it is a link to " + file + ", which leads to no file; create that file, or"
+                        + " remove the link");
+        Files.createFile(file);
         OutputFile.requireWritable(link);
-        assertThat(missing).isEmptyDirectory();
+        assertThat(file.getParent()).isDirectoryContaining("glob:**a.json");
     }
 
     private static void assertRefused(Path file, String message) {

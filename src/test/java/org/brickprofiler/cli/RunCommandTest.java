@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -188,9 +189,9 @@ class RunCommandTest {
     @Test
     void keepsItsRunsWhenItIsStopped() throws Exception {
         String slow = command("before") + "; sleep 0.2";
-        String hangs =
-                "case $BRICK_PROFILER$BRICK_PROFILER_OUT in off*) exit 0;; */.003.json) echo {} > \"$BRICK_PROFILER_OUT\"; touch '"
-                        + folder + "/hangs'; sleep 60; true;; *) " + command("after") + ";; esac";
+        String hangs = "case $BRICK_PROFILER$BRICK_PROFILER_OUT in off*) exit 0;; */.003.json) echo {} >"
+                + " \"$BRICK_PROFILER_OUT\"; touch '"
+                + folder + "/hangs'; sleep 60; true;; *) " + command("after") + ";; esac";
         Set<ProcessHandle> others = ProcessHandle.current().children().collect(Collectors.toSet());
         try (RunningProcess brick = ChildProcess.java(Brick.class)
                 .arguments(List.of("run", "--warmup", "0", "--out", out.toString(), "--before", slow, "--after", hangs))
@@ -272,8 +273,8 @@ class RunCommandTest {
 
         assertThat(run.exitCode()).isEqualTo(1);
         assertThat(run.err())
-                .contains(
-                        "before 1 has profiles of 2 processes, which inherited BRICK_PROFILER_OUT: a run is one process");
+                .contains("before 1 has profiles of 2 processes, which inherited BRICK_PROFILER_OUT: a run is one"
+                        + " process");
     }
 
     @Spec("16.21")
@@ -338,6 +339,28 @@ class RunCommandTest {
                 .contains("brick: after 2 took longer than the limit of 2.00000 s and was ended; its output is in ");
         assertThat(run.out()).startsWith("3 runs before, 2 after: ");
         run("--limit", "0").assertRefused("--limit 0.0 is not above 0");
+    }
+
+    @Spec("16.10")
+    @Test
+    void secretsAreNotStoredAndOthersCannotEnterTheFolders() throws IOException {
+        String before = "HF_TOKEN=hunter2 " + command("before");
+        String after = command("after") + " --password=hunter3";
+        Cli.run("run", "-n", "1", "--warmup", "0", "--out", out, "--before", before, "--after", after);
+
+        assertThat(out.resolve("commands.properties"))
+                .content()
+                .contains("HF_TOKEN\\=***", "--password\\=***")
+                .doesNotContain("hunter");
+        for (Path each : List.of(out, out.resolve("before"), out.resolve("after"))) {
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(each)))
+                    .isEqualTo("rwx------");
+        }
+        Cli.run("run", "--add", "-n", "1", "--warmup", "0", "--out", out, "--before", "other", "--after", after)
+                .assertRefused("are of the command 'HF_TOKEN=*** ");
+        Cli more =
+                Cli.run("run", "--add", "-n", "1", "--warmup", "0", "--out", out, "--before", before, "--after", after);
+        assertThat(more.out()).startsWith("2 runs before, 2 after: ");
     }
 
     @Spec("16.21")
@@ -471,10 +494,10 @@ class RunCommandTest {
 
         assertThat(run.exitCode()).isZero();
         assertThat(run.out()).startsWith("""
-                With the profiler on, a token takes +25.00 % (95 % interval +25.00 to +25.00), by 3 runs with it and 3 without.
-                  without  100.00 tokens/s
-                  with it  80.00 tokens/s
-                """);
+            With the profiler on, a token takes +25.00 % (95 % interval +25.00 to +25.00), by 3 runs with it and 3 without.
+              without  100.00 tokens/s
+              with it  80.00 tokens/s
+            """);
         assertThat(run.out()).doesNotContain("Compilers");
         assertThat(run.err()).contains("brick: off 3: ", "brick: on 3: ");
     }
@@ -505,7 +528,8 @@ class RunCommandTest {
 
         assertThat(run.out())
                 .containsPattern(
-                        "^With the profiler on, the process takes \\+[1-9][0-9.]+ % \\(fewer than 3 runs a side have no interval\\)")
+                        "^With the profiler on, the process takes \\+[1-9][0-9.]+ % \\(fewer than 3 runs a side have"
+                                + " no interval\\)")
                 .contains(" s, start and end of the process included\n");
         Cli old = Cli.run("run", "--out", folder.resolve("other"), "--overhead", profiled("before"));
         assertThat(old.exitCode()).isEqualTo(2);

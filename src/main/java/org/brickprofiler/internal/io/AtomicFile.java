@@ -21,18 +21,13 @@ import java.util.UUID;
 public final class AtomicFile {
 
     /** DSYNC: a rename that survives a crash must not leave an empty file behind it. */
-    private static final OpenOption[] NEW_AND_FORCED = {
-        StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, StandardOpenOption.DSYNC
-    };
+    private static final OpenOption[] FORCED = {StandardOpenOption.WRITE, StandardOpenOption.DSYNC};
 
     /**
      * Large, because each full buffer waits for the disk. Below 512 KiB, because G1 needs adjacent free regions for a
      * larger array, which a full heap rarely has.
      */
     private static final int BUFFER_BYTES = 256 << 10;
-
-    /** The largest number of symbolic links that operating systems follow. */
-    private static final int MOST_LINKS = 40;
 
     private AtomicFile() {}
 
@@ -49,24 +44,22 @@ public final class AtomicFile {
     }
 
     /**
-     * Writes a file. A symbolic link stays, and its target is replaced, or created if it does not exist. A pipe, a
-     * terminal or another path that is no regular file cannot be replaced, and is written to directly.
+     * Writes a file. A symbolic link stays, and its target is replaced. The new file has the permissions of the old
+     * one. A pipe, a terminal or another path that is no regular file cannot be replaced, and is written to directly.
      *
      * @param path the path
      * @param content the content
-     * @throws IOException when writing fails; the message names the path and the reason, the old file is unchanged, and
-     *     the temporary file is deleted
+     * @throws IOException when writing fails, or when the path is a link without a target; the message names the path
+     *     and the reason, the old file is unchanged, and the temporary file is deleted
      */
     public static void write(Path path, Content content) throws IOException {
         try {
-            if (!Files.exists(path)) {
-                writeAndRename(destination(path), content);
-            } else if (Files.isRegularFile(path)) {
-                writeAndRename(path.toRealPath(), content);
-            } else if (Files.isDirectory(path)) {
+            if (Files.isDirectory(path)) {
                 throw new FileSystemException(path.toString(), null, "it is a folder");
-            } else {
+            } else if (Files.exists(path) && !Files.isRegularFile(path)) {
                 writeDirectly(path, content);
+            } else {
+                writeAndRename(destination(path), content);
             }
         } catch (IOException failed) {
             throw new IOException("cannot write " + path + ": " + reason(failed), failed);
@@ -74,21 +67,24 @@ public final class AtomicFile {
     }
 
     /**
-     * Returns the path of the new file: the given path, or the target of a symbolic link there.
+     * Returns the path of the file to write: the given path, or the target of a symbolic link there.
      *
      * @param path any path
-     * @return the path itself if it is no link or if the link's target exists; otherwise the path of the missing target
-     * @throws IOException when links lead in a circle
+     * @return the real path of an existing file; otherwise the path itself
+     * @throws IOException when the path is a link that leads to no file, such as one of several in a circle
      */
     public static Path destination(Path path) throws IOException {
-        Path at = path;
-        for (int links = 0; Files.isSymbolicLink(at) && !Files.exists(at); links++) {
-            if (links == MOST_LINKS) {
-                throw new FileSystemException(path.toString(), null, "its links lead in a circle");
-            }
-            at = at.resolveSibling(Files.readSymbolicLink(at));
+        if (Files.exists(path)) {
+            return path.toRealPath();
         }
-        return at;
+        if (Files.isSymbolicLink(path)) {
+            throw new FileSystemException(
+                    path.toString(),
+                    null,
+                    "it is a link to " + Files.readSymbolicLink(path) + ", which leads to no file; create that file, or"
+                            + " remove the link");
+        }
+        return path;
     }
 
     private static void writeAndRename(Path path, Content content) throws IOException {
@@ -98,9 +94,11 @@ public final class AtomicFile {
             throw new FileSystemException(
                     path.toString(), null, folder + (other ? " is not a folder" : " does not exist"));
         }
+        FileMode mode = FileMode.of(path);
         Path temporary = TemporaryFiles.keep(folder.resolve(".brick-profile-" + UUID.randomUUID() + ".tmp"));
         try {
-            write(temporary, content, NEW_AND_FORCED);
+            write(Files.createFile(temporary, mode.forCreation()), content, FORCED);
+            mode.applyTo(temporary);
             replace(path, temporary);
         } catch (IOException | RuntimeException | Error failed) {
             deleteAfter(failed, temporary);

@@ -64,22 +64,35 @@ public final class OwnedFile<T> {
         T read(Path path) throws IOException;
     }
 
+    /** Creates hard links. */
+    @FunctionalInterface
+    interface Linker {
+        Path link(Path link, Path existing) throws IOException;
+    }
+
     private final Path path;
     private final ValueWriter<T> writer;
     private final ValueReader<T> reader;
 
+    /** The mode of the file of an earlier run. */
+    private final FileMode mode;
+
+    private final Linker linker;
+
     /** Whether the file at the path is from an earlier call of {@link #write}. */
     private boolean isPublished;
 
-    private OwnedFile(Path path, ValueWriter<T> writer, ValueReader<T> reader) {
+    private OwnedFile(Path path, FileMode mode, ValueWriter<T> writer, ValueReader<T> reader, Linker linker) {
         this.path = path;
+        this.linker = linker;
+        this.mode = mode;
         this.writer = writer;
         this.reader = reader;
     }
 
     /**
      * Prepares the file when recording begins. Deletes an existing file, which is from an earlier run, so that it
-     * cannot be mistaken for the profile of this run.
+     * cannot be mistaken for the profile of this run; the new file gets its permissions.
      *
      * @param <T> the type of the value that is written
      * @param path the file
@@ -90,12 +103,19 @@ public final class OwnedFile<T> {
      *     cannot be deleted; the message names the path and the reason
      */
     public static <T> OwnedFile<T> begin(Path path, ValueWriter<T> writer, ValueReader<T> reader) throws IOException {
+        return begin(path, writer, reader, Files::createLink);
+    }
+
+    static <T> OwnedFile<T> begin(Path path, ValueWriter<T> writer, ValueReader<T> reader, Linker linker)
+            throws IOException {
         try {
             requireWritable(path);
-            if (Files.isRegularFile(path)) {
-                Files.delete(path.toRealPath());
+            Path file = AtomicFile.destination(path);
+            FileMode mode = FileMode.of(file);
+            if (Files.isRegularFile(file)) {
+                Files.delete(file);
             }
-            return new OwnedFile<>(AtomicFile.destination(path), writer, reader);
+            return new OwnedFile<>(file, mode, writer, reader, linker);
         } catch (IOException failed) {
             throw new IOException("cannot write " + path + ": " + AtomicFile.reason(failed), failed);
         }
@@ -139,12 +159,10 @@ public final class OwnedFile<T> {
         }
         Path temporary = TemporaryFiles.keep(path.resolveSibling(".brick-profile-" + UUID.randomUUID() + ".json"));
         try {
+            FileMode kept = Files.exists(path) ? FileMode.of(path) : mode;
+            // The writer replaces this file and keeps its mode.
+            kept.applyTo(Files.createFile(temporary, kept.forCreation()));
             writer.write(value, temporary);
-        } catch (IOException | RuntimeException | Error failed) {
-            TemporaryFiles.release(temporary);
-            throw failed;
-        }
-        try {
             publish(temporary);
             return Writer.THIS;
         } catch (FileAlreadyExistsException written) {
@@ -154,7 +172,8 @@ public final class OwnedFile<T> {
             AtomicFile.replace(besidePath(), temporary);
             return Writer.OTHER_PROCESS;
         } catch (IOException failed) {
-            throw new IOException("cannot write " + path + ": " + AtomicFile.reason(failed), failed);
+            IOException cause = failed.getCause() instanceof IOException inner ? inner : failed;
+            throw new IOException("cannot write " + path + ": " + AtomicFile.reason(cause), failed);
         } finally {
             Files.deleteIfExists(temporary);
             TemporaryFiles.release(temporary);
@@ -163,7 +182,8 @@ public final class OwnedFile<T> {
 
     /**
      * Gives the temporary file its final name if no file has that name. If two processes try at the same time, a hard
-     * link lets only one succeed.
+     * link lets only one succeed. On a file system without hard links, the process that creates an empty file of that
+     * name succeeds, and replaces it.
      */
     private void publish(Path temporary) throws IOException {
         if (isPublished) {
@@ -171,11 +191,12 @@ public final class OwnedFile<T> {
             return;
         }
         try {
-            Files.createLink(path, temporary);
+            Path unused = linker.link(path, temporary);
         } catch (FileAlreadyExistsException written) {
             throw written;
         } catch (UnsupportedOperationException | FileSystemException noLinks) {
-            Files.move(temporary, path);
+            Files.createFile(path);
+            AtomicFile.replace(path, temporary);
         }
         isPublished = true;
     }

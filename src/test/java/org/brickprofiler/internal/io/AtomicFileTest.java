@@ -12,11 +12,17 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.stream.Stream;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Spec("8.3")
 final class AtomicFileTest {
@@ -129,10 +135,25 @@ final class AtomicFileTest {
         assertThat(file).hasContent("new");
     }
 
-    @Spec("8.3")
     @Test
-    void aLinkToWhatIsNotThereYetStaysToo() throws IOException {
-        Path file = Files.createDirectory(folder.resolve("other")).resolve("file");
+    void aLinkThatLeadsToNoFileIsRefusedAndStays() throws IOException {
+        Path nowhere = Files.createSymbolicLink(folder.resolve("nowhere"), Path.of("missing"));
+        Path circle = Files.createSymbolicLink(folder.resolve("circle"), Path.of("circle"));
+
+        for (Path link : List.of(nowhere, circle)) {
+            assertThatIOException()
+                    .isThrownBy(() -> AtomicFile.write(link, text("new")))
+                    .withMessage("cannot write " + link + ": it is a link to " + Files.readSymbolicLink(link)
+                            + ", which leads to no file; create that file, or remove the link");
+            assertThat(link).isSymbolicLink();
+        }
+        assertThat(files()).containsExactlyInAnyOrder(nowhere, circle);
+    }
+
+    @Test
+    void aFileBehindSeveralLinksIsReplaced() throws IOException {
+        Path file =
+                Files.writeString(Files.createDirectory(folder.resolve("other")).resolve("file"), "old");
         Path second = Files.createSymbolicLink(folder.resolve("second"), file);
         Path link = Files.createSymbolicLink(folder.resolve("link"), Path.of("second"));
 
@@ -143,20 +164,71 @@ final class AtomicFileTest {
         assertThat(file).hasContent("new");
     }
 
-    @Test
-    void aLinkThatLeadsNowhereIsRefusedAndStays() throws IOException {
-        Path nowhere = Files.createSymbolicLink(
-                folder.resolve("nowhere"), folder.resolve("missing").resolve("file"));
-        Path circle = Files.createSymbolicLink(folder.resolve("circle"), Path.of("circle"));
+    @ParameterizedTest
+    @ValueSource(strings = {"rw-------", "rw-rw-rw-", "r--------", "rwxr-x---"})
+    void aReplacedFileKeepsItsPermissions(String permissions) throws IOException {
+        Path path = Files.writeString(folder.resolve("old"), "old");
+        Files.setPosixFilePermissions(path, PosixFilePermissions.fromString(permissions));
 
-        assertThatIOException()
-                .isThrownBy(() -> AtomicFile.write(nowhere, text("new")))
-                .withMessage("cannot write " + nowhere + ": " + folder.resolve("missing") + " does not exist");
-        assertThatIOException()
-                .isThrownBy(() -> AtomicFile.write(circle, text("new")))
-                .withMessage("cannot write " + circle + ": its links lead in a circle");
-        assertThat(nowhere).isSymbolicLink();
-        assertThat(circle).isSymbolicLink();
+        AtomicFile.write(path, out -> {
+            out.write('n');
+            assertThat(files()).allSatisfy(file -> assertThat(othersCan(file)).isEqualTo(othersCan(path)));
+        });
+
+        assertThat(path).hasContent("n");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(path)))
+                .isEqualTo(permissions);
+    }
+
+    private static boolean othersCan(Path file) throws IOException {
+        return Files.getPosixFilePermissions(file).contains(PosixFilePermission.OTHERS_READ);
+    }
+
+    @Test
+    void aNewFileHasThePermissionsOfAnyNewFile() throws IOException {
+        Path other = Files.writeString(folder.resolve("other"), "");
+
+        AtomicFile.write(folder.resolve("new"), text("content"));
+
+        assertThat(Files.getPosixFilePermissions(folder.resolve("new")))
+                .isEqualTo(Files.getPosixFilePermissions(other));
+    }
+
+    /** Writes a file, and ends the virtual machine in the middle. */
+    static final class EndsInTheMiddle {
+        private EndsInTheMiddle() {}
+
+        public static void main(String[] args) throws IOException {
+            AtomicFile.write(Path.of(args[0]), out -> {
+                out.write(new byte[1 << 20]);
+                System.exit(3);
+            });
+        }
+    }
+
+    @Test
+    void aProcessThatEndsInTheMiddleLeavesNoTemporaryFile() throws Exception {
+        Path path = Files.writeString(folder.resolve("old"), "old");
+
+        ProcessResult result = ChildProcess.java(EndsInTheMiddle.class)
+                .arguments(List.of(path.toString()))
+                .run();
+
+        assertThat(result.exitCode()).isEqualTo(3);
+        assertThat(path).hasContent("old");
+        assertThat(files()).containsExactly(path);
+    }
+
+    @Test
+    void writesAtTheSameTimeDoNotDisturbEachOther() throws IOException {
+        AtomicFile.write(folder.resolve("one"), out -> {
+            out.write('1');
+            AtomicFile.write(folder.resolve("two"), text("2"));
+        });
+
+        assertThat(folder.resolve("one")).hasContent("1");
+        assertThat(folder.resolve("two")).hasContent("2");
+        assertThat(files()).hasSize(2);
     }
 
     @Test

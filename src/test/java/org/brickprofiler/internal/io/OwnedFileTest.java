@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -16,12 +18,21 @@ import org.brickprofiler.internal.io.OwnedFile.Writer;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Spec("16.20")
 final class OwnedFileTest {
 
     private static OwnedFile<String> begin(Path path) throws IOException {
         return OwnedFile.begin(path, (value, file) -> Files.writeString(file, value), Files::readString);
+    }
+
+    private static OwnedFile<String> withoutHardLinks(Path path) throws IOException {
+        return OwnedFile.begin(
+                path, (value, file) -> Files.writeString(file, value), Files::readString, (link, existing) -> {
+                    throw new FileSystemException(link.toString(), existing.toString(), "Operation not permitted");
+                });
     }
 
     @TempDir
@@ -81,11 +92,13 @@ final class OwnedFileTest {
         assertThat(missing.get()).isZero();
     }
 
-    @Test
-    void ofManyProcessesOneHasTheFile() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void ofManyProcessesOneHasTheFile(boolean hasHardLinks) throws Exception {
         List<OwnedFile<String>> processes = new ArrayList<>();
         for (int i = 0; i < 16; i++) {
-            processes.add(begin(folder.resolve("run.json")));
+            processes.add(
+                    hasHardLinks ? begin(folder.resolve("run.json")) : withoutHardLinks(folder.resolve("run.json")));
         }
         AtomicInteger first = new AtomicInteger();
         processes.parallelStream().forEach(process -> {
@@ -101,6 +114,40 @@ final class OwnedFileTest {
         assertThat(files())
                 .containsExactlyInAnyOrder(
                         "run.json", processes.get(0).besidePath().getFileName().toString());
+    }
+
+    /** Another process writes its file between the look at the folder and the write. */
+    @Test
+    void withoutHardLinksTheFileOfAnotherProcessIsLeft() throws Exception {
+        Path path = folder.resolve("run.json");
+        OwnedFile<String> file =
+                OwnedFile.begin(path, (value, to) -> Files.writeString(to, value), Files::readString, (link, from) -> {
+                    Files.writeString(path, "of another process");
+                    throw new UnsupportedOperationException("no hard links");
+                });
+        assertThat(file.write("own", "own"::equals)).isEqualTo(Writer.OTHER_PROCESS);
+        assertThat(path).hasContent("of another process");
+        assertThat(file.besidePath()).hasContent("own");
+    }
+
+    @Spec("8.3")
+    @Test
+    void theNewFileHasThePermissionsOfTheEarlierOne() throws Exception {
+        Path path = Files.writeString(folder.resolve("run.json"), "earlier");
+        Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-------"));
+        OwnedFile<String> file = begin(path);
+        for (String value : List.of("first", "second")) {
+            file.write(value, value::equals);
+            assertThat(Files.getPosixFilePermissions(path)).hasToString("[OWNER_READ, OWNER_WRITE]");
+        }
+    }
+
+    @Spec("8.3")
+    @Test
+    void aLinkWithoutATargetIsRefused() throws Exception {
+        Path link = Files.createSymbolicLink(folder.resolve("run.json"), Path.of("missing"));
+        assertThatThrownBy(() -> begin(link))
+                .hasMessageStartingWith("cannot write " + link + ": it is a link to missing, which leads to no file");
     }
 
     @Test
