@@ -28,6 +28,7 @@ import org.brickprofiler.fleet.Rows;
 import org.brickprofiler.fleet.RowsText;
 import org.brickprofiler.internal.io.ExportLoss;
 import org.brickprofiler.internal.io.FolderLock;
+import org.brickprofiler.internal.io.Plural;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
@@ -51,9 +52,9 @@ import picocli.CommandLine.Spec;
             FleetCommand.PluginCommand.class
         },
         description =
-                "Packs the profiles of many ranks and runs into tables, and queries them. Needs the JDBC driver of "
-                        + "DuckDB, beside the jar of this program or where the variable BRICK_DUCKDB says; the command plugin gets "
-                        + "it.",
+                "Packs the profiles of many ranks and runs into tables, and queries them. Needs the JDBC driver of"
+                        + " DuckDB, beside the jar of this program or where the variable BRICK_DUCKDB says; the command"
+                        + " plugin gets it.",
         commandListHeading = "%nCommands (brick fleet COMMAND --help explains one):%n",
         footerHeading = "%nExamples:%n",
         footer = {
@@ -280,12 +281,12 @@ final class FleetCommand implements Callable<Integer> {
             long packed = result.manifest().files().stream()
                     .mapToLong(file -> file.bytes())
                     .sum();
-            text.println(
-                    "Packed " + result.windows() + " of " + result.manifest().profiles() + " files into " + out + ", "
-                            + Math.max(1, packed >> 10) + " KiB"
-                            + (result.manifest().identical() == 0
-                                    ? ""
-                                    : "; " + result.manifest().identical() + " are copies of others"));
+            text.println("Packed " + result.windows() + " of "
+                    + Plural.of(result.manifest().profiles(), "file") + " into " + out + ", "
+                    + Math.max(1, packed >> 10) + " KiB"
+                    + (result.manifest().identical() == 0
+                            ? ""
+                            : "; " + result.manifest().identical() + " are copies of others"));
             text.flush();
             return CommandLine.ExitCode.OK;
         }
@@ -393,10 +394,9 @@ final class FleetCommand implements Callable<Integer> {
             name = "sql",
             sortOptions = false,
             usageHelpWidth = 100,
-            description =
-                    "Answers a SELECT over the tables rank_window, brick_window, brick_phase_window, step_window, "
-                            + "device_window, request_window and pack_problem (columns: docs/FLEETS.md). DuckDB reads nothing else for it and writes nothing; "
-                            + "another engine may.",
+            description = "Answers a SELECT over the tables rank_window, brick_window, brick_phase_window, step_window,"
+                    + " device_window, request_window and pack_problem (columns: docs/FLEETS.md). DuckDB reads"
+                    + " nothing else for it and writes nothing; another engine may.",
             optionListHeading = "%nOptions:%n")
     static final class SqlCommand implements Callable<Integer> {
 

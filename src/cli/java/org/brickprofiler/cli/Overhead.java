@@ -11,6 +11,7 @@ import org.brickprofiler.RunFacts;
 import org.brickprofiler.cli.ProgramRunner.RunOutcome;
 import org.brickprofiler.compare.RunComparison;
 import org.brickprofiler.compare.RunComparison.Change;
+import org.brickprofiler.internal.io.Plural;
 
 /**
  * The cost of profiling a program, from runs with the profiler on and off.
@@ -43,14 +44,14 @@ record Overhead(List<RunOutcome> on, List<RunOutcome> off) {
         Change cost = Change.between(without, with);
         StringBuilder text = new StringBuilder(String.format(
                 Locale.ROOT,
-                "With the profiler on, %s takes %+.2f %% %s, by %d runs with it and %d without.\n",
+                "With the profiler on, %s takes %+.2f %% %s, by %s with it and %d without.\n",
                 hasRates ? "a token" : "the process",
                 cost.percent(),
                 cost.hasInterval()
                         ? String.format(
                                 Locale.ROOT, "(95 %% interval %+.2f to %+.2f)", cost.lowPercent(), cost.highPercent())
                         : "(fewer than " + RunComparison.FEWEST_FOR_INTERVAL + " runs a side have no interval)",
-                on.size(),
+                Plural.of(on.size(), "run"),
                 off.size()));
         text.append(side("without", without, hasRates)).append(side("with it", with, hasRates));
         ownAccount().ifPresent(text::append);
@@ -74,8 +75,8 @@ record Overhead(List<RunOutcome> on, List<RunOutcome> off) {
                 ? Optional.empty()
                 : Optional.of(String.format(
                         Locale.ROOT,
-                        "By its own account it took %.2f %% of the brick time. What is beyond that is what its calls keep the "
-                                + "compiler from doing, inlining above all, and the memory that they touch.\n",
+                        "By its own account it took %.2f %% of the brick time. What is beyond that is what its calls"
+                            + " keep the compiler from doing, inlining above all, and the memory that they touch.\n",
                         profiles.stream()
                                 .mapToDouble(profile -> 100.0 * profile.overheadNs() / profile.totalNs())
                                 .average()
@@ -94,8 +95,8 @@ record Overhead(List<RunOutcome> on, List<RunOutcome> off) {
                 ? ""
                 : String.format(
                         Locale.ROOT,
-                        "! Compilers worked for %.0f %% of the time of the runs with it, on its code, too: longer runs, or a longer "
-                                + "warm-up, show what it costs once all is compiled.\n",
+                        "! Compilers worked for %.0f %% of the time of the runs with it, on its code, too: longer"
+                                + " runs, or a longer warm-up, show what it costs once all is compiled.\n",
                         percent);
     }
 
@@ -105,6 +106,10 @@ record Overhead(List<RunOutcome> on, List<RunOutcome> off) {
                 .count();
         return disturbed == 0
                 ? ""
-                : String.format(Locale.ROOT, "! %d of %d runs were disturbed.\n", disturbed, on.size() + off.size());
+                : String.format(
+                        Locale.ROOT,
+                        "! %d of %s disturbed.\n",
+                        disturbed,
+                        Plural.of(on.size() + off.size(), "run was", "runs were"));
     }
 }

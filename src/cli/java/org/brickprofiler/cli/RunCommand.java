@@ -25,6 +25,7 @@ import org.brickprofiler.cli.ProgramRunner.RunOutcome;
 import org.brickprofiler.compare.Run;
 import org.brickprofiler.compare.RunComparison;
 import org.brickprofiler.internal.io.FileMode;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.report.JsonReport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -511,7 +512,10 @@ final class RunCommand implements Callable<Integer> {
     private int result() throws IOException {
         PrintWriter err = spec.commandLine().getErr();
         if (failed > 0) {
-            Brick.report(err, failed + " of " + counted + " runs failed and are left out");
+            Brick.report(
+                    err,
+                    failed + " of " + Plural.of(counted, "run") + " failed and " + (failed == 1 ? "is" : "are")
+                            + " left out");
         }
         for (String needed : isOverhead() ? List.of(PROFILED, UNPROFILED) : SIDES) {
             if (collected(needed).isEmpty()) {

@@ -10,6 +10,7 @@ import java.util.stream.Collectors;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.spi.NanoClock;
 
@@ -52,12 +53,12 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
                     ? "Ended by the number of tokens."
                     : String.format(
                             Locale.ROOT,
-                            "Ended by the time limit of %s s, before %d tokens; --tokens N alone sets no time limit.",
+                            "Ended by the time limit of %s s, before %s; --tokens N alone sets no time limit.",
                             new BigDecimal(ns)
                                     .movePointLeft(9)
                                     .stripTrailingZeros()
                                     .toPlainString(),
-                            tokens);
+                            Plural.of(tokens, "token"));
         }
     }
 
@@ -128,11 +129,11 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
         String shown = firstTokens.stream().map(String::valueOf).collect(Collectors.joining(" "));
         out.printf(
                 Locale.ROOT,
-                "%d tokens in %.2f s: %.1f tokens/s, after %d tokens of warm-up that count for nothing%n",
-                tokens,
+                "%s in %.2f s: %.1f tokens/s, after %s of warm-up that count for nothing%n",
+                Plural.of(tokens, "token"),
                 wallNs / 1e9,
                 tokensPerSec(),
-                warmup);
+                Plural.of(warmup, "token"));
         out.println(limit.ending(tokens));
         out.println("First tokens: " + shown + (tokens > firstTokens.size() ? " ..." : ""));
         out.println();

@@ -17,6 +17,7 @@ import org.brickprofiler.cli.ExtraCommand;
 import org.brickprofiler.cli.OutputFile;
 import org.brickprofiler.cli.Terminal;
 import org.brickprofiler.demo.TiledProduct.Tiling;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.metrics.jmx.BrickProfileBean;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
@@ -259,11 +260,11 @@ public final class Demo implements Callable<Integer> {
             ProfileSnapshot snapshot = profiler.snapshot();
             out.printf(
                     Locale.ROOT,
-                    "%d requests, %s a second, %d slots, prompts %s%n%n",
-                    load.requests(),
+                    "%s, %s a second, %s, prompts %s%n%n",
+                    Plural.of(load.requests(), "request"),
                     BigDecimal.valueOf(load.rate()).stripTrailingZeros().toPlainString(),
-                    load.slots(),
-                    load.chunk() == 0 ? "whole" : "in chunks of " + load.chunk() + " tokens");
+                    Plural.of(load.slots(), "slot"),
+                    load.chunk() == 0 ? "whole" : "in chunks of " + Plural.of(load.chunk(), "token"));
             out.println(TextReport.render(snapshot).stripTrailing());
             recordings.write(profiler, out);
             writeResults(

@@ -19,6 +19,7 @@ import java.util.stream.Collectors;
 import java.util.zip.CRC32C;
 import org.brickprofiler.fleet.Manifest.PackFile;
 import org.brickprofiler.fleet.PackProblem.Kind;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.report.internal.ProfileFields;
 import org.brickprofiler.report.internal.RequestFields;
 import org.jspecify.annotations.Nullable;
@@ -104,7 +105,7 @@ public final class FleetPack {
         if (!damaged.isEmpty() && !salvage) {
             Map.Entry<PackFile, String> first = damaged.entrySet().iterator().next();
             throw new IOException(folder + "/" + first.getKey().path() + " " + first.getValue()
-                    + (damaged.size() == 1 ? "" : " (and " + (damaged.size() - 1) + " more files)")
+                    + (damaged.size() == 1 ? "" : " (and " + Plural.of(damaged.size() - 1, "more file") + ")")
                     + "; pack again, or --salvage leaves its windows out");
         }
         return of(folder, manifest, damaged);
@@ -131,8 +132,9 @@ public final class FleetPack {
                     null,
                     null,
                     null,
-                    "an earlier version made the pack, which does not count unresolved and dropped measurements: a rank that"
-                            + " lacks some looks faster than it is; the tokens/s are not known either; pack again",
+                    "an earlier version made the pack, which does not count unresolved and dropped measurements: a"
+                            + " rank that lacks some looks faster than it is; the tokens/s are not known either; pack"
+                            + " again",
                     0));
         }
         Set<String> counted = new HashSet<>();

@@ -30,6 +30,7 @@ import org.brickprofiler.fleet.ProfileWindow.Unreadable;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.ExportLoss;
 import org.brickprofiler.internal.io.FolderLock;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.internal.io.Sums;
 import org.brickprofiler.internal.io.TemporaryFiles;
 import org.jspecify.annotations.Nullable;
@@ -209,8 +210,12 @@ public final class FleetPacker {
                                                 : null,
                                         null,
                                         file,
-                                        loss.windows() + " windows of the rank, of which " + loss.samples()
-                                                + " samples of " + loss.totalNs() + " ns are known, are in no file: "
+                                        Plural.of(loss.windows(), "window") + " of the rank, of which "
+                                                + Plural.of(
+                                                        loss.samples(),
+                                                        "sample of " + loss.totalNs() + " ns is known",
+                                                        "samples of " + loss.totalNs() + " ns are known")
+                                                + (loss.windows() == 1 ? ", is in no file: " : ", are in no file: ")
                                                 + loss.reason(),
                                         loss.windows())));
                     } catch (IOException damaged) {

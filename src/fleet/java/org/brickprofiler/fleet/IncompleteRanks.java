@@ -12,6 +12,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.fleet.FleetQuestion.Row;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.internal.io.Sums;
 
 /**
@@ -116,16 +117,15 @@ final class IncompleteRanks {
                                         rank -> name.apply(rank) + " lacks " + count(rank.missing()) + " of "
                                                 + count(Sums.limited(rank.samples(), rank.missing())) + " ("
                                                 + String.format(Locale.ROOT, "%.1f", rank.missingPercent()) + " %)")
-                                .map(list ->
-                                        "Measurements without a known time are missing from the counts, times and shares of "
-                                                + "the ranks that ! marks: " + list + "."),
+                                .map(list -> "Measurements without a known time are missing from the counts, times and"
+                                        + " shares of the ranks that ! marks: " + list + "."),
                         named(
                                         rank -> rank.untested() > 0,
                                         rank -> name.apply(rank) + " has " + count(rank.untested()) + " of "
                                                 + count(rank.windows()))
                                 .map(list ->
-                                        "Windows in which more than 1 % of a brick's measurements are unresolved, or one was"
-                                                + " dropped, are not tested for stragglers: " + list + "."))
+                                        "Windows in which more than 1 % of a brick's measurements are unresolved, or"
+                                                + " one was dropped, are not tested for stragglers: " + list + "."))
                 .toList();
     }
 
@@ -134,6 +134,8 @@ final class IncompleteRanks {
         return some.isEmpty()
                 ? Stream.empty()
                 : Stream.of(some.stream().limit(MOST_NAMED).map(words).collect(Collectors.joining(", "))
-                        + (some.size() > MOST_NAMED ? ", and " + count(some.size() - MOST_NAMED) + " more ranks" : ""));
+                        + (some.size() > MOST_NAMED
+                                ? ", and " + Plural.of(some.size() - MOST_NAMED, "more rank")
+                                : ""));
     }
 }

@@ -19,6 +19,7 @@ import java.util.stream.Collectors;
 import org.brickprofiler.fleet.PackProblem.Kind;
 import org.brickprofiler.fleet.ProfileWindow.Head;
 import org.brickprofiler.fleet.ProfileWindow.Unreadable;
+import org.brickprofiler.internal.io.Plural;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -98,7 +99,7 @@ final class PackPlan {
         @Nullable String model = asked == null ? ofMost(models) : asked;
         if (model == null || !models.containsKey(model)) {
             String all = models.entrySet().stream()
-                    .map(each -> each.getKey() + " (" + each.getValue() + " files)")
+                    .map(each -> each.getKey() + " (" + Plural.of(each.getValue(), "file") + ")")
                     .collect(Collectors.joining(", "));
             throw new IllegalArgumentException(
                     (model == null ? "no model is that of most files" : "no file is of the model " + model)

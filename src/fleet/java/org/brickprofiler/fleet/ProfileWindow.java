@@ -545,6 +545,9 @@ final class ProfileWindow {
 
     private void brick(JsonInput input, Bricks to) throws IOException {
         int i = to.next();
+        if (i == RowChecks.MOST_BRICKS) {
+            throw input.error("there are more than " + RowChecks.MOST_BRICKS + " bricks");
+        }
         brick.read(input, "brick");
         String named = ProfileFields.name(input, brick);
         to.name[i] = text(named);

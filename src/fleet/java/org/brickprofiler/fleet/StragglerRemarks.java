@@ -14,6 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.fleet.StragglerSearch.Peers;
 import org.brickprofiler.fleet.StragglerSearch.Rank;
+import org.brickprofiler.internal.io.Plural;
 
 /** Writes the remarks on a search for stragglers: the ranks that were not tested, and the reason. One thread. */
 final class StragglerRemarks {
@@ -55,9 +56,10 @@ final class StragglerRemarks {
         String each = groups.stream()
                 .map(group -> String.format(
                         Locale.ROOT,
-                        "%d ranks of %s, which compute for %.2f ms a step",
-                        group.getValue().size(),
+                        "%s of %s, which %s for %.2f ms a step",
+                        Plural.of(group.getValue().size(), "rank"),
                         deviceName(group.getKey().device()),
+                        group.getValue().size() == 1 ? "computes" : "compute",
                         RobustTests.median(group.getValue().stream()
                                         .mapToDouble(Rank::computeNs)
                                         .toArray())
@@ -125,7 +127,7 @@ final class StragglerRemarks {
     }
 
     private static String count(int number, String what) {
-        return number + " " + what + (number == 1 ? "" : "s");
+        return Plural.of(number, what);
     }
 
     /**

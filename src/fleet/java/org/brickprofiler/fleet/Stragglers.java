@@ -7,6 +7,7 @@ import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.TreeSet;
+import org.brickprofiler.internal.io.Plural;
 
 /**
  * The ranks that keep a fleet waiting. Immutable.
@@ -225,7 +226,7 @@ public record Stragglers(List<Finding> findings, List<Shown> shown, List<String>
 
         private String inWindows(long number) {
             int shown = Math.min(3, windows.size());
-            return " in " + number + " windows"
+            return " in " + Plural.of(number, "window")
                     + (windows.isEmpty()
                             ? ""
                             : " ("

@@ -25,6 +25,7 @@ import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.internal.io.Sums;
 import org.brickprofiler.request.RequestStats;
 
@@ -147,7 +148,9 @@ final class Differences {
     private String missing(Predicate<TwoSides.Key> of) {
         long before = lacking(0, firstRuns, of);
         long after = lacking(firstRuns, runs.size(), of);
-        return before + after == 0 ? "" : "measurements missing in " + before + " runs before, " + after + " after";
+        return before + after == 0
+                ? ""
+                : "measurements missing in " + Plural.of(before, "run") + " before, " + after + " after";
     }
 
     private long lacking(int from, int to, Predicate<TwoSides.Key> of) {
@@ -348,8 +351,8 @@ final class Differences {
         if (!work.isEmpty()) {
             remarks.add("The sides had a " + work
                     + (sides.byPhase()
-                            ? ": brick times of steps, categories, tiles, and samples without a phase are not compared, and "
-                                    + "bricks only within the phases that had the same work. "
+                            ? ": brick times of steps, categories, tiles, and samples without a phase are not"
+                                    + " compared, and bricks only within the phases that had the same work. "
                             : ": brick times, of steps, categories, bricks and tiles, are not compared. ")
                     + "Give all runs the same prompts and the same number of tokens.");
         }
@@ -366,8 +369,8 @@ final class Differences {
         }
         if (firstRuns > 1 && runs.size() - firstRuns > 1 && sidesDidNotTakeTurns()) {
             remarks.add(
-                    "All runs of one side preceded those of the other, so a change of the machine in between counts as a "
-                            + "difference. Let the sides take turns, as brick run does.");
+                    "All runs of one side preceded those of the other, so a change of the machine in between counts as"
+                            + " a difference. Let the sides take turns, as brick run does.");
         }
         otherShare("Garbage collection", RunFacts.VirtualMachine::gcPercent, MOST_OTHER_GC_PERCENT)
                 .ifPresent(remarks::add);
@@ -391,8 +394,8 @@ final class Differences {
                 ? Optional.empty()
                 : Optional.of(String.format(
                         Locale.ROOT,
-                        "%s took %.1f %% of the life of the virtual machines before, and %.1f %% after: part of a change may "
-                                + "be due to that.",
+                        "%s took %.1f %% of the life of the virtual machines before, and %.1f %% after: part of a"
+                                + " change may be due to that.",
                         what,
                         before,
                         after));

@@ -7,6 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.internal.io.Sums;
 
 /**
@@ -98,7 +99,7 @@ record CriticalPathSummary(ExecutionGraph graph, CriticalPath path, long workNs,
         return "Critical path\n"
                 + "  path         " + us(path.totalNs()) + " us, through "
                 + path.nodes().size() + " of "
-                + graph.nodeCount() + " nodes\n"
+                + Plural.of(graph.nodeCount(), "node") + "\n"
                 + "  work         " + us(workNs) + " us, each moment counted once\n"
                 + String.format(Locale.ROOT, "  parallelism  %.2f on average\n", averageParallelism());
     }

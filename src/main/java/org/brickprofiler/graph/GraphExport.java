@@ -11,6 +11,7 @@ import org.brickprofiler.graph.ExecutionNode.Function;
 import org.brickprofiler.graph.ExecutionNode.Kernel;
 import org.brickprofiler.graph.ExecutionNode.Transfer;
 import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.internal.io.Plural;
 
 /** Writes an {@link ExecutionGraph} for people and for other programs. Stateless; any thread. */
 public final class GraphExport {
@@ -133,7 +134,7 @@ public final class GraphExport {
 
     /** Returns a count with its unit, for example {@code "1,024 bytes"}. */
     static String count(long count, String unit) {
-        return String.format(Locale.ROOT, "%,d %s%s", count, unit, count == 1 ? "" : "s");
+        return Plural.of(count, unit);
     }
 
     /** Returns a line for each kind of loss or error that a recorder counted. */

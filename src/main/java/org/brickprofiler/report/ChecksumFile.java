@@ -20,6 +20,7 @@ import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.InputFile;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.report.internal.JsonInput;
 import org.brickprofiler.report.internal.JsonText;
 import org.jspecify.annotations.Nullable;
@@ -175,7 +176,8 @@ public final class ChecksumFile {
                 add(fields.entry());
             }
             if (announced != UNKNOWN && announced != entries.size()) {
-                throw input.error("found " + entries.size() + " entries, expected " + announced + " by the first line");
+                throw input.error("found " + Plural.of(entries.size(), "entry", "entries") + ", expected " + announced
+                        + " by the first line");
             }
             return ChecksumLog.of(options, entries, dropped);
         }
@@ -186,7 +188,7 @@ public final class ChecksumFile {
             }
             int expected = options.samplesOf(entry.elements());
             if (entry.samples().size() != expected) {
-                throw input.error("found " + entry.samples().size() + " samples of " + entry.elements()
+                throw input.error("found " + Plural.of(entry.samples().size(), "sample") + " of " + entry.elements()
                         + " elements, expected " + expected + " by the first line");
             }
             entries.add(entry);

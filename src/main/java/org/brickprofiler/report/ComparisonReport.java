@@ -32,6 +32,7 @@ import org.brickprofiler.compare.RunComparison.Line;
 import org.brickprofiler.compare.RunComparison.Side;
 import org.brickprofiler.compare.RunComparison.Verdict;
 import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.report.internal.HtmlPage;
 import org.brickprofiler.report.internal.JsonText;
 import org.brickprofiler.report.internal.TextTable;
@@ -104,8 +105,8 @@ public final class ComparisonReport {
                 .toList();
         if (!others.isEmpty()) {
             text.append("\n<details><summary>")
-                    .append(count(others.size()))
-                    .append(" more lines</summary>\n\n")
+                    .append(Plural.of(others.size(), "more line"))
+                    .append("</summary>\n\n")
                     .append(markdownTable(others))
                     .append("\n</details>\n");
         }
@@ -179,7 +180,7 @@ public final class ComparisonReport {
 
     private static String headline(RunComparison comparison) {
         int before = comparison.before().size();
-        String runs = count(before) + (before == 1 ? " run" : " runs") + " before, "
+        String runs = Plural.of(before, "run") + " before, "
                 + count(comparison.after().size()) + " after: ";
         List<String> parts = Stream.of(Verdict.values())
                 .map(verdict -> tally(comparison, verdict, Kind.BRICK::equals))
@@ -225,25 +226,25 @@ public final class ComparisonReport {
                             baseline.isEmpty()
                                     ? "all bricks"
                                     : PlainText.ascii("the baseline bricks (" + String.join(", ", baseline) + ")"))
-                    .append(
-                            " of a run have in common; verdicts and intervals of categories, bricks and tiles refer to the rest.\n");
+                    .append(" of a run have in common; verdicts and intervals of categories, bricks and tiles refer to"
+                            + " the rest.\n");
         }
         if (comparison.lines().stream().anyMatch(line -> line.probability().isPresent())) {
             legend.append(tails(comparison)).append('\n');
             legend.append(String.format(
                             Locale.ROOT,
-                            "Verdicts come from one test for all lines: if nothing differs, the chance of any verdict is at most %s "
-                                    + "%%. Changes below %s %% count for nothing.%nShown from: the smallest change that four in five "
-                                    + "such comparisons find. Intervals are of 95 %%, each for its line alone.%s%n",
+                            "Verdicts come from one test for all lines: if nothing differs, the chance of any verdict"
+                                + " is at most %s %%. Changes below %s %% count for nothing.%nShown from: the smallest"
+                                + " change that four in five such comparisons find. Intervals are of 95 %%, each for"
+                                + " its line alone.%s%n",
                             percent.format(100 * RunComparison.LEVEL),
                             percent.format(comparison.options().floorPercent()),
                             trimmed(comparison.trimmedRuns()))
                     .replace("\r\n", "\n"));
         }
         if (isByPhase(comparison)) {
-            legend.append(
-                    "Prefill, decode, mixed: the samples of a brick in steps of this phase. No phase: its samples outside of "
-                            + "steps, or whose step is not known.\n");
+            legend.append("Prefill, decode, mixed: the samples of a brick in steps of this phase. No phase: its samples"
+                    + " outside of steps, or whose step is not known.\n");
         }
         comparison.stepBrick().ifPresent(step -> legend.append("A step is one execution of ")
                 .append(PlainText.ascii(step))

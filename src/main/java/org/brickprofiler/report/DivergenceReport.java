@@ -14,6 +14,7 @@ import org.brickprofiler.checksum.Divergence;
 import org.brickprofiler.checksum.Divergence.ValueError;
 import org.brickprofiler.checksum.Tolerance;
 import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.report.internal.HumanUnits;
 import org.brickprofiler.report.internal.TextTable;
 
@@ -193,7 +194,7 @@ public final class DivergenceReport {
     }
 
     private static String entries(long count) {
-        return count(count) + (count == 1 ? " entry" : " entries");
+        return Plural.of(count, "entry", "entries");
     }
 
     private static String place(String name, int layer, int position) {

@@ -66,6 +66,10 @@ final class JsonReportReader {
     private RequestTimeline requestTimeline = RequestTimeline.NONE;
 
     private @Nullable List<BrickStats> bricks;
+
+    /** The bricks that were read, those of phases included. */
+    private int brickRows;
+
     private final List<PhaseFields> phases = new ArrayList<>();
     private final List<CategoryFields> categories = new ArrayList<>();
     private Instant startedAt = Instant.EPOCH;
@@ -230,7 +234,13 @@ final class JsonReportReader {
 
     private List<BrickStats> bricks(String key) throws IOException {
         List<BrickStats> read = new ArrayList<>();
-        input.array(key, () -> read.add(ProfileFields.brick(input, brick.read(input, "brick"))));
+        input.array(key, () -> {
+            if (++brickRows > RowChecks.MOST_BRICKS) {
+                throw input.error("there are more than " + RowChecks.MOST_BRICKS
+                        + " bricks, those of phases included: give fewer bricks names of their own");
+            }
+            read.add(ProfileFields.brick(input, brick.read(input, "brick")));
+        });
         return read;
     }
 

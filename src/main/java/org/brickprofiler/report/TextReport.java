@@ -31,6 +31,7 @@ import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.internal.io.Sums;
 import org.brickprofiler.report.internal.TextTable;
 import org.brickprofiler.stats.LatencyDistribution;
@@ -179,7 +180,7 @@ public final class TextReport {
                         : duration(snapshot.wallNs()) + (isOfTrace() ? "" : " with the profiler on"));
         fact(
                 "brick time",
-                duration(totalNs) + " summed over " + count(snapshot.samples()) + " samples"
+                duration(totalNs) + " summed over " + Plural.of(snapshot.samples(), "sample")
                         + (snapshot.wallNs() == 0 ? "" : ", " + percent(percentOfWall(totalNs)) + " % of wall time"));
     }
 
@@ -199,7 +200,7 @@ public final class TextReport {
 
     private String threads() {
         if (snapshot.virtualThreads()) {
-            return count(snapshot.threads()) + " platform threads, and virtual threads, which are not counted";
+            return Plural.of(snapshot.threads(), "platform thread") + ", and virtual threads, which are not counted";
         }
         boolean unknown = snapshot.threads() == 0 && snapshot.samples() > 0;
         return unknown ? NOT_KNOWN : count(snapshot.threads()) + " recorded";
@@ -247,8 +248,7 @@ public final class TextReport {
         }
         if (snapshot.pending() > 0) {
             text.append("\nPending: ")
-                    .append(count(snapshot.pending()))
-                    .append(snapshot.pending() == 1 ? " measurement" : " measurements")
+                    .append(Plural.of(snapshot.pending(), "measurement"))
                     .append("""
                          had begun and had no known end when the snapshot was taken;
                         finalize(elapsedNs()) or endPass() resolves them.
@@ -653,10 +653,10 @@ public final class TextReport {
     private static String marks(StreamTotals stream) {
         return String.format(
                 Locale.ROOT,
-                "Idle on '%s' includes the device's time for the marks: %s at most in each of %s gaps, %s together.\n",
+                "Idle on '%s' includes the device's time for the marks: %s at most in each of %s, %s together.\n",
                 PlainText.ascii(stream.stream()),
                 duration(stream.shortestGapNs()),
-                count(stream.gaps()),
+                Plural.of(stream.gaps(), "gap"),
                 duration(stream.idleOfMarksNs()));
     }
 

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.report.internal.Fields;
 import org.brickprofiler.report.internal.JsonInput;
 import org.brickprofiler.report.internal.RequestFields;
@@ -149,8 +150,8 @@ final class TimelineJson implements JsonInput.KeyReader {
 
     private <T> List<T> ofRequest(List<List<T>> lists, int request) throws IOException {
         if (request >= lists.size()) {
-            throw input.error(
-                    "there is work on request " + request + ", and there are only " + lists.size() + " requests");
+            throw input.error("there is work on request " + request + ", and there are only "
+                    + Plural.of(lists.size(), "request"));
         }
         return lists.get(request);
     }

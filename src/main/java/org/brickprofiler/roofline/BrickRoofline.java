@@ -14,6 +14,7 @@ import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.Work;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.stats.LatencyDistribution;
 
 /**
@@ -192,7 +193,7 @@ public record BrickRoofline(
     }
 
     private static String samples(BrickStats brick, long some) {
-        return String.format(Locale.ROOT, "%s (%,d of %,d samples)", brick.name(), some, brick.count());
+        return String.format(Locale.ROOT, "%s (%,d of %s)", brick.name(), some, Plural.of(brick.count(), "sample"));
     }
 
     private static BrickRoofline of(

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestTimeline;
@@ -69,7 +70,8 @@ final class RequestTracks implements Timeline {
     }
 
     private static String name(int index, RequestRecord record) {
-        return "request " + (index + 1) + " (" + record.promptTokens() + " + " + record.outputTokens() + " tokens)";
+        return "request " + (index + 1) + " (" + record.promptTokens() + " + "
+                + Plural.of(record.outputTokens(), "token") + ")";
     }
 
     @Override

@@ -9,6 +9,7 @@ import java.util.StringJoiner;
 import java.util.stream.Collectors;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.trace.SlowSteps.Explained;
 import org.brickprofiler.trace.SlowSteps.Kind;
 import org.brickprofiler.trace.SlowSteps.Part;
@@ -33,9 +34,12 @@ final class SlowStepText {
         text.append("  ").append(held(steps)).append('\n');
         text.append(String.format(
                 Locale.ROOT,
-                "  %,d events of them are kept; %,d events of other steps, and between steps, were dropped.\n",
-                steps.spansKept(),
-                steps.spansLeftOut()));
+                "  %s; %s.\n",
+                Plural.of(steps.spansKept(), "event of them is kept", "events of them are kept"),
+                Plural.of(
+                        steps.spansLeftOut(),
+                        "event of other steps, and between steps, was dropped",
+                        "events of other steps, and between steps, were dropped")));
         for (SlowSteps.PhaseSteps phase : steps.phases()) {
             List<Explained> slowest = steps.slowest().stream()
                     .filter(step -> step.info().phase() == phase.phase())
@@ -43,7 +47,7 @@ final class SlowStepText {
             if (!slowest.isEmpty()) {
                 text.append("\n  ")
                         .append(name(phase.phase()))
-                        .append(String.format(Locale.ROOT, ", the slowest of %,d steps:\n", phase.steps()));
+                        .append(", the slowest of " + Plural.of(phase.steps(), "step") + ":\n");
                 slowest.forEach(step -> text.append("  ")
                         .append(sentence(step))
                         .append(ownUnknown(step, steps))
@@ -63,7 +67,10 @@ final class SlowStepText {
     static String held(SlowSteps steps) {
         String held = steps.phases().stream()
                 .map(phase -> String.format(
-                        Locale.ROOT, "%,d of %,d %s steps", phase.kept(), phase.steps(), name(phase.phase())))
+                        Locale.ROOT,
+                        "%,d of %s",
+                        phase.kept(),
+                        Plural.of(phase.steps(), name(phase.phase()) + " step")))
                 .collect(Collectors.joining(", "));
         return "This timeline holds chosen steps only: " + (held.isEmpty() ? "no step has ended" : held) + ".";
     }
@@ -116,8 +123,8 @@ final class SlowStepText {
                     + " compared steps took as long.";
         }
         if (step.verdict() == SlowSteps.Verdict.BESIDE_OTHER_STEPS) {
-            text +=
-                    " Other steps were under way in it, or in a compared one: bricks of further threads count as time between bricks.";
+            text += " Other steps were under way in it, or in a compared one: bricks of further threads count as time"
+                    + " between bricks.";
         }
         return text;
     }
@@ -142,9 +149,9 @@ final class SlowStepText {
             case FEW_COMPARABLE_STEPS ->
                 String.format(
                         Locale.ROOT,
-                        "%d of %,d sampled steps have its size, and %d are needed",
+                        "%d of %s, and %d are needed",
                         step.typical().compared(),
-                        step.typical().sampled(),
+                        Plural.of(step.typical().sampled(), "sampled step has its size", "sampled steps have its size"),
                         SlowSteps.FEWEST);
             case SPANS_MISSING -> "spans of it are missing";
             case MIXED_WITH_OTHERS -> "other steps ran on virtual threads at the same time";

@@ -1088,7 +1088,7 @@ function graphSection(graph, nodes) {
   return section(
     "Critical path",
     note("One pass: " + duration(graph.total_ns) + " through " + plural(critical, "node", "nodes") + " of " + count(nodes.length + graph.left_out)
-      + (omitted > 0 ? "; " + count(omitted) + " nodes are not listed" : "")),
+      + (omitted > 0 ? "; " + plural(omitted, "node is", "nodes are") + " not listed" : "")),
     html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "Critical path, table" }, element),
   );
 }

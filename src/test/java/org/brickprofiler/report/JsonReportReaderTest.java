@@ -92,11 +92,11 @@ final class JsonReportReaderTest {
     void unknownKeysAreIgnoredAtEveryDepth() throws IOException {
         String unknown = "\"later\": {\"deep\": [[1, {\"count\": -1}], null, \"x\"]}";
         String json = """
-                {%1$s, "schema_version": "1.9", "environments": [{%1$s, "cpu": "c"}],
-                 "bricks": [{%1$s, "name": "RmsNorm", "count": 1,
-                             "latency": {%1$s, "buckets": [[3, 1]]}}],
-                 "categories": [{%1$s}], "tiles": [{%1$s, "level": "micro", "count": 2}]}
-                """.formatted(unknown);
+            {%1$s, "schema_version": "1.9", "environments": [{%1$s, "cpu": "c"}],
+             "bricks": [{%1$s, "name": "RmsNorm", "count": 1,
+                         "latency": {%1$s, "buckets": [[3, 1]]}}],
+             "categories": [{%1$s}], "tiles": [{%1$s, "level": "micro", "count": 2}]}
+            """.formatted(unknown);
 
         ProfileSnapshot read = JsonReport.fromJson(json);
 
@@ -111,9 +111,9 @@ final class JsonReportReaderTest {
     @Test
     void nullCountsAsMissing() throws IOException {
         ProfileSnapshot read = JsonReport.fromJson("""
-                {"l2_cache_hit_rate": null, "started_at": null, "environments": null,
-                 "bricks": [{"name": "a", "count": 1, "category": null, "latency": null}]}
-                """);
+            {"l2_cache_hit_rate": null, "started_at": null, "environments": null,
+             "bricks": [{"name": "a", "count": 1, "category": null, "latency": null}]}
+            """);
 
         assertThat(read.l2CacheHitRate()).isEmpty();
         assertThat(read.bricks().get(0).latency()).isEmpty();
@@ -122,8 +122,8 @@ final class JsonReportReaderTest {
     @Test
     void theOrderOfKeysDoesNotMatter() throws IOException {
         ProfileSnapshot read = JsonReport.fromJson("""
-                {"bricks": [{"count": 2, "name": "a"}], "threads": 4, "schema_version": "1.0"}
-                """);
+            {"bricks": [{"count": 2, "name": "a"}], "threads": 4, "schema_version": "1.0"}
+            """);
 
         assertThat(read.threads()).isEqualTo(4);
         assertThat(read.bricks()).hasSize(1);
@@ -170,26 +170,33 @@ final class JsonReportReaderTest {
                 "{\"bricks\": [null]} | brick null is not an object",
                 "{\"bricks\": [{}]} | a brick has no name",
                 "{\"bricks\": [{\"name\": 7}]} | name 7 is not a string",
-                "{\"bricks\": [{\"name\": \"a\", \"category\": \"Foo\"}]} | category \"Foo\" is none of Norm, Attention, FFN",
-                "{\"bricks\": [{\"name\": \"a\", \"bottleneck\": \"luck\"}]} | bottleneck \"luck\" is none of UNKNOWN, MEMORY",
+                "{\"bricks\": [{\"name\": \"a\", \"category\": \"Foo\"}]} | category \"Foo\" is none of Norm,"
+                        + " Attention, FFN",
+                "{\"bricks\": [{\"name\": \"a\", \"bottleneck\": \"luck\"}]} | bottleneck \"luck\" is none of UNKNOWN,"
+                        + " MEMORY",
                 "{\"bricks\": [{\"count\": -5}]} | count -5 is negative",
                 "{\"bricks\": [{\"count\": \"5\"}]} | count \"5\" is not a number",
                 "{\"bricks\": [{\"count\": 5.5}]} | count 5.5 is not a whole number",
-                "{\"bricks\": [{\"count\": 9223372036854775808}]} | count 9223372036854775808 is not a whole number of at most",
+                "{\"bricks\": [{\"count\": 9223372036854775808}]} | count 9223372036854775808 is not a whole number of"
+                        + " at most",
                 "{\"bricks\": [{\"count\": 1e999999999}]} | count 1e999999999 is not a whole number",
                 "{\"bricks\": [{\"count\": NaN}]} | NaN",
                 "{\"bricks\": [{\"min_us\": -0.5}]} | min_us -0.5 is negative",
                 "{\"bricks\": [{\"min_us\": 1e999}]} | min_us 1e999 is above",
                 "{\"bricks\": [{\"min_us\": \"x\"}]} | min_us \"x\" is not a number",
                 "{\"bricks\": [{\"latency\": 1}]} | latency 1 is not an object",
-                "{\"bricks\": [{\"latency\": {\"relative_error\": 0.01}}]} | relative_error 0.01 is that of other buckets",
-                "{\"bricks\": [{\"latency\": {\"buckets\": [[2240, 1]]}}]} | bucket number 2240 is not within 0 to 2239",
+                "{\"bricks\": [{\"latency\": {\"relative_error\": 0.01}}]} | relative_error 0.01 is that of other"
+                        + " buckets",
+                "{\"bricks\": [{\"latency\": {\"buckets\": [[2240, 1]]}}]} | bucket number 2240 is not within 0 to"
+                        + " 2239",
                 "{\"bricks\": [{\"latency\": {\"buckets\": [[1, -1]]}}]} | bucket count -1 is negative",
                 "{\"bricks\": [{\"latency\": {\"buckets\": [[1]]}}]} | a bucket has 1 numbers",
                 "{\"bricks\": [{\"latency\": {\"buckets\": [[1, 2, 3]]}}]} | a bucket has 3 numbers",
                 "{\"bricks\": [{\"latency\": {\"buckets\": [3]}}]} | bucket 3 is not an array",
-                "{\"bricks\": [{\"latency\": {\"buckets\": [[3, 1], [3, 2]]}}]} | bucket 3 occurs twice in a distribution",
-                "{\"bricks\": [{\"latency\": {\"buckets\": [[3, 9223372036854775807], [4, 1]]}}]} | more than 2^63 - 1 samples",
+                "{\"bricks\": [{\"latency\": {\"buckets\": [[3, 1], [3, 2]]}}]} | bucket 3 occurs twice in a"
+                        + " distribution",
+                "{\"bricks\": [{\"latency\": {\"buckets\": [[3, 9223372036854775807], [4, 1]]}}]} | more than 2^63 - 1"
+                        + " samples",
                 "{\"tiles\": [{\"level\": \"nano\"}]} | level \"nano\" is none of macro, midi, micro",
                 "{\"tiles\": [{\"count\": 1}]} | an entry of tiles has no level",
                 "{\"tiles\": [{\"slowest_row\": -2}]} | slowest_row -2 is not within -1 to 2147483647",
@@ -222,8 +229,8 @@ final class JsonReportReaderTest {
     @Test
     void numbersThatOtherProgramsRewroteAreRead() throws IOException {
         ProfileSnapshot read = JsonReport.fromJson("""
-                {"bricks": [{"name": "a", "count": 1.0, "total_ns": 1.5e3, "last_at_unix_ns": 1.767323057e+18}]}
-                """);
+            {"bricks": [{"name": "a", "count": 1.0, "total_ns": 1.5e3, "last_at_unix_ns": 1.767323057e+18}]}
+            """);
 
         assertThat(read.bricks().get(0).totalNs()).isEqualTo(1_500);
         assertThat(read.bricks().get(0).lastAtUnixNs()).isEqualTo(1_767_323_057_000_000_000L);
@@ -247,6 +254,18 @@ final class JsonReportReaderTest {
         json.setCharAt(json.length() - 1, ']');
 
         assertThat(JsonReport.fromJson(json.append('}').toString()).bricks()).hasSize(4_000);
+    }
+
+    @Spec("8.8")
+    @Test
+    void moreThanAMillionBricksAreRefused() {
+        String brick = "{\"name\": \"a\"},";
+        String json = "{\"bricks\": [], \"phases\": [{\"bricks\": [" + brick.repeat((1 << 20) + 1);
+
+        assertThatIOException()
+                .isThrownBy(() -> JsonReport.fromJson(json))
+                .withMessageContaining("line 1, column ")
+                .withMessageContaining("there are more than 1048576 bricks, those of phases included");
     }
 
     @Test

@@ -4,6 +4,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.internal.io.Sums;
 
 /**
@@ -71,9 +72,11 @@ public final class PhaseCheck {
     public Optional<String> fault() {
         return bricks.entrySet().stream()
                 .filter(brick -> brick.getValue().isExceeded())
-                .map(brick -> brick.getKey().get(1) + " has " + brick.getValue().countInPhases + " samples of "
-                        + brick.getValue().totalNsInPhases + " ns in its phases, and " + brick.getValue().count
-                        + " samples of " + brick.getValue().totalNs + " ns in all")
+                .map(brick ->
+                        brick.getKey().get(1) + " has " + Plural.of(brick.getValue().countInPhases, "sample") + " of "
+                                + brick.getValue().totalNsInPhases + " ns in its phases, and "
+                                + Plural.of(brick.getValue().count, "sample") + " of " + brick.getValue().totalNs
+                                + " ns in all")
                 .sorted()
                 .findFirst();
     }

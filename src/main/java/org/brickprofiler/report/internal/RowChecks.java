@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.request.Cause;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,9 @@ public final class RowChecks {
 
     /** The most samples that a profile can have: a sample each nanosecond of 104 days. */
     public static final long MOST_SAMPLES = 1L << 53;
+
+    /** The most bricks of a report, those of its phases included; each takes some hundreds of bytes of the heap. */
+    public static final int MOST_BRICKS = 1 << 20;
 
     /**
      * The extremes of a window that are known from its distribution have this relative error, which an average may
@@ -212,8 +216,8 @@ public final class RowChecks {
         boolean isBelow = average + errorNs(average) < shortest;
         boolean isAbove = longest > 0 && longest < LONGEST_BUCKET_NS && average > longest + errorNs((double) longest);
         if (isBelow || isAbove) {
-            throw input.error(what + " contradicts itself: " + sum + " " + row.whole(sum) + " of " + row.whole(count)
-                    + " samples is an average of " + Math.round(average) + " ns, "
+            throw input.error(what + " contradicts itself: " + sum + " " + row.whole(sum) + " of "
+                    + Plural.of(row.whole(count), "sample") + " is an average of " + Math.round(average) + " ns, "
                     + (isBelow ? "below " + min + " " + shortest : "above " + max + " " + longest));
         }
     }

@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.function.ToLongFunction;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestTimeline;
@@ -189,10 +190,9 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
         }
         boolean isPart = result.requests < result.finished;
         String base = isPart
-                ? "the " + HumanUnits.count(result.requests) + " requests that the profile keeps of "
+                ? "the " + Plural.of(result.requests, "request") + " that the profile keeps of "
                         + HumanUnits.count(result.finished) + " that finished"
-                : HumanUnits.count(result.requests)
-                        + (result.requests == 1 ? " request that finished" : " requests that finished");
+                : Plural.of(result.requests, "request") + " that finished";
         return HumanUnits.count(result.met) + " of " + base + " met " + describe() + ": "
                 + HumanUnits.percent(result.percent()) + " %, a goodput of "
                 + (result.spanNs == 0 ? "-" : HumanUnits.number(result.goodput())) + " requests/s"

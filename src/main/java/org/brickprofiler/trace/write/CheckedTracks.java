@@ -3,6 +3,7 @@ package org.brickprofiler.trace.write;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.Track;
@@ -123,7 +124,7 @@ final class CheckedTracks {
         List<String> labels = new ArrayList<>();
         info.rank().ifPresent(rank -> labels.add("rank " + rank + " of " + info.worldSize()));
         if (info.droppedSpans() > 0) {
-            labels.add(info.droppedSpans() + " spans dropped");
+            labels.add(Plural.of(info.droppedSpans(), "span") + " dropped");
         }
         info.slowSteps().ifPresent(steps -> labels.add("chosen steps only"));
         info.clockErrorNs().ifPresent(errorNs -> labels.add("device times within " + errorNs + " ns"));
