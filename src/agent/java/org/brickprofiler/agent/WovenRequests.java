@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecorder;
 import org.jspecify.annotations.Nullable;
@@ -451,33 +452,54 @@ final class WovenRequests {
         if (requests != null) {
             say(
                     lines,
+                    Plural.of(nested.get(), "request began", "requests began"),
                     nested,
-                    "requests began within another one of the same thread, and count as parts of it: name one"
-                            + " method for each request under request:");
+                    " within another one of the same thread, and "
+                            + (nested.get() == 1 ? "counts as a part" : "count as parts")
+                            + " of it: name one method for each request under request:");
             say(
                     lines,
+                    Plural.of(
+                            unknown.get(),
+                            "call changed nothing, since its object had not arrived as a request",
+                            "calls changed nothing, since their objects had not arrived as requests"),
                     unknown,
-                    "calls changed nothing, since their objects had not arrived as requests, or had finished");
+                    ", or had finished");
             say(
                     lines,
+                    Plural.of(
+                            repeated.get(),
+                            "object arrived again before it had finished, and its earlier request was",
+                            "objects arrived again before they had finished, and their earlier requests were"),
                     repeated,
-                    "objects arrived again before they had finished, and their earlier requests were given up");
+                    " given up");
             say(
                     lines,
+                    Plural.of(forgotten.get(), "request was", "requests were"),
                     forgotten,
-                    "requests were given up without a finish: finished: misses a way in which a request ends");
-            say(lines, cut, "requests were under way at the end of the warm-up or at a reset, and do not count");
+                    " given up without a finish: finished: misses a way in which a request ends");
             say(
                     lines,
-                    new AtomicLong(requests.stats().counts().ignoredCalls()),
-                    "calls for requests changed nothing, or less than they asked for; the first of each kind is logged");
+                    Plural.of(cut.get(), "request was", "requests were"),
+                    cut,
+                    " under way at the end of the warm-up or at a reset, and " + (cut.get() == 1 ? "does" : "do")
+                            + " not count");
+            long ignored = requests.stats().counts().ignoredCalls();
+            say(
+                    lines,
+                    Plural.of(
+                            ignored,
+                            "call for requests changed nothing, or less than it asked for",
+                            "calls for requests changed nothing, or less than they asked for"),
+                    new AtomicLong(ignored),
+                    "; the first of each kind is logged");
         }
         return lines;
     }
 
-    private static void say(List<String> lines, AtomicLong number, String text) {
+    private static void say(List<String> lines, String counted, AtomicLong number, String text) {
         if (number.get() > 0) {
-            lines.add(number + " " + text);
+            lines.add(counted + text);
         }
     }
 }

@@ -17,6 +17,7 @@ import org.brickprofiler.RunIdentity;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.ExportLoss;
 import org.brickprofiler.internal.io.FolderLock;
+import org.brickprofiler.internal.io.Plural;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -130,8 +131,8 @@ final class WindowFiles {
             lose(window, e);
             if (failed++ == 0) {
                 LOG.warn(
-                        "a window of the profile cannot be written, and is part of the next; further failures are counted in"
-                                + " the files: {}",
+                        "a window of the profile cannot be written, and is part of the next; further failures are"
+                                + " counted in the files: {}",
                         e.getMessage());
             }
             return false;
@@ -283,9 +284,9 @@ final class WindowFiles {
     void close() {
         if (lost != null) {
             LOG.error(
-                    "the export of windows ends, and its last windows are in no file: {} windows with {} samples of {} ns; {}: {}",
-                    lost.windows(),
-                    lost.samples(),
+                    "the export of windows ends, and its last windows are in no file: {} with {} of {} ns; {}: {}",
+                    Plural.of(lost.windows(), "window"),
+                    Plural.of(lost.samples(), "sample"),
                     lost.totalNs(),
                     recorded ? folder + "/" + ExportLoss.FILE + " records it" : "no file records it",
                     lost.reason());

@@ -3,6 +3,7 @@ package org.brickprofiler.graph;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.brickprofiler.internal.io.Plural;
 
 /**
  * The longest path through an execution graph, and the slack of every node: the critical path method (Kelley and
@@ -265,7 +266,7 @@ public final class CriticalPath {
     private int checked(int node) {
         if (node < 0 || node >= slackNs.length) {
             throw new IllegalArgumentException(
-                    "node " + node + " does not exist: there are " + slackNs.length + " nodes");
+                    "node " + node + " does not exist, in a graph of " + Plural.of(slackNs.length, "node"));
         }
         return node;
     }

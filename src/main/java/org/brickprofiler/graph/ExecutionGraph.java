@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import org.brickprofiler.internal.io.Checks;
+import org.brickprofiler.internal.io.Plural;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
@@ -574,7 +575,8 @@ public final class ExecutionGraph {
     /** Refuses an id that no node has. */
     private void require(int id) {
         if (id < 0 || id >= nodes.size()) {
-            throw new IllegalArgumentException("node " + id + " does not exist: there are " + nodes.size() + " nodes");
+            throw new IllegalArgumentException(
+                    "node " + id + " does not exist, in a graph of " + Plural.of(nodes.size(), "node"));
         }
     }
 

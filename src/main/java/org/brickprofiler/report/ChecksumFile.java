@@ -188,8 +188,8 @@ public final class ChecksumFile {
             }
             int expected = options.samplesOf(entry.elements());
             if (entry.samples().size() != expected) {
-                throw input.error("found " + Plural.of(entry.samples().size(), "sample") + " of " + entry.elements()
-                        + " elements, expected " + expected + " by the first line");
+                throw input.error("found " + Plural.of(entry.samples().size(), "sample") + " of "
+                        + Plural.of(entry.elements(), "element") + ", expected " + expected + " by the first line");
             }
             entries.add(entry);
         }

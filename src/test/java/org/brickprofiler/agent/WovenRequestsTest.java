@@ -239,11 +239,11 @@ class WovenRequestsTest {
         requests.endRequest(Outcome.COMPLETED, requests.startRequest(1, "there"));
         assertThat(requests.summary())
                 .containsExactly(
-                        "1 requests began within another one of the same thread, and count as parts of it: name one"
+                        "1 request began within another one of the same thread, and counts as a part of it: name one"
                                 + " method for each request under request:",
                         "2 calls changed nothing, since their objects had not arrived as requests, or had finished",
-                        "1 objects arrived again before they had finished, and their earlier requests were given up",
-                        "1 requests were given up without a finish: finished: misses a way in which a request ends");
+                        "1 object arrived again before it had finished, and its earlier request was given up",
+                        "1 request was given up without a finish: finished: misses a way in which a request ends");
 
         requests.discard();
         profiler.reset();
@@ -316,18 +316,50 @@ class WovenRequestsTest {
             delimiter = '|',
             value = {
                 "request:\\n  IN.serve\\n | there is no step:, so no step would work on a request",
-                "STEPrequests:\\n  finished:\\n    IN.cancel\\n    request: request\\n | arrived: is missing under requests:",
-                "STEPrequests:\\n  arrived:\\n    IN.submit\\n    request: request\\n | inStep: is missing under requests:",
-                "STEPrequests:\\n  arrived:\\n    IN.submit\\n    request: request\\n  inStep:\\n    IN.add\\n    request: request\\n"
-                        + "    prompt: promptTokens\\n | finished: is missing under requests:",
-                "STEPrequests:\\n  arrived:\\n    IN.submit\\n    request: request\\n  inStep:\\n    IN.add\\n    request: request\\n"
-                        + "    prompt: promptTokens\\n  finished:\\n    IN.cancel\\n    request: request\\n"
+                "STEPrequests:\\n"
+                        + "  finished:\\n"
+                        + "    IN.cancel\\n"
+                        + "    request: request\\n"
+                        + " | arrived: is missing under requests:",
+                "STEPrequests:\\n"
+                        + "  arrived:\\n"
+                        + "    IN.submit\\n"
+                        + "    request: request\\n"
+                        + " | inStep: is missing under requests:",
+                "STEPrequests:\\n"
+                        + "  arrived:\\n"
+                        + "    IN.submit\\n"
+                        + "    request: request\\n"
+                        + "  inStep:\\n"
+                        + "    IN.add\\n"
+                        + "    request: request\\n"
+                        + "    prompt: promptTokens\\n"
+                        + " | finished: is missing under requests:",
+                "STEPrequests:\\n"
+                        + "  arrived:\\n"
+                        + "    IN.submit\\n"
+                        + "    request: request\\n"
+                        + "  inStep:\\n"
+                        + "    IN.add\\n"
+                        + "    request: request\\n"
+                        + "    prompt: promptTokens\\n"
+                        + "  finished:\\n"
+                        + "    IN.cancel\\n"
+                        + "    request: request\\n"
                         + " | neither prompt: of arrived nor gives: of inStep is written",
                 "STEPrequests:\\n  arrived:\\n    IN.submit\\n | request: is missing",
-                "STEPrequests:\\n  arrived:\\n    IN.submit\\n    request: result\\n | 'result' is known only when the method returns",
+                "STEPrequests:\\n"
+                        + "  arrived:\\n"
+                        + "    IN.submit\\n"
+                        + "    request: result\\n"
+                        + " | 'result' is known only when the method returns",
                 "STEPrequests:\\n  arrived:\\n    IN.submit\\n    request: 5\\n | '5' is not an object",
                 "STEPrequests:\\n  inStep:\\n    IN.add\\n    request: request\\n | prompt: is missing",
-                "STEPrequest:\\n  IN.serve\\n  outcome: reason\\n  outcomes: {STOP: DONE}\\n | there is no outcome 'DONE'; the closest",
+                "STEPrequest:\\n"
+                        + "  IN.serve\\n"
+                        + "  outcome: reason\\n"
+                        + "  outcomes: {STOP: DONE}\\n"
+                        + " | there is no outcome 'DONE'; the closest",
                 "STEPrequest:\\n  IN.serve\\n  outcomes: {STOP: FAILED}\\n | outcomes: needs outcome:"
             })
     void refusesRulesThatCannotWork(String rules, String message) {

@@ -38,42 +38,42 @@ class DemoTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            --layers 0                | layers 0 is not within 1 to 1048576
-            --dim 10 --heads 4        | dim 10 is not divisible by heads 4
-            --heads 8 --kv-heads 3    | heads 8 is not divisible by kv-heads 3
-            --tokens 0                | tokens 0 is not within 1 to 1048576
-            --seconds 0               | seconds 0.0 is not above 0 and up to 1000000
-            --seconds NaN             | seconds NaN is not above 0
-            --tokens -5               | tokens -5 is not within 1 to 1048576
-            --warmup -1               | warmup -1 is not within 0 to 1048576
-            --threads 0               | threads 0 is not within 1 to 256
-            --threads 1000            | threads 1000 is not within 1 to 256
-            --temperature -1          | temperature -1.0 is not 0 or more
-            --top-p 0                 | top-p 0.0 is not above 0 and up to 1
-            --layers 1000000          | too much for a heap of
-            --layers x                | Invalid value for option '--layers'
-            --sync-mode sometimes     | Invalid value for option '--sync-mode'
-            --no-such-option          | Unknown option: '--no-such-option'
-            --rate 2                  | --requests, --rate, --slots and --chunk need --serve
-            --serve --rate 0          | rate 0.0 is not above 0 and up to 1000000
-            --serve --slots 0         | slots 0 is not within 1 to 256
-            --serve --chunk 0         | chunk 0 is not within 1 to 1048576
-            --serve --requests -1     | requests -1 is not within 1 to 100000
-            --serve --device cuda     | --serve excludes --device, --tokens, --seconds
-            --serve --jfr out.jfr     | --serve excludes --device, --tokens, --seconds
-            --serve --check-roof      | --serve excludes --device, --tokens, --seconds
-            --serve --calibrate       | --serve excludes --device, --tokens, --seconds
-            stray                     | Unmatched argument
-            --trace trace.txt         | .pftrace, .perfetto-trace, .json or .json.gz, not trace.txt
-            --perturb RmsNorm         | 'RmsNorm' is not LAYER:BRICK
-            --perturb 0:norm          | there is no brick 'norm'
-            --perturb 99:RmsNorm      | there is no layer 99
-            --waste RmsNorm           | waste 'RmsNorm' is not BRICK=PERCENT
-            --waste norm=5            | there is no brick 'norm'
-            --waste SpMV=5            | a pass has no brick SpMV
-            --graph missing/a.dot     | does not exist
-            --checksums missing/a     | does not exist
-            """)
+        --layers 0                | layers 0 is not within 1 to 1048576
+        --dim 10 --heads 4        | dim 10 is not divisible by heads 4
+        --heads 8 --kv-heads 3    | heads 8 is not divisible by kv-heads 3
+        --tokens 0                | tokens 0 is not within 1 to 1048576
+        --seconds 0               | seconds 0.0 is not above 0 and up to 1000000
+        --seconds NaN             | seconds NaN is not above 0
+        --tokens -5               | tokens -5 is not within 1 to 1048576
+        --warmup -1               | warmup -1 is not within 0 to 1048576
+        --threads 0               | threads 0 is not within 1 to 256
+        --threads 1000            | threads 1000 is not within 1 to 256
+        --temperature -1          | temperature -1.0 is not 0 or more
+        --top-p 0                 | top-p 0.0 is not above 0 and up to 1
+        --layers 1000000          | too much for a heap of
+        --layers x                | Invalid value for option '--layers'
+        --sync-mode sometimes     | Invalid value for option '--sync-mode'
+        --no-such-option          | Unknown option: '--no-such-option'
+        --rate 2                  | --requests, --rate, --slots and --chunk need --serve
+        --serve --rate 0          | rate 0.0 is not above 0 and up to 1000000
+        --serve --slots 0         | slots 0 is not within 1 to 256
+        --serve --chunk 0         | chunk 0 is not within 1 to 1048576
+        --serve --requests -1     | requests -1 is not within 1 to 100000
+        --serve --device cuda     | --serve excludes --device, --tokens, --seconds
+        --serve --jfr out.jfr     | --serve excludes --device, --tokens, --seconds
+        --serve --check-roof      | --serve excludes --device, --tokens, --seconds
+        --serve --calibrate       | --serve excludes --device, --tokens, --seconds
+        stray                     | Unmatched argument
+        --trace trace.txt         | .pftrace, .perfetto-trace, .json or .json.gz, not trace.txt
+        --perturb RmsNorm         | 'RmsNorm' is not LAYER:BRICK
+        --perturb 0:norm          | there is no brick 'norm'
+        --perturb 99:RmsNorm      | there is no layer 99
+        --waste RmsNorm           | waste 'RmsNorm' is not BRICK=PERCENT
+        --waste norm=5            | there is no brick 'norm'
+        --waste SpMV=5            | a pass has no brick SpMV
+        --graph missing/a.dot     | does not exist
+        --checksums missing/a     | does not exist
+        """)
     void tellsBadInputInOneLine(String arguments, String reason) {
         int exitCode = run(arguments);
 
@@ -222,7 +222,7 @@ class DemoTest {
 
         assertThat(exitCode).isZero();
         assertThat(out.toString())
-                .contains("1 tokens in ")
+                .contains("1 token in ")
                 .contains("Ended by the time limit of 0.000001 s, before 1500 tokens; --tokens N alone sets");
     }
 

@@ -344,7 +344,7 @@ final class WindowExportTest {
                 .output();
 
         assertThat(output)
-                .contains("its last windows are in no file: 1 windows with 1 samples of 100 ns; no file records it");
+                .contains("its last windows are in no file: 1 window with 1 sample of 100 ns; no file records it");
         assertThat(file).hasContent("x");
     }
 

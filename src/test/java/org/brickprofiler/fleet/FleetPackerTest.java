@@ -293,10 +293,10 @@ final class FleetPackerTest {
                 Path path = pack.resolve(file.path());
                 Path copy = folder.resolve("copy.parquet");
                 Files.move(path, copy);
-                engine.execute(
-                        "COPY (SELECT COLUMNS(lambda c: c NOT IN ('unresolved', 'dropped', 'pending') AND (c <> 'wall_ns' OR '"
-                                + file.table() + "' <> 'step_window')) FROM read_parquet('" + copy + "')) TO '" + path
-                                + "' (FORMAT parquet)");
+                engine.execute("COPY (SELECT COLUMNS(lambda c: c NOT IN ('unresolved', 'dropped', 'pending') AND (c <>"
+                        + " 'wall_ns' OR '"
+                        + file.table() + "' <> 'step_window')) FROM read_parquet('" + copy + "')) TO '" + path
+                        + "' (FORMAT parquet)");
                 Files.delete(copy);
                 earlier.add(FleetPack.entry(pack, file.table(), path, file.rows()));
             }
@@ -384,17 +384,16 @@ final class FleetPackerTest {
     void streamsHaveTheIdentityOfTheirDevice() throws IOException {
         Path file = windows.write(WindowFiles.of("r1", 0, 2, 0).build(), 100);
         Files.writeString(file, Files.readString(file).replaceFirst("\\}\\s*$", """
-                , "streams": [
-                  {"stream": "copies", "device": "GPU", "device_index": 0, "device_uuid": "GPU-1",
-                   "pci_address": "0000:17:00.0", "samples": 3, "busy_ns": 20, "idle_ns": 4},
-                  {"stream": "decode", "device": "GPU", "device_index": 0, "samples": 1, "busy_ns": 2, "idle_ns": 0}]}
-                """));
+            , "streams": [
+              {"stream": "copies", "device": "GPU", "device_index": 0, "device_uuid": "GPU-1",
+               "pci_address": "0000:17:00.0", "samples": 3, "busy_ns": 20, "idle_ns": 4},
+              {"stream": "decode", "device": "GPU", "device_index": 0, "samples": 1, "busy_ns": 2, "idle_ns": 0}]}
+            """));
 
         pack();
 
-        assertThat(
-                        ask(
-                                "SELECT stream, device_uuid, pci_address, bricks, busy_ns, idle_ns FROM device_window ORDER BY 1"))
+        assertThat(ask("SELECT stream, device_uuid, pci_address, bricks, busy_ns, idle_ns FROM device_window"
+                        + " ORDER BY 1"))
                 .containsExactly(
                         List.of("copies", "GPU-1", "0000:17:00.0", 3L, 20L, 4L),
                         Arrays.asList("decode", null, null, 1L, 2L, 0L));
@@ -670,8 +669,8 @@ final class FleetPackerTest {
             assertThat(problem.rank()).isEqualTo(1);
             assertThat(problem.leftOut()).isEqualTo(2);
             assertThat(problem.reason())
-                    .isEqualTo(
-                            "2 windows of the rank, of which 120 samples of 5000 ns are known, are in no file: no space left");
+                    .isEqualTo("2 windows of the rank, of which 120 samples of 5000 ns are known, are in no file: no"
+                            + " space left");
         });
         Files.writeString(rank1.resolve(ExportLoss.FILE), "windows=-2\n");
         assertThat(new FleetPacker(pack, null, OPTIONS, (bytes, total) -> {})
@@ -919,7 +918,7 @@ final class FleetPackerTest {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(this::pack)
-                .withMessage("no model is that of most files; --model selects one: m1 (1 files), m2 (1 files)");
+                .withMessage("no model is that of most files; --model selects one: m1 (1 file), m2 (1 file)");
         assertThat(pack("m2").manifest().problems())
                 .extracting(PackProblem::kind)
                 .containsExactly(Kind.OTHER_MODEL);

@@ -176,7 +176,7 @@ final class CriticalPathTest {
         assertThat(path.nodes()).containsExactly(first).isUnmodifiable();
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> path.slackNs(1))
-                .withMessage("node 1 does not exist: there are 1 nodes");
+                .withMessage("node 1 does not exist, in a graph of 1 node");
     }
 
     @Test

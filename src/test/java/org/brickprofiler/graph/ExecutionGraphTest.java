@@ -62,7 +62,7 @@ class ExecutionGraphTest {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> graph.node(1))
-                .withMessage("node 1 does not exist: there are 1 nodes");
+                .withMessage("node 1 does not exist, in a graph of 1 node");
         assertThatIllegalArgumentException().isThrownBy(() -> graph.node(-1));
         assertThatIllegalArgumentException().isThrownBy(() -> graph.outgoing(1));
         assertThatIllegalArgumentException().isThrownBy(() -> graph.incoming(1));

@@ -112,10 +112,10 @@ final class ChecksumFileTest {
     @Test
     void ignoresKeysItDoesNotKnowAndTakesDefaultsForThoseThatAreMissing() throws IOException {
         ChecksumLog log = read("""
-                {"kind":"brick-checksums","made_by":{"x":[1,2]},"schema_version":"1.9"}
+            {"kind":"brick-checksums","made_by":{"x":[1,2]},"schema_version":"1.9"}
 
-                {"hash":"0xab","colour":[{}],"name":"a","elapsed_ns":null}
-                """);
+            {"hash":"0xab","colour":[{}],"name":"a","elapsed_ns":null}
+            """);
 
         assertThat(log.options()).isEqualTo(ChecksumOptions.DEFAULT);
         assertThat(log.list())
@@ -133,7 +133,8 @@ final class ChecksumFileTest {
                 "{\"bricks\":[]} | this is no file of checksums",
                 "{\"kind\":\"other\"} | line 1, column 9: kind \"other\" is not \"brick-checksums\"",
                 "{\"kind\":\"brick-checksums\",\"schema_version\":\"2.0\"} | schema_version \"2.0\" is too new",
-                "{\"kind\":\"brick-checksums\",\"schema_version\":\"x\"} | schema_version \"x\" is not a version such as 1.0",
+                "{\"kind\":\"brick-checksums\",\"schema_version\":\"x\"} | schema_version \"x\" is not a version such"
+                        + " as 1.0",
                 "{\"kind\":\"brick-checksums\",\"scope\":\"half\"} | scope \"half\" is none of first_64, whole",
                 "{\"kind\":\"brick-checksums\",\"samples\":1025} | samples 1025 is not within 0 to 1024",
                 "{\"kind\":\"brick-checksums\",\"capacity\":0} | capacity 0 is not within 1 to 2147483647",
@@ -164,9 +165,10 @@ final class ChecksumFileTest {
                 "{\"position\":3000000000} | position 3000000000 is not within",
                 "{\"elements\":1.5} | elements 1.5 is not a whole number",
                 "{\"elapsed_ns\":-7} | elapsed_ns -7 is negative",
-                "{\"name\":\"a\",\"hash\":\"0x1\",\"nans\":3} | line 3, column 34: an entry is wrong: 3 nans and 0 infinities",
+                "{\"name\":\"a\",\"hash\":\"0x1\",\"nans\":3} | line 3, column 34: an entry is wrong: 3 nans and 0"
+                        + " infinities",
                 "{\"name\":\"a\",\"hash\":\"0x1\",\"elements\":1,\"samples\":[1]}"
-                        + " | found 1 samples of 1 elements, expected 0 by the first line",
+                        + " | found 1 sample of 1 element, expected 0 by the first line",
                 "{\"samples\":[1e39]} | sample 1e39 is too large for a float",
                 "{\"samples\":[\"inf\"]} | sample \"inf\" is neither a number nor NaN, Infinity or -Infinity",
                 "{\"samples\":[true]} | sample true is not a string",

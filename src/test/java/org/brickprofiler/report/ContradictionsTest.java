@@ -54,8 +54,8 @@ final class ContradictionsTest {
         "total_ns": 0, "bricks": [{"name": "a", "total_ns": 5}] | total_ns is 0, and its bricks sum to 5
         "bricks": [{"name": "a", "category": "FFN", "count": 5}], "categories": [{"name": "FFN", "count": 4}] | count of the category FFN is 4, and its bricks sum to 5
         "bricks": [{"name": "a", "category": "FFN"}], "categories": [{"total_ns": 4, "name": "Norm"}] | total_ns of the category Norm is 4, and its bricks sum to 0
-        "bricks": [{"name": "a", "count": 1}], "phases": [{"phase": "decode", "bricks": [{"name": "a", "count": 2}]}] | a has 2 samples of 0 ns in its phases, and 1 samples of 0 ns in all
-        "bricks": [], "tiles": [{"level": "midi", "count": 1, "total_ns": 9, "min_ns": 20}] | tile level contradicts itself: total_ns 9 of 1 samples is an average of 9 ns, below min_ns 20
+        "bricks": [{"name": "a", "count": 1}], "phases": [{"phase": "decode", "bricks": [{"name": "a", "count": 2}]}] | a has 2 samples of 0 ns in its phases, and 1 sample of 0 ns in all
+        "bricks": [], "tiles": [{"level": "midi", "count": 1, "total_ns": 9, "min_ns": 20}] | tile level contradicts itself: total_ns 9 of 1 sample is an average of 9 ns, below min_ns 20
         "bricks": [], "streams": [{"stream": "s", "gaps": 3, "idle_ns": 5, "shortest_gap_ns": 2}] | shortest_gap_ns is 2, and idle_ns is 5
         "bricks": [], "requests": {"arrived": 3, "completed": 2, "duration": {"buckets": [[5, 3]]}} | 2 finished, and the distribution duration has 3
         "bricks": [], "requests": {"prompt_tokens": 3, "cached_tokens": 4} | cached_tokens is 4, and prompt_tokens is 3
