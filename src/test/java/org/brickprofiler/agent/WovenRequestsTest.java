@@ -251,7 +251,7 @@ class WovenRequestsTest {
         requests.inStep(7, 0, 1);
         assertThat(requests.summary())
                 .containsExactly(
-                        "65537 requests were under way at the end of the warm-up or at a reset, and do not count");
+                        "65,537 requests were under way at the end of the warm-up or at a reset, and do not count");
         assertThat(recorder.stats().counts().ignoredCalls()).isZero();
     }
 

@@ -223,7 +223,7 @@ class DemoTest {
         assertThat(exitCode).isZero();
         assertThat(out.toString())
                 .contains("1 token in ")
-                .contains("Ended by the time limit of 0.000001 s, before 1500 tokens; --tokens N alone sets");
+                .contains("Ended by the time limit of 0.000001 s, before 1,500 tokens; --tokens N alone sets");
     }
 
     @Test
