@@ -49,37 +49,25 @@ abstract class EventCollector implements Closeable {
     private boolean isOpenArray;
     private boolean isDamaged;
 
-    /**
-     * A slice of the host that is a launch or that names the launches inside it, from its begin to its end. Immutable.
-     *
-     * @param row number of its row
-     * @param kind the kind of site, a number that the view defines
-     * @param correlation the correlation that joins it with its kernels; {@link TraceEvent#NONE} if there is none
-     */
-    record Site(int row, long startNs, long offset, int kind, long correlation) {
-        Site withCorrelation(long known) {
-            return new Site(row, startNs, offset, kind, known);
-        }
+    /** A slice that matters from its begin to its end, whether or not it counts. */
+    interface Site {
+        /**
+         * Receives the end of the slice.
+         *
+         * @param endNs when it ended, not before its begin
+         * @param correlation the correlation that the end states; {@link TraceEvent#NONE} if it states none
+         * @throws IOException when the temporary file cannot be written
+         */
+        void ends(long endNs, long correlation) throws IOException;
     }
 
     /** The state of a slice from its begin to its end. */
-    static final class Slice {
-        final int row;
+    abstract static class Slice {
         final long startNs;
         final long offset;
-        final long deviceNs;
-        int name;
-        long amount;
-        long detail;
 
-        /**
-         * Decides again, with the arguments of the end, which brick a profile counts the slice as; null if no rule has
-         * arguments.
-         */
-        ProfileBuilder.@Nullable Begin begin;
-
-        /** The reason for which the slice is ignored, or null. */
-        final @Nullable Reason ignoredAs;
+        /** The executions that it stands for. */
+        final TraceEvent.Sum sum;
 
         /** A hash that distinguishes its name from that of its end; 0 if it has none. */
         private long nameHash;
@@ -87,51 +75,49 @@ abstract class EventCollector implements Closeable {
         /** The site of the slice; null if it is none. */
         private @Nullable Site site;
 
-        /** The executions that it stands for. */
-        private final TraceEvent.Sum sum;
-
-        private boolean isDropped;
-
         /** The phase that the slices within it have unless they state another one. */
         private Span.Phase phase = Span.Phase.NONE;
 
-        Slice(TraceEvent event, int row, int name, long amount, long deviceNs, long detail) {
-            this.row = row;
+        Slice(TraceEvent event) {
             this.startNs = event.startNs;
             this.offset = event.offset;
-            this.name = name;
-            this.amount = amount;
-            this.deviceNs = deviceNs;
-            this.detail = detail;
-            this.ignoredAs = null;
             this.sum = event.sum;
         }
+
+        /** Receives the separate end event of the slice, whose arguments belong to the slice, too. */
+        abstract void endedBy(TraceEvent end);
 
         /**
-         * Creates a slice that is ignored, or dropped if there is no reason to ignore it; it is kept only until its
-         * end.
+         * Keeps the slice, which is complete.
+         *
+         * @throws IOException when the temporary file cannot be written
          */
-        private Slice(TraceEvent event, @Nullable Reason ignoredAs) {
-            this.row = 0;
-            this.startNs = event.startNs;
-            this.offset = event.offset;
-            this.name = 0;
-            this.amount = 0;
-            this.deviceNs = 0;
-            this.detail = 0;
+        abstract void keep(long endNs) throws IOException;
+    }
+
+    /** A slice that is not kept, until its end. */
+    private static final class Unkept extends Slice {
+
+        /** The reason for which the slice is ignored; null if its begin was dropped. */
+        private final @Nullable Reason ignoredAs;
+
+        Unkept(TraceEvent event, @Nullable Reason ignoredAs) {
+            super(event);
             this.ignoredAs = ignoredAs;
-            this.isDropped = ignoredAs == null;
-            this.sum = event.sum;
         }
 
-        /** Returns the executions that it stands for. */
-        TraceEvent.Sum sum() {
-            return sum;
-        }
-
-        /** Returns whether its begin was dropped. */
         boolean isDropped() {
-            return isDropped;
+            return ignoredAs == null;
+        }
+
+        @Override
+        void endedBy(TraceEvent end) {
+            // Its arguments do not matter.
+        }
+
+        @Override
+        void keep(long endNs) {
+            // It is not kept.
         }
     }
 
@@ -258,19 +244,12 @@ abstract class EventCollector implements Closeable {
     abstract @Nullable Reason ignores(TraceEvent event) throws IOException;
 
     /**
-     * Returns the site that a slice is, whether or not the slice counts; null if the slice is no site. Called before
+     * Returns the site that a slice is, whether or not the slice counts; null if its end does not matter. Called before
      * {@link #beginSlice}, for a slice that starts at a valid time.
      *
      * @throws TraceFormatException when a limit is reached
      */
     abstract @Nullable Site site(TraceEvent event) throws TraceFormatException;
-
-    /**
-     * Receives a complete slice with a site.
-     *
-     * @throws IOException when the temporary file cannot be written
-     */
-    abstract void addSite(Site site, long endNs) throws IOException;
 
     /**
      * Receives the begin of a slice, at a valid time.
@@ -281,15 +260,8 @@ abstract class EventCollector implements Closeable {
      */
     abstract @Nullable Slice beginSlice(TraceEvent event) throws IOException;
 
-    /** Ends a slice by a separate end event. The arguments of the end event belong to the slice, too. */
-    abstract void endSlice(Slice slice, TraceEvent event);
-
-    /**
-     * Receives a complete slice.
-     *
-     * @throws IOException when the temporary file cannot be written
-     */
-    abstract void addSlice(Slice slice, long endNs) throws IOException;
+    /** Receives the separate end event of any slice. */
+    abstract void addEnd(TraceEvent event);
 
     /**
      * Receives an instant, a counter, a flow or metadata. Its time may be missing.
@@ -496,7 +468,7 @@ abstract class EventCollector implements Closeable {
                 addSiteOf(event, endNs);
                 Slice slice = beginSlice(event);
                 if (slice != null) {
-                    addSlice(slice, endNs);
+                    slice.keep(endNs);
                 }
             }
         }
@@ -505,7 +477,7 @@ abstract class EventCollector implements Closeable {
     private void addSiteOf(TraceEvent event, long endNs) throws IOException {
         Site site = endNs >= event.startNs ? site(event) : null;
         if (site != null) {
-            addSite(site, endNs);
+            site.ends(endNs, event.correlation);
         }
     }
 
@@ -517,7 +489,7 @@ abstract class EventCollector implements Closeable {
         Site site = isTime ? site(event) : null;
         Slice slice = isTime && ignoredAs == null ? beginSlice(event) : null;
         if (slice == null) {
-            slice = new Slice(event, ignoredAs);
+            slice = new Unkept(event, ignoredAs);
         }
         slice.site = site;
         slice.phase = event.spanPhase;
@@ -585,21 +557,24 @@ abstract class EventCollector implements Closeable {
         if (slice.nameHash != 0 && !event.name.isEmpty() && slice.nameHash != TraceNames.hash(event.name)) {
             omissions.fault(Reason.END_OF_ANOTHER_NAME, event.offset);
         }
-        endSlice(slice, event);
+        addEnd(event);
+        slice.endedBy(event);
         Site site = slice.site;
         if (site != null && event.startNs >= slice.startNs) {
-            addSite(event.correlation < 0 ? site : site.withCorrelation(event.correlation), event.startNs);
+            site.ends(event.startNs, event.correlation);
         }
-        if (slice.ignoredAs != null) {
-            omissions.add(slice.ignoredAs);
-        } else if (!slice.isDropped && isInOrder(slice.startNs, event.startNs, slice.offset)) {
-            addSlice(slice, event.startNs);
+        if (!(slice instanceof Unkept unkept)) {
+            if (isInOrder(slice.startNs, event.startNs, slice.offset)) {
+                slice.keep(event.startNs);
+            }
+        } else if (unkept.ignoredAs != null) {
+            omissions.add(unkept.ignoredAs);
         }
     }
 
     private void withoutEnd(Slice slice) {
         openSlices--;
-        if (!slice.isDropped) {
+        if (!(slice instanceof Unkept unkept) || !unkept.isDropped()) {
             omissions.fault(Reason.BEGIN_WITHOUT_END, slice.offset);
         }
     }

@@ -8,16 +8,17 @@ import java.util.Comparator;
  * @param startNs when it began, on the trace's clock
  * @param endNs when it ended, not before
  * @param offset its place in the trace; no two executions have the same
- * @param amount the bytes that it moved, {@link TraceEvent#NONE} if they are unknown; for a brick in a trace of this
- *     library, its elements
+ * @param amount its elements if its marks are {@link #withElements}, otherwise its bytes; see {@link #elements} and
+ *     {@link #bytes}
  * @param row number of its row
  * @param kernel number of its kernel
  * @param detail further data of its store
  * @param marks the number of its {@link OperatorWork} in the low 32 bits; the number of its step and the flags of its
- *     launch in the high 32 bits; see {@link #work}, {@link #step} and {@link #isIn}
+ *     launch and its amount in the high 32 bits; see {@link #work}, {@link #step}, {@link #isIn} and {@link #elements}
  */
 record Execution(long startNs, long endNs, long offset, long amount, int row, int kernel, long detail, long marks) {
 
+    private static final long HAS_ELEMENTS = 1L << 63;
     private static final long HAS_LAUNCH = 1L << 62;
     private static final long IS_SKIPPED = 1L << 61;
     private static final int STEP_BITS = 29;
@@ -41,10 +42,6 @@ record Execution(long startNs, long endNs, long offset, long amount, int row, in
                 event.deviceNs());
     }
 
-    Execution(EventCollector.Slice slice, long endNs) {
-        this(slice.startNs, endNs, slice.offset, slice.amount, slice.row, slice.name, slice.detail, slice.deviceNs);
-    }
-
     long elapsedNs() {
         return endNs - startNs;
     }
@@ -61,6 +58,11 @@ record Execution(long startNs, long endNs, long offset, long amount, int row, in
      */
     static long marksOf(int step, boolean isSkipped) {
         return marksOf(step) | HAS_LAUNCH | (isSkipped ? IS_SKIPPED : 0);
+    }
+
+    /** Returns the same marks of an event whose amount is its elements. */
+    static long withElements(long marks) {
+        return marks | HAS_ELEMENTS;
     }
 
     /** Returns whether two marks have the same flags of a launch. */
@@ -81,6 +83,16 @@ record Execution(long startNs, long endNs, long offset, long amount, int row, in
      */
     boolean isIn(long firstKeptNs) {
         return hasLaunch() ? (marks & IS_SKIPPED) == 0 : startNs >= firstKeptNs;
+    }
+
+    /** Returns its elements; 0 if none are known. */
+    long elements() {
+        return (marks & HAS_ELEMENTS) != 0 ? amount : 0;
+    }
+
+    /** Returns the bytes that it moved; {@link TraceEvent#NONE} if they are unknown. */
+    long bytes() {
+        return (marks & HAS_ELEMENTS) != 0 ? TraceEvent.NONE : amount;
     }
 
     /** Returns the number of its {@link OperatorWork}. */

@@ -385,13 +385,19 @@ final class LaunchSites implements Closeable {
         return scopes.get(SCOPE - number);
     }
 
-    /** Adds a complete host slice that is a module, an annotation or a call. */
-    void add(EventCollector.Site site, long endNs) throws IOException {
-        if (isCall(site.kind()) && site.correlation() < 0) {
+    /**
+     * Adds a complete host slice that is a module, an annotation or a call.
+     *
+     * @param kind the number of its kind
+     * @param correlation the correlation that joins it with its kernels; {@link TraceEvent#NONE} if there is none
+     * @throws IOException when the temporary file cannot be written
+     */
+    void add(int row, long startNs, long endNs, long offset, int kind, long correlation) throws IOException {
+        if (isCall(kind) && correlation < 0) {
             return;
         }
-        modulesSeen |= site.kind() <= SCOPE && scope(site.kind()).kind() != null;
-        host.add(site.row(), site.startNs(), endNs, site.offset(), site.kind(), site.correlation(), 0, 0);
+        modulesSeen |= kind <= SCOPE && scope(kind).kind() != null;
+        host.add(row, startNs, endNs, offset, kind, correlation, 0, 0);
     }
 
     /** Returns whether a slice of a kind gave work to the device. */

@@ -331,7 +331,7 @@ final class PerfettoParser {
             event.name = packet.eventNameIid == 0 ? packet.eventName : textOf(sequence.names, packet.eventNameIid);
             event.category = category(sequence);
             event.ownCategory = event.category;
-            if (collector.head.isImplicit() && ProfileBuilder.brickCategory(event) != null) {
+            if (collector.head.isImplicit() && event.brickCategory() != null) {
                 event.elements = 1;
             }
         }

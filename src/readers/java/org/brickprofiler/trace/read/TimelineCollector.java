@@ -100,7 +100,7 @@ final class TimelineCollector extends EventCollector {
     private long earliestNs = Long.MAX_VALUE;
 
     /** The slice that began last; a flow may belong to it. */
-    private @Nullable Slice lastSlice;
+    private @Nullable Drawn lastSlice;
 
     /**
      * Creates an empty builder.
@@ -148,11 +148,6 @@ final class TimelineCollector extends EventCollector {
     }
 
     @Override
-    void addSite(Site site, long endNs) {
-        // A timeline ignores sites.
-    }
-
-    @Override
     void addEmpty() {
         // A timeline ignores placeholders.
     }
@@ -178,7 +173,7 @@ final class TimelineCollector extends EventCollector {
         long deviceNs = event.wholeNumber(TraceEvent.DEVICE_NS);
         long kept = hasCorrelation(event) ? FIRST_CORRELATION - event.correlation : deviceNs;
         long amount = isCopy(event) ? event.bytes : event.elements;
-        Slice slice = new Slice(event, row.number, name(event), amount, kept, detail);
+        Drawn slice = new Drawn(event, row.number, name(event), amount, kept, detail);
         lastSlice = slice;
         for (int i = 0; i < event.flowsOut.size(); i++) {
             String id = Long.toString(event.flowsOut.get(i));
@@ -212,7 +207,7 @@ final class TimelineCollector extends EventCollector {
             return (int) Math.min(TraceEvent.wholeNumberOf(layer), Integer.MAX_VALUE);
         }
         Slice around = head.isImplicit() ? innermost(row) : null;
-        return around == null || around.isDropped() ? NO_LAYER : (int) around.detail;
+        return around instanceof Drawn drawn ? (int) drawn.detail : NO_LAYER;
     }
 
     private int name(TraceEvent event) throws TraceFormatException {
@@ -232,15 +227,37 @@ final class TimelineCollector extends EventCollector {
     }
 
     @Override
-    void endSlice(Slice slice, TraceEvent event) {
+    void addEnd(TraceEvent event) {
         countArguments(event);
     }
 
-    @Override
-    void addSlice(Slice slice, long endNs) throws IOException {
-        keep(rows.get(slice.row), slice.startNs, slice.offset);
-        events.add(
-                slice.row, slice.startNs, endNs, slice.offset, slice.name, slice.amount, slice.deviceNs, slice.detail);
+    /** A slice that has begun, with the numbers that its store keeps. */
+    private final class Drawn extends Slice {
+        private final int row;
+        private final int name;
+        private final long amount;
+        private final long deviceNs;
+        private final long detail;
+
+        Drawn(TraceEvent event, int row, int name, long amount, long deviceNs, long detail) {
+            super(event);
+            this.row = row;
+            this.name = name;
+            this.amount = amount;
+            this.deviceNs = deviceNs;
+            this.detail = detail;
+        }
+
+        @Override
+        void endedBy(TraceEvent end) {
+            // A timeline shows the arguments of the begin.
+        }
+
+        @Override
+        void keep(long endNs) throws IOException {
+            TimelineCollector.this.keep(rows.get(row), startNs, offset);
+            events.add(row, startNs, endNs, offset, name, amount, deviceNs, detail);
+        }
     }
 
     private void keep(Row row, long startNs, long offset) throws TraceFormatException {
@@ -335,7 +352,7 @@ final class TimelineCollector extends EventCollector {
         String id = event.category + '\u0000' + event.id;
         int name = head.isOwn() ? Span.UNNAMED : name(event);
         // Writers put a flow after its slice, but another slice may begin at the same moment.
-        Slice last = lastSlice;
+        Drawn last = lastSlice;
         boolean isOfLast = last != null && last.row == row.number && last.startNs == event.startNs;
         if (event.phase == 's') {
             flows.add(TimelineFlows.OUT, id, name, row, event.startNs, isOfLast ? last : null);

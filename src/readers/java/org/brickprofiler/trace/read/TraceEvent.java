@@ -1,8 +1,12 @@
 package org.brickprofiler.trace.read;
 
+import java.util.Arrays;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.brickprofiler.BrickCategory;
 import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.SpanName;
 import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
@@ -46,6 +50,9 @@ final class TraceEvent {
     static final String PHASE = "phase";
     static final String SAMPLE = "sample";
     static final String STREAM = "stream";
+
+    private static final Map<String, BrickCategory> CATEGORIES = Arrays.stream(BrickCategory.values())
+            .collect(Collectors.toUnmodifiableMap(BrickCategory::displayName, Function.identity()));
 
     /** More arguments than real events have; further ones are only counted. */
     private static final int MOST_ARGUMENTS = 1_024;
@@ -308,10 +315,23 @@ final class TraceEvent {
      * timed the brick.
      */
     boolean isSample() {
-        return !isStep()
-                && (!onDevice || isDeviceSample)
-                && elements >= 0
-                && ProfileBuilder.brickCategory(this) != null;
+        return !isStep() && (!onDevice || isDeviceSample) && elements >= 0 && brickCategory() != null;
+    }
+
+    /** Returns the category of a brick in a trace of this library; null if the event has no brick's category. */
+    @Nullable
+    BrickCategory brickCategory() {
+        return CATEGORIES.get(ownCategory);
+    }
+
+    /** Returns the bytes; {@link #NONE} if the event states none, 0 if they are malformed. */
+    long knownBytes() {
+        return bytes == MALFORMED_BYTES ? 0 : bytes;
+    }
+
+    /** Returns the value of an argument that rules test as a whole number; 0 if it is negative or no number. */
+    long ruleNumber(String argument) {
+        return Math.max(0, wholeNumberOf(ruleArgs.getOrDefault(argument, "")));
     }
 
     boolean isStep() {

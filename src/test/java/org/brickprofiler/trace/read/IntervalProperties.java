@@ -110,7 +110,7 @@ final class IntervalProperties {
     void busyAndWallTimeAreUnions(@ForAll("events") List<Execution> events) {
         List<Execution> sorted = new ArrayList<>(events);
         sorted.sort(Execution.BY_TIME);
-        ProfileBuilder.BusyTime busy = new ProfileBuilder.BusyTime();
+        BusyTime busy = new BusyTime();
         BitSet counted = new BitSet();
         BitSet leftOutOnly = new BitSet();
         int last = 0;

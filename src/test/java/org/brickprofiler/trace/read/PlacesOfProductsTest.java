@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.zip.GZIPInputStream;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.read.ForeignTrace.Chosen;
 import org.brickprofiler.trace.read.Kernels.Kernel;
 import org.brickprofiler.trace.read.LayerPlaces.Evidence;
 import org.junit.jupiter.api.Test;
@@ -173,11 +174,13 @@ final class PlacesOfProductsTest {
         byte[] text = JSON.writeValueAsBytes(device);
         try (ProfileBuilder builder = new ProfileBuilder("hidden", options)) {
             ChromeParser.parse(new BufferedInputStream(new ByteArrayInputStream(text)), options.limits(), builder);
-            builder.findLaunches(Long.MIN_VALUE);
-            try (LayerPlaces places = builder.places()) {
+            ForeignTrace trace = (ForeignTrace) builder.kind();
+            Chosen chosen = trace.withLaunches(trace.choose(), Long.MIN_VALUE);
+            try (EventStore launched = chosen.events();
+                    LayerPlaces places = trace.places(chosen.with(launched))) {
                 EventStore.Cursor events = places.events().inOrder();
                 for (EventStore.Event event = events.next(); event != null; event = events.next()) {
-                    Kernel kernel = builder.kernel(event.name());
+                    Kernel kernel = chosen.kernels().get(event.name());
                     List<String> around = modules.getOrDefault(event.startNs(), List.of());
                     String brick = truth.brick(kernel.name(), around);
                     assertThat(event.detail())
