@@ -55,9 +55,6 @@ final class ChromeParser {
     /** A key of the metadata that XLA's profiler writes before the events, and browsers after them. */
     private static final String XLA_SIGN = "highres-ticks";
 
-    /** Longer numbers are not exact times. */
-    private static final int LONGEST_TIME = 40;
-
     private final JsonParser parser;
     private final EventCollector collector;
     private final int longestText;
@@ -448,10 +445,11 @@ final class ChromeParser {
         return value == JsonToken.VALUE_NULL ? Microseconds.ABSENT : Microseconds.MALFORMED;
     }
 
-    /** Returns an unrounded number of microseconds if a device was named before, and null otherwise. */
+    /** Returns an unrounded number of microseconds if a device was named before; null if it is no time. */
     private @Nullable BigDecimal exact(JsonToken value) throws IOException {
-        boolean isShort = value.isNumeric() && parser.getTextLength() <= LONGEST_TIME;
-        return isShort && !deviceProcesses.isEmpty() ? parser.getDecimalValue() : null;
+        return value.isNumeric() && !deviceProcesses.isEmpty()
+                ? Microseconds.exact(parser.getTextCharacters(), parser.getTextOffset(), parser.getTextLength())
+                : null;
     }
 
     private void arguments(JsonToken value) throws IOException {
@@ -580,8 +578,11 @@ final class ChromeParser {
         if (value != JsonToken.VALUE_NUMBER_INT) {
             return value == JsonToken.VALUE_NULL ? NONE : TraceEvent.MALFORMED_BYTES;
         }
-        boolean isLong = parser.getNumberType() != JsonParser.NumberType.BIG_INTEGER;
-        return isLong && parser.getLongValue() >= 0 ? parser.getLongValue() : TraceEvent.MALFORMED_BYTES;
+        if (parser.getNumberType() == JsonParser.NumberType.BIG_INTEGER) {
+            boolean isNegative = parser.getTextCharacters()[parser.getTextOffset()] == '-';
+            return isNegative ? TraceEvent.MALFORMED_BYTES : Long.MAX_VALUE;
+        }
+        return parser.getLongValue() >= 0 ? parser.getLongValue() : TraceEvent.MALFORMED_BYTES;
     }
 
     // ---- faults ----

@@ -365,6 +365,8 @@ abstract class EventCollector implements Closeable {
      * @throws IOException when the temporary file cannot be written
      */
     void accept(TraceEvent event) throws IOException {
+        event.startNs = Bounds.time(event.startNs);
+        event.elapsedNs = Bounds.duration(event.elapsedNs);
         onnxRuntime.complete(event);
         add(event);
         if (second != null) {
@@ -462,7 +464,7 @@ abstract class EventCollector implements Closeable {
             if (Microseconds.isTime(event.startNs) && Microseconds.isTime(event.elapsedNs)) {
                 addSiteOf(event, event.startNs + event.elapsedNs);
             }
-        } else if (isTime(event.startNs, event.offset) && isTime(event.elapsedNs, event.offset)) {
+        } else if (isTime(event.startNs, event.offset) && isTime(event.elapsedNs, event.offset) && hasCounts(event)) {
             long endNs = event.startNs + event.elapsedNs;
             if (isInOrder(event.startNs, endNs, event.offset)) {
                 addSiteOf(event, endNs);
@@ -482,12 +484,12 @@ abstract class EventCollector implements Closeable {
     }
 
     private void begin(TraceEvent event) throws IOException {
-        boolean isTime = isTime(event.startNs, event.offset);
+        boolean isValid = isTime(event.startNs, event.offset) && hasCounts(event);
         int row = row(event).number;
         event.spanPhase = phaseOf(event, assumedPhase(event, row));
-        Reason ignoredAs = isTime ? ignores(event) : null;
-        Site site = isTime ? site(event) : null;
-        Slice slice = isTime && ignoredAs == null ? beginSlice(event) : null;
+        Reason ignoredAs = isValid ? ignores(event) : null;
+        Site site = isValid ? site(event) : null;
+        Slice slice = isValid && ignoredAs == null ? beginSlice(event) : null;
         if (slice == null) {
             slice = new Unkept(event, ignoredAs);
         }
@@ -564,7 +566,7 @@ abstract class EventCollector implements Closeable {
             site.ends(event.startNs, event.correlation);
         }
         if (!(slice instanceof Unkept unkept)) {
-            if (isInOrder(slice.startNs, event.startNs, slice.offset)) {
+            if (isInOrder(slice.startNs, event.startNs, slice.offset) && hasCounts(event)) {
                 slice.keep(event.startNs);
             }
         } else if (unkept.ignoredAs != null) {
@@ -603,10 +605,19 @@ abstract class EventCollector implements Closeable {
 
     /** Returns whether a slice ends no earlier than it starts, and counts the fault if not. */
     private boolean isInOrder(long startNs, long endNs, long offset) {
-        boolean isInOrder = endNs >= startNs && endNs <= Microseconds.LARGEST_NS;
+        boolean isInOrder = endNs >= startNs && Bounds.isTime(endNs) && Bounds.isDuration(endNs - startNs);
         if (!isInOrder) {
             omissions.fault(endNs < startNs ? Reason.NEGATIVE_DURATION : Reason.TIME_OUT_OF_RANGE, offset);
         }
         return isInOrder;
+    }
+
+    /** Returns whether the bytes and elements of an event are within the bounds, and counts the fault if not. */
+    private boolean hasCounts(TraceEvent event) {
+        boolean hasCounts = event.bytes <= Bounds.MOST_COUNT && event.elements <= Bounds.MOST_COUNT;
+        if (!hasCounts) {
+            omissions.fault(Reason.COUNT_OUT_OF_RANGE, event.offset);
+        }
+        return hasCounts;
     }
 }

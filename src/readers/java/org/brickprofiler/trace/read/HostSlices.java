@@ -42,10 +42,19 @@ final class HostSlices implements ForeignSlices {
     // ---- collecting ----
 
     @Override
+    @Nullable
     public Slice begin(TraceEvent event) throws TraceFormatException {
         trace.noteNames(event);
         operationSeen |= event.kind() == Kind.OPERATION;
-        return builder.names.isOnDevice(builder.row(event)) ? new NamedSlice(event) : new HostSlice(event);
+        if (builder.names.isOnDevice(builder.row(event))) {
+            return new NamedSlice(event);
+        }
+        HostSlice slice = new HostSlice(event);
+        if (slice.elements > Bounds.MOST_COUNT) {
+            trace.omissions.fault(Reason.COUNT_OUT_OF_RANGE, event.offset);
+            return null;
+        }
+        return slice;
     }
 
     /** A slice that has begun. */

@@ -76,7 +76,7 @@ final class JsonSummaries {
 
         private BigDecimal number(String key, String text) throws TraceFormatException {
             BigDecimal number = SumRows.number(text);
-            if (number == null || number.compareTo(BigDecimal.valueOf(Microseconds.LARGEST_NS)) > 0) {
+            if (number == null || !Bounds.isDuration(number)) {
                 throw error(
                         text.isEmpty()
                                 ? "there is no " + key
@@ -86,14 +86,18 @@ final class JsonSummaries {
         }
 
         long whole(String key) throws TraceFormatException {
-            return SumRows.whole(number(key));
+            long whole = SumRows.whole(number(key));
+            if (!Bounds.isCount(whole)) {
+                throw error(key + " is '" + TraceFigures.plain(text(key)) + "', beyond 2^53");
+            }
+            return whole;
         }
 
         /** Returns a time in ns from a number in units of 10<sup>digits</sup> ns. */
         long ns(String key, int digits) throws TraceFormatException {
             BigDecimal ns = number(key).scaleByPowerOfTen(digits);
-            if (ns.compareTo(BigDecimal.valueOf(Microseconds.LARGEST_NS)) > 0) {
-                throw error(key + " is '" + TraceFigures.plain(text(key)) + "', beyond 2^62 ns");
+            if (!Bounds.isDuration(ns)) {
+                throw error(key + " is '" + TraceFigures.plain(text(key)) + "', beyond 10 years");
             }
             return SumRows.whole(ns);
         }

@@ -217,7 +217,7 @@ final class LlamaLogSummary {
 
     private long ns(String ms) throws TraceFormatException {
         BigDecimal number = SumRows.number(ms);
-        if (number == null || number.compareTo(BigDecimal.valueOf(Microseconds.LARGEST_NS / 1_000_000)) > 0) {
+        if (number == null || !Bounds.isDuration(number.scaleByPowerOfTen(6))) {
             throw error("'" + TraceFigures.plain(ms) + "' is not a time in ms");
         }
         return SumRows.whole(number.scaleByPowerOfTen(6));

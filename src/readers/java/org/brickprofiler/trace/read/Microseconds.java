@@ -2,6 +2,7 @@ package org.brickprofiler.trace.read;
 
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Converts times of a trace, decimal numbers of microseconds, to whole nanoseconds: exact, rounded half up below 1 ns.
@@ -15,11 +16,8 @@ final class Microseconds {
     /** The value of a text that is no number. */
     static final long MALFORMED = Long.MIN_VALUE + 1;
 
-    /** The value of a number beyond {@link #LARGEST_NS} in either direction. */
+    /** The value of a number beyond the {@link Bounds}. */
     static final long OUT_OF_RANGE = Long.MIN_VALUE + 2;
-
-    /** 146 years; the distance of two such times still fits a {@code long}. */
-    static final long LARGEST_NS = 1L << 62;
 
     /**
      * Numbers with at most this many digits and three decimals fit 64 bits without a sign; a calendar time has this
@@ -30,7 +28,8 @@ final class Microseconds {
     private static final int LONGEST_TEXT = 100;
     private static final int NS_DIGITS = 3;
     private static final int MOST_DIGITS = 20;
-    private static final BigDecimal LARGEST = BigDecimal.valueOf(LARGEST_NS);
+    private static final BigDecimal EARLIEST = BigDecimal.valueOf(Bounds.EARLIEST_NS);
+    private static final BigDecimal LATEST = BigDecimal.valueOf(Bounds.LATEST_NS);
 
     private Microseconds() {}
 
@@ -79,7 +78,7 @@ final class Microseconds {
         for (int i = decimals; i < NS_DIGITS; i++) {
             value *= 10;
         }
-        return value <= LARGEST_NS ? value : -1;
+        return Bounds.isTime(value) ? value : -1;
     }
 
     private static long anyNs(char[] text, int from, int length) {
@@ -109,6 +108,23 @@ final class Microseconds {
             return OUT_OF_RANGE;
         }
         BigDecimal ns = us.movePointRight(NS_DIGITS).setScale(0, RoundingMode.HALF_UP);
-        return ns.abs().compareTo(LARGEST) > 0 ? OUT_OF_RANGE : ns.longValueExact();
+        boolean fits = ns.compareTo(EARLIEST) >= 0 && ns.compareTo(LATEST) <= 0;
+        return fits ? ns.longValueExact() : OUT_OF_RANGE;
+    }
+
+    /**
+     * Returns an unrounded number of microseconds.
+     *
+     * @param text holds the number, as JSON writes it
+     * @param from the index of its first character
+     * @param length its length
+     * @return the number; null if it is no time, or has more digits than a time
+     */
+    static @Nullable BigDecimal exact(char[] text, int from, int length) {
+        if (length > LONGEST_TEXT || !isTime(toNs(text, from, length))) {
+            return null;
+        }
+        BigDecimal us = new BigDecimal(text, from, length);
+        return Bounds.isShort(us) ? us : null;
     }
 }

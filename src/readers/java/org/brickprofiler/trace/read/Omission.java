@@ -153,8 +153,10 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         NO_TIME(Effect.DROPPED, "no ts or no dur, dropped"),
         /** A slice whose time is no number. */
         MALFORMED_TIME(Effect.DROPPED, "ts or dur is no number, dropped"),
-        /** A slice that starts or lasts beyond 2<sup>62</sup> ns (146 years). */
-        TIME_OUT_OF_RANGE(Effect.DROPPED, "ts or dur beyond 2^62 ns, dropped"),
+        /** A slice after the year 2199, more than 62 years before the 0 of its clock, or of more than 10 years. */
+        TIME_OUT_OF_RANGE(Effect.DROPPED, "ts beyond the year 2200 or dur beyond 10 years, dropped"),
+        /** A slice whose bytes or elements are more than 2<sup>53</sup>. */
+        COUNT_OUT_OF_RANGE(Effect.DROPPED, "bytes or elements beyond 2^53, dropped"),
         /** A slice that ends before it starts. */
         NEGATIVE_DURATION(Effect.DROPPED, "negative duration, dropped"),
         /** A begin whose end is not in the trace. */

@@ -306,13 +306,9 @@ final class PerfettoParser {
         long id = sequence.clock();
         if (isOfSequence(id)) {
             @Nullable SequenceClock clock = sequence.clocks.get(id);
-            return clock == null ? Microseconds.ABSENT : inRange(clock.traceNs(packet.timestamp));
+            return clock == null ? Microseconds.ABSENT : Bounds.time(clock.traceNs(packet.timestamp));
         }
-        return inRange(packet.timestamp + clockOffsets.get(id == 0 ? CLOCK_BOOTTIME : id));
-    }
-
-    private static long inRange(long ns) {
-        return ns >= -Microseconds.LARGEST_NS && ns <= Microseconds.LARGEST_NS ? ns : Microseconds.OUT_OF_RANGE;
+        return Bounds.timeOf(packet.timestamp, clockOffsets.get(id == 0 ? CLOCK_BOOTTIME : id));
     }
 
     // ---- events ----

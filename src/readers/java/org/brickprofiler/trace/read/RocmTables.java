@@ -412,7 +412,7 @@ final class RocmTables implements RocmEvents.Source {
         }
         try {
             long ns = Long.parseLong(text);
-            return Math.abs(ns) <= Microseconds.LARGEST_NS ? ns : Microseconds.OUT_OF_RANGE;
+            return Bounds.isTime(ns) ? ns : Microseconds.OUT_OF_RANGE;
         } catch (NumberFormatException noNumber) {
             return Microseconds.MALFORMED;
         }

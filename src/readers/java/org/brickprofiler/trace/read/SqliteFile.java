@@ -622,7 +622,7 @@ final class SqliteFile {
         if (row.wasNull()) {
             return Microseconds.ABSENT;
         }
-        return Math.abs(ns) <= Microseconds.LARGEST_NS && ns != Long.MIN_VALUE ? ns : Microseconds.OUT_OF_RANGE;
+        return Bounds.isTime(ns) ? ns : Microseconds.OUT_OF_RANGE;
     }
 
     /** Returns the whole number in a column, or {@link TraceEvent#NONE} if it is missing. */

@@ -145,7 +145,7 @@ final class SumRows {
      */
     long calls(String text, long offset) throws TraceFormatException {
         long calls = TraceEvent.wholeNumberOf(text);
-        if (calls < 1) {
+        if (calls < 1 || !Bounds.isCount(calls)) {
             throw damage(offset, "'" + TraceFigures.plain(text) + "' is no number of calls");
         }
         return calls;
@@ -155,7 +155,7 @@ final class SumRows {
      * Returns a time in a unit as ns.
      *
      * @param unit {@code ns}, {@code us}, {@code ms} or {@code s}
-     * @throws TraceFormatException when the text is no number of 0 or more, or beyond 2<sup>62</sup> ns
+     * @throws TraceFormatException when the text is no number of 0 or more, or beyond 10 years
      */
     BigDecimal ns(String text, String unit, long offset) throws TraceFormatException {
         BigDecimal number = number(text);
@@ -163,8 +163,8 @@ final class SumRows {
             throw damage(offset, "'" + TraceFigures.plain(text) + "' is no time");
         }
         BigDecimal ns = number.scaleByPowerOfTen(digits(unit));
-        if (ns.compareTo(BigDecimal.valueOf(Microseconds.LARGEST_NS)) > 0) {
-            throw damage(offset, "'" + TraceFigures.plain(text) + "' " + unit + " is beyond 2^62 ns");
+        if (!Bounds.isDuration(ns)) {
+            throw damage(offset, "'" + TraceFigures.plain(text) + "' " + unit + " is beyond 10 years");
         }
         return ns;
     }

@@ -481,7 +481,7 @@ final class TimelineCollector extends EventCollector {
     private TraceInfo info(TrackLayout layout) throws TraceFormatException {
         long baseNs = kept == 0 ? 0 : head.clock(earliestNs).baseNs();
         if (head.isOwn()) {
-            baseNs = Math.abs(head.baseTimeNs) <= Microseconds.LARGEST_NS ? head.baseTimeNs : 0;
+            baseNs = Bounds.isTime(head.baseTimeNs) ? head.baseTimeNs : 0;
         }
         // A moment with a calendar time; calendar times do not precede 1970.
         long monotonicNs = Math.max(0, -baseNs);

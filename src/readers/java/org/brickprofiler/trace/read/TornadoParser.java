@@ -315,7 +315,7 @@ final class TornadoParser {
             if (timer.category().equals(WHOLE)) {
                 collector.head.addWholeNs(timer.ns(), timer.offset());
             } else {
-                laidNs = Math.min(Microseconds.LARGEST_NS, laidNs + timer.ns());
+                laidNs = Math.min(Bounds.LATEST_NS, laidNs + timer.ns());
             }
         }
     }

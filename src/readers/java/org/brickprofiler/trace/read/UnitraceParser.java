@@ -119,7 +119,7 @@ final class UnitraceParser {
 
     private long whole(String number) throws TraceFormatException {
         long whole = TraceEvent.wholeNumberOf(number);
-        if (whole < 0 || whole > Microseconds.LARGEST_NS || !lines.isEnded()) {
+        if (!Bounds.isDuration(whole) || !lines.isEnded()) {
             throw rows.damage(lines.offset(), "'" + TraceFigures.plain(number) + "' is no time of unitrace's summary");
         }
         return whole;

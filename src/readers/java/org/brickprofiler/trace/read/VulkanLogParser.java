@@ -122,8 +122,8 @@ final class VulkanLogParser {
         // The logger truncates the average to whole ns, in the oldest builds to whole us.
         BigDecimal cut = BigDecimal.valueOf(calls).scaleByPowerOfTen(unit.equals("ms") ? 3 : 0);
         rows.requireProduct(calls, averageNs, totalNs, rounding(totalNs).add(cut), offset);
-        if (totalNs.compareTo(BigDecimal.valueOf(Microseconds.LARGEST_NS)) > 0) {
-            throw rows.damage(offset, SumRows.plain(totalNs) + " ns are beyond 2^62 ns");
+        if (!Bounds.isDuration(totalNs)) {
+            throw rows.damage(offset, SumRows.plain(totalNs) + " ns are beyond 10 years");
         }
         isInMs |= unit.equals("ms");
         block.add(new Row(row.group(1), CATEGORY, calls, SumRows.whole(totalNs)));

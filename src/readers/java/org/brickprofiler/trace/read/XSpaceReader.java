@@ -33,6 +33,9 @@ final class XSpaceReader {
     private static final int MOST_NAMES = 1 << 20;
     private static final int PS_PER_NS = 1_000;
 
+    /** The largest offset or duration, 53 days in ps; the sum of two fits a {@code long}. */
+    private static final long MOST_PS = 1L << 62;
+
     // The fields, as FIELD << 3 | TYPE.
     private static final int SPACE_PLANE = 1 << 3 | ProtoInput.BYTES;
     private static final int SPACE_ERROR = 2 << 3 | ProtoInput.BYTES;
@@ -402,10 +405,10 @@ final class XSpaceReader {
 
     private void times(long lineNs, long offsetPs, long durationPs) {
         boolean fits = lineNs >= 0
-                && lineNs <= Microseconds.LARGEST_NS
+                && lineNs <= Bounds.LATEST_NS
                 && durationPs >= 0
-                && durationPs <= Microseconds.LARGEST_NS
-                && Math.abs(offsetPs) <= Microseconds.LARGEST_NS;
+                && durationPs <= MOST_PS
+                && Math.abs(offsetPs) <= MOST_PS;
         if (!fits) {
             event.startNs = Microseconds.OUT_OF_RANGE;
             return;

@@ -127,13 +127,7 @@ final class TornadoReadTest {
     /** COPY_IN_TIME contains the copy of each task's context, whose bytes only the task states. */
     @Spec("14.14")
     @ParameterizedTest
-    @CsvSource({
-        "3680, 24, 3728",
-        "0, 24, 48",
-        "3680, n/a, 0",
-        "n/a, 24, 0",
-        "3680, 999999999999999999, 2000000000000003678"
-    })
+    @CsvSource({"3680, 24, 3728", "0, 24, 48", "3680, n/a, 0", "n/a, 24, 0", "3680, 999999999999999, 2000000000003678"})
     void copiesToTheDeviceHaveTheBytesOfTheGraphAndOfItsTasks(String graph, String context, long bytes)
             throws IOException {
         Map<String, String> timers = Map.of("TASK_KERNEL_TIME", "5", "TOTAL_COPY_IN_SIZE_BYTES", context);

@@ -116,7 +116,7 @@ final class TraceReaderTest {
         assertThat(text.snapshot().brick("DeviceToHost").orElseThrow().totalBytes())
                 .isEqualTo(4_096);
         assertThat(text.omissions()).isEmpty();
-        for (String wrong : List.of("-1", "1.5", "\"-1\"", "\"\"", "\"many\"", "1e99", "9223372036854775808", "[]")) {
+        for (String wrong : List.of("-1", "1.5", "\"-1\"", "\"\"", "\"many\"", "1e99", "[]")) {
             TraceProfile reading = Traces.read(array(copy.formatted(wrong)));
             assertThat(reading.snapshot().totalNs()).isEqualTo(1_000);
             assertThat(repair(reading, Reason.MALFORMED_BYTES).count())
