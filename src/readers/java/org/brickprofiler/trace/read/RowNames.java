@@ -1,6 +1,7 @@
 package org.brickprofiler.trace.read;
 
 import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -18,9 +19,10 @@ import org.jspecify.annotations.Nullable;
  * come before the events of a row or after them. One thread.
  *
  * <p><b>Devices.</b> XLA's profiler has a process {@code /device:GPU:0} for each device, TensorFlow's timelines one for
- * each stream of it, {@code /device:GPU:0/stream:14}, and AMD's tools have {@code GPU0} and {@code COPY}. XLA draws the
- * same work several times: as kernels of streams, as operations, modules and steps. Of each device only the rows with
- * the finest {@link Detail} count.
+ * each stream of it, {@code /device:GPU:0/stream:14}, up to version 1.3 {@code /gpu:0/stream:14}; AMD's tools have
+ * {@code GPU0} and {@code COPY}; PyTorch's profiler before Kineto has {@code CUDA functions}. XLA draws the same work
+ * several times: as kernels of streams, as operations, modules and steps. Of each device only the rows with the finest
+ * {@link Detail} count.
  */
 final class RowNames {
 
@@ -31,8 +33,8 @@ final class RowNames {
     private static final int LONGEST = 256;
 
     private static final Pattern DEVICE = Pattern.compile(
-            "(?:.*/)?device:((?!CPU\\b)\\w+:\\d+)(/stream:\\d+|/stream:all|/memcpy)?(?: Compute| SparseCore \\d+)?|(GPU ?\\d+)(?: r\\d+)?"
-                    + "|(COPY)(?: r\\d+)?|Ascend Hardware(?: \\d+)?");
+            "(?:(?:.*/)?device:|(?:/job:[^/]+/replica:\\d+/task:\\d+)?/(?=(?i:gpu|xla_gpu|tpu|sycl):))((?!CPU\\b)\\w+:\\d+)(/stream:\\d+|/stream:all|/memcpy)?(?: Compute| SparseCore \\d+)?|(GPU ?\\d+)(?: r\\d+)?"
+                    + "|(COPY)(?: r\\d+)?|Ascend Hardware(?: \\d+)?|(?:CUDA|XPU|HIP|MTIA|PRIVATEUSE1) [Ff]unctions");
 
     private static final Pattern NUMBERED_STREAM = Pattern.compile("/stream:\\d+");
     private static final Pattern SUMMARY = Pattern.compile(
@@ -173,7 +175,7 @@ final class RowNames {
         String part = device.group(2);
         boolean isStream = part != null && NUMBERED_STREAM.matcher(part).matches();
         return new Device(
-                device.group(1) != null ? device.group(1) : name,
+                device.group(1) != null ? device.group(1).toUpperCase(Locale.ROOT) : name,
                 isStream ? Detail.STREAM : part != null ? Detail.SUMMARY : Detail.PLAIN);
     }
 
@@ -184,14 +186,16 @@ final class RowNames {
         return mainRows.getIfAbsent(row, row);
     }
 
-    /** Returns whether any name shows a device. */
+    /** Returns whether any name or any row that was asked for shows a device. */
     boolean anyDevice() {
         return devicesNamed;
     }
 
     /** Returns whether a row belongs to a device, judged by the names read so far. */
     boolean isOnDevice(Row row) {
-        return devicesNamed && device(row) != null;
+        boolean isOnDevice = device(row) != null;
+        devicesNamed |= isOnDevice;
+        return isOnDevice;
     }
 
     private @Nullable Device device(Row row) {
@@ -201,7 +205,9 @@ final class RowNames {
 
     private @Nullable Device find(Row row) {
         if (tracks.isEmpty()) {
-            return processes.get(row.process);
+            Device named = processes.get(row.process);
+            // A process without a name may have one as its identifier.
+            return named == null ? deviceOf(row.process) : named;
         }
         TrackDescription at = tracks.get(Long.parseUnsignedLong(row.thread));
         for (int depth = 0; at != null && depth < tracks.size(); depth++) {

@@ -269,7 +269,13 @@ abstract class TrackLayout {
 
         /** Returns whether another program names the process after a device instead of marking the events on it. */
         private boolean isNamedDevice(Row row) {
-            return !head.isOwn() && RowNames.isDevice(rows.process(row.process).name);
+            return !head.isOwn() && RowNames.isDevice(nameOf(row.process));
+        }
+
+        /** Returns the name of a process; its identifier if it has no name. */
+        private String nameOf(String process) {
+            String name = rows.process(process).name;
+            return name.isEmpty() ? process : name;
         }
 
         /** Assigns a number to each process that is a device: the number in its events, its own, or a free one. */
@@ -285,7 +291,7 @@ abstract class TrackLayout {
             devices.replaceAll((process, id) -> id >= 0 ? id : TraceEvent.wholeNumberOf(process));
             numberTheRest(devices);
             devices.forEach((process, id) -> {
-                String name = rows.process(process).name;
+                String name = nameOf(process);
                 String label = rows.process(process).label;
                 int end = label.indexOf(',');
                 boolean isNamed = !head.isOwn() && RowNames.isDevice(name);

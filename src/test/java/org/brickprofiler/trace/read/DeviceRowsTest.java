@@ -99,9 +99,79 @@ final class DeviceRowsTest {
         assertThat(Omissions.ignored(reading)).isEqualTo(Omissions.ignored(expected));
     }
 
+    /** TensorFlow draws each kernel on its stream, on the row of all streams, and as an operation of its device. */
+    @Spec("14.20")
+    @ParameterizedTest
+    @CsvSource({
+        "/gpu:0, /gpu:0, /cpu:0",
+        "/gpu:0, /job:localhost/replica:0/task:0/gpu:0, /job:localhost/replica:0/task:0/cpu:0",
+        "/device:GPU:0, /job:localhost/replica:0/task:0/device:GPU:0, /job:localhost/replica:0/task:0/device:CPU:0"
+    })
+    void aTimelineOfTensorFlowCountsOnce(String streams, String device, String host) throws IOException {
+        TraceProfile reading = read(List.of(
+                process(1, host + " Compute"),
+                process(2, device + " Compute"),
+                process(3, streams + "/stream:all Compute"),
+                process(4, streams + "/stream:14 Compute"),
+                process(5, streams + "/memcpy Compute"),
+                slice("NoOp", 1, 0, 0, 300),
+                slice("MatMul", 2, 0, 10, 50),
+                slice("MatMul", 3, 0, 20, 40),
+                slice("MatMul", 4, 0, 20, 40),
+                slice("MEMCPYHtoD", 5, 0, 70, 10),
+                slice("MEMCPYHtoD", 4, 0, 70, 10)));
+
+        assertThat(reading.counting()).isEqualTo(TraceProfile.Counting.DEVICE_EVENTS);
+        assertThat(reading.snapshot().totalNs()).isEqualTo(50_000);
+        assertThat(reading.wallNs()).isEqualTo(60_000);
+    }
+
+    /** The profiler before Kineto names the processes, and draws the interval of each operator on the device. */
+    @Spec("14.22")
+    @ParameterizedTest
+    @CsvSource({"CPU functions, CUDA functions", "CPU Functions, CUDA Functions", "CPU functions, XPU functions"})
+    void theTimesOfTheDeviceCountInATraceOfTheOlderProfilerOfPyTorch(String host, String device) throws IOException {
+        String slice = "{\"ph\":\"X\",\"name\":\"%s\",\"pid\":\"%s\",\"tid\":%d,\"ts\":%d,\"dur\":%d,\"args\":{}}";
+        List<String> events = new ArrayList<>(List.of(
+                slice.formatted("aten::linear", host, 1, 0, 100),
+                slice.formatted("aten::addmm", host, 1, 10, 80),
+                slice.formatted("aten::linear", device, 0, 50, 60),
+                slice.formatted("aten::addmm", device, 0, 60, 40)));
+
+        TraceProfile reading = read(events);
+        Collections.reverse(events);
+
+        assertThat(reading.counting()).isEqualTo(TraceProfile.Counting.DEVICE_EVENTS);
+        assertThat(reading.snapshot().totalNs()).isEqualTo(60_000);
+        assertThat(reading.wallNs()).isEqualTo(60_000);
+        assertThat(Omissions.ignored(reading)).isEqualTo(Map.of(Reason.HOST, 2L));
+        assertThat(us(read(events))).isEqualTo(us(reading));
+        assertThat(us(Traces.read(converted(events), ReadOptions.defaults()))).isEqualTo(us(reading));
+    }
+
+    /** Returns the same trace in Perfetto's format. */
+    private static byte[] converted(List<String> events) throws IOException {
+        byte[] trace = Traces.array(events.toArray(String[]::new)).getBytes(StandardCharsets.UTF_8);
+        ByteArrayOutputStream perfetto = new ByteArrayOutputStream();
+        try (TraceTimeline read = TraceReader.timeline(new ByteArrayInputStream(trace), ReadOptions.defaults())) {
+            PerfettoWriter.write(read.timeline(), perfetto, TraceFiles.Origin.OTHER);
+        }
+        return perfetto.toByteArray();
+    }
+
     @ParameterizedTest
     @ValueSource(
-            strings = {"GPU Process", "gpu/0", "/device:CPU:0", "/device:CUSTOM:Megascale Trace", "COPYING", "python"})
+            strings = {
+                "/gpu/0",
+                "gpu:0",
+                "/disk:0",
+                "GPU Process",
+                "gpu/0",
+                "/device:CPU:0",
+                "/device:CUSTOM:Megascale Trace",
+                "COPYING",
+                "python"
+            })
     void otherNamesAreNoDevices(String name) throws IOException {
         TraceProfile reading = read(List.of(process(1, name), slice("a", 1, 1, 0, 10), slice("b", 2, 1, 0, 20)));
 
