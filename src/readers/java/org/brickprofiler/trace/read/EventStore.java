@@ -129,6 +129,23 @@ final class EventStore implements Closeable {
         size++;
     }
 
+    /**
+     * Adds an event of another store.
+     *
+     * @throws IOException when the temporary file cannot be written
+     */
+    void add(Event event) throws IOException {
+        add(
+                event.row(),
+                event.startNs(),
+                event.endNs(),
+                event.offset(),
+                event.name(),
+                event.amount(),
+                event.deviceNs(),
+                event.detail());
+    }
+
     private void makeRoom() throws IOException {
         if (kept < mostKept) {
             for (int column = 0; column < COLUMNS; column++) {

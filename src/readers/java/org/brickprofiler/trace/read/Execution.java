@@ -65,6 +65,11 @@ record Execution(long startNs, long endNs, long offset, long amount, int row, in
         return marks | HAS_ELEMENTS;
     }
 
+    /** Returns the same marks without a step. */
+    static long withoutStep(long marks) {
+        return marks & ~marksOf((1 << STEP_BITS) - 1);
+    }
+
     /** Returns whether two marks have the same flags of a launch. */
     static boolean haveSameLaunch(long marks, long others) {
         return ((marks ^ others) & (HAS_LAUNCH | IS_SKIPPED)) == 0;

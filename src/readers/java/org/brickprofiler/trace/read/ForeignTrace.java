@@ -34,6 +34,9 @@ final class ForeignTrace extends TraceKind {
     private final NamedSums providers = new NamedSums();
     private ForeignSlices slices = new HostSlices(this);
 
+    /** The slices that the clock of the trace timed, if another clock timed others. */
+    private @Nullable EventStore ofClock;
+
     /** The loading of models of one name. */
     private static final class Loading {
         private long events;
@@ -162,7 +165,29 @@ final class ForeignTrace extends TraceKind {
      */
     Chosen choose() throws IOException {
         slices = slices.finest();
-        return slices.chosen(runs.isAny());
+        Chosen chosen = slices.chosen(runs.isAny());
+        ClockSpan times = new ClockSpan();
+        EventStore.Cursor events = chosen.events().inOrder();
+        for (EventStore.Event event = events.next(); event != null; event = events.next()) {
+            times.add(event.startNs());
+        }
+        return times.decide(Long.MAX_VALUE) ? ofClock(chosen, times) : chosen;
+    }
+
+    /** Returns the slices that the clock of the trace timed, and counts the others as faults. */
+    private Chosen ofClock(Chosen chosen, ClockSpan times) throws IOException {
+        EventStore kept = new EventStore(EventStore.Order.BY_TIME);
+        ofClock = kept;
+        EventStore.Cursor events = chosen.events().inOrder();
+        for (EventStore.Event event = events.next(); event != null; event = events.next()) {
+            if (times.contains(event.startNs())) {
+                kept.add(event);
+            } else {
+                String kernel = chosen.kernels().get(event.name()).name();
+                omissions.faultNamed(Reason.OTHER_CLOCK, kernel, event.offset());
+            }
+        }
+        return chosen.with(kept);
     }
 
     /**
@@ -189,7 +214,11 @@ final class ForeignTrace extends TraceKind {
     Chosen withLaunches(Chosen chosen, long firstKeptNs) throws IOException {
         try (EventStore events = chosen.events()) {
             return chosen.with(sites.of(
-                    events, chosen.kernels(), firstKeptNs, row -> builder.names.isOnDevice(builder.rows.get(row))));
+                    events,
+                    chosen.kernels(),
+                    firstKeptNs,
+                    builder.rows,
+                    row -> builder.names.isOnDevice(builder.rows.get(row))));
         }
     }
 
@@ -208,6 +237,7 @@ final class ForeignTrace extends TraceKind {
             return profile(chosen, firstKeptNs, mayBePlaced);
         }
         Chosen launched = withLaunches(chosen, firstKeptNs);
+        omissions.add(Reason.AMBIGUOUS_LAUNCH, sites.ambiguous());
         try (EventStore events = launched.events()) {
             return profile(launched.with(events), firstKeptNs, mayBePlaced);
         }
@@ -449,6 +479,9 @@ final class ForeignTrace extends TraceKind {
 
     @Override
     public void close() throws IOException {
+        if (ofClock != null) {
+            ofClock.close();
+        }
         slices.close();
         sites.close();
     }

@@ -61,13 +61,21 @@ final class LaunchSites implements Closeable {
     /** The first number of a scope; further ones are less. */
     private static final int SCOPE = NOTHING - 1;
 
+    /** The correlations below this number may be joined for each rank of a merged trace; no profiler counts so far. */
+    private static final long MOST_CORRELATIONS = Bounds.MOST_COUNT;
+
+    private static final int CORRELATION_BITS = 53;
+    private static final int MOST_RANKS = 1 << 10;
+
     private final TraceRules rules;
     private final EventStore host = new EventStore(EventStore.Order.BY_TIME);
+    private final Map<String, Integer> ranks = new HashMap<>(Map.of("", 0));
     private final Map<String, Scope> modules = new HashMap<>();
     private final Map<String, Scope> annotations = new HashMap<>();
     private final Map<String, Scope> operators = new HashMap<>();
     private final List<Scope> scopes = new ArrayList<>();
     private final Map<Scope, Integer> numbers = new HashMap<>();
+    private long ambiguous;
     private boolean modulesSeen;
     private long ignoredByRule;
     private final EngineSteps engineSteps = new EngineSteps();
@@ -490,39 +498,49 @@ final class LaunchSites implements Closeable {
      * @param kernels the kernels; their detail is the correlation, negative if they have none
      * @param bricks the kernels by their numbers; those that count as another brick by their launch are added
      * @param firstKeptNs the begin of the first step that is kept
+     * @param rows the rows of kernels and launches
      * @param isDevice whether the row with a number is a device's, and has no launch
      * @return a new store, to be closed
      */
-    EventStore of(EventStore kernels, Kernels bricks, long firstKeptNs, IntPredicate isDevice) throws IOException {
+    EventStore of(
+            EventStore kernels, Kernels bricks, long firstKeptNs, TraceRows rows, IntPredicate isDevice)
+            throws IOException {
         ignoredByRule = 0;
         EventStore sited = new EventStore(EventStore.Order.BY_TIME);
         try (EventStore join = new EventStore(EventStore.Order.BY_TIME)) {
-            addLaunches(join, isDevice);
-            addKernels(kernels, join);
+            addLaunches(join, rows, isDevice);
+            addKernels(kernels, rows, join);
             EventStore.Cursor pairs = join.inOrder();
             long correlation = -1;
             long site = UNKNOWN;
             long marks = 0;
             long launch = 0;
-            boolean isKnown = false;
+            String process = null;
+            boolean isAmbiguous = false;
             for (EventStore.Event event = pairs.next(); event != null; event = pairs.next()) {
                 if (event.startNs() != correlation) {
                     correlation = event.startNs();
                     site = UNKNOWN;
                     marks = 0;
                     launch = 0;
-                    isKnown = false;
+                    process = null;
+                    isAmbiguous = false;
                 }
                 if (event.endNs() == LAUNCH_END) {
-                    site = event.row() == LAUNCH ? event.detail() : site;
-                    // Calls of two processes may have the same correlation; only what both show is known.
-                    launch = isKnown ? launch & event.amount() : event.amount();
                     long found = Execution.marksOf(event.name(), event.deviceNs() < firstKeptNs);
-                    marks = !isKnown || Execution.haveSameLaunch(marks, found)
+                    boolean isLaunch = event.row() >= 0;
+                    String caller = rows.get(isLaunch ? event.row() : ~event.row()).process;
+                    // Calls of two processes may have the same correlation; only what both show is known.
+                    launch = process == null ? event.amount() : launch & event.amount();
+                    isAmbiguous |= process != null && !process.equals(caller);
+                    marks = process == null || Execution.haveSameLaunch(marks, found)
                             ? found
                             : Execution.marksOf(event.name());
-                    isKnown = true;
+                    marks = isAmbiguous ? Execution.withoutStep(marks) : marks;
+                    site = isAmbiguous ? UNKNOWN : isLaunch ? event.detail() : site;
+                    process = caller;
                 } else {
+                    ambiguous += isAmbiguous ? 1 : 0;
                     int kernel = bricks.launchedBy(event.name(), correlation < 0 ? 0 : launch);
                     if (kernel == Kernels.IGNORED) {
                         ignoredByRule++;
@@ -586,7 +604,7 @@ final class LaunchSites implements Closeable {
         return around;
     }
 
-    private void addLaunches(EventStore join, IntPredicate isDevice) throws IOException {
+    private void addLaunches(EventStore join, TraceRows rowsOfTrace, IntPredicate isDevice) throws IOException {
         IntObjectHashMap<Deque<Open>> rows = new IntObjectHashMap<>();
         IntObjectHashMap<Deque<OpenStep>> steps = new IntObjectHashMap<>();
         EventStore.Cursor events = host.inOrder();
@@ -602,8 +620,9 @@ final class LaunchSites implements Closeable {
                 }
                 int step = stepsAround.isEmpty() ? 0 : stepsAround.getLast().number();
                 join.add(
-                        event.name(),
-                        event.amount(),
+                        // Another call than a launch has the complement of its row.
+                        event.name() == LAUNCH ? event.row() : ~event.row(),
+                        keyOf(event.amount(), rowsOfTrace.get(event.row())),
                         LAUNCH_END,
                         event.offset(),
                         step,
@@ -628,10 +647,10 @@ final class LaunchSites implements Closeable {
      * Adds kernels to a join, which is sorted by correlation. The start and end of a kernel are therefore stored in
      * other columns.
      */
-    private static void addKernels(EventStore kernels, EventStore join) throws IOException {
+    private void addKernels(EventStore kernels, TraceRows rows, EventStore join) throws IOException {
         EventStore.Cursor events = kernels.inOrder();
         for (EventStore.Event event = events.next(); event != null; event = events.next()) {
-            long correlation = event.detail();
+            long correlation = keyOf(event.detail(), rows.get(event.row()));
             long beginsAt = event.startNs();
             long endsAt = event.endNs();
             join.add(
@@ -644,6 +663,23 @@ final class LaunchSites implements Closeable {
                     beginsAt,
                     endsAt);
         }
+    }
+
+    /** Returns the number that only the launch and the work of one rank share; negative if there is none. */
+    private long keyOf(long correlation, TraceRows.Row row) {
+        if (correlation < 0 || correlation >= MOST_CORRELATIONS) {
+            return correlation;
+        }
+        String rank = RowNames.rankOf(row.process);
+        long number = ranks.size() < MOST_RANKS
+                ? ranks.computeIfAbsent(rank, added -> ranks.size())
+                : ranks.getOrDefault(rank, 0);
+        return number << CORRELATION_BITS | correlation;
+    }
+
+    /** Returns the number of kernels whose launch is unknown because several processes have calls with its number. */
+    long ambiguous() {
+        return ambiguous;
     }
 
     @Override

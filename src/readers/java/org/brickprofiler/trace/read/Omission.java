@@ -117,6 +117,12 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         NO_LAUNCH(Effect.COUNTED, "without a known launch, counted with the step in which they began"),
 
         /**
+         * Work of a device whose correlation calls of several processes have, as in a trace that was merged from those
+         * of several ranks: which of them launched it is not known, nor the module and the step around the launch.
+         */
+        AMBIGUOUS_LAUNCH(Effect.COUNTED, "without a known launch: calls of several processes have their correlation"),
+
+        /**
          * A sample in a trace of this library that has steps but does not state the phases of samples, such as a trace
          * of an earlier version. The sample counts in no phase.
          */
@@ -157,6 +163,11 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         TIME_OUT_OF_RANGE(Effect.DROPPED, "ts beyond the year 2200 or dur beyond 10 years, dropped"),
         /** A slice whose bytes or elements are more than 2<sup>53</sup>. */
         COUNT_OUT_OF_RANGE(Effect.DROPPED, "bytes or elements beyond 2^53, dropped"),
+        /**
+         * An event that years separate from most events, or that is at 0 where the others begin more than a day later:
+         * its recorder had no time for it, or another clock.
+         */
+        OTHER_CLOCK(Effect.DROPPED, "timed by another clock, far from all other events, dropped"),
         /** A slice that ends before it starts. */
         NEGATIVE_DURATION(Effect.DROPPED, "negative duration, dropped"),
         /** A begin whose end is not in the trace. */
@@ -311,6 +322,11 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
                     .fault(1, offset);
         }
 
+        /** Counts a fault under a name; names beyond the limit share one count. */
+        void faultNamed(Reason reason, String name, long offset) {
+            sumOf(reason, name).fault(1, offset);
+        }
+
         /** Counts one omission under a name; names beyond the limit share one count. */
         void addNamed(Reason reason, String name) {
             addNamed(reason, name, 1);
@@ -318,12 +334,15 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
 
         /** Counts several omissions under a name in the same way. */
         void addNamed(Reason reason, String name, long count) {
+            sumOf(reason, name).count += count;
+        }
+
+        private Sum sumOf(Reason reason, String name) {
             Map<String, Sum> named = parts.computeIfAbsent(reason, added -> new HashMap<>());
             Sum known = named.get(name);
-            if (known == null) {
-                known = named.computeIfAbsent(named.size() < MOST_NAMES ? name : OTHER_NAMES, added -> new Sum());
-            }
-            known.count += count;
+            return known == null
+                    ? named.computeIfAbsent(named.size() < MOST_NAMES ? name : OTHER_NAMES, added -> new Sum())
+                    : known;
         }
 
         /** Counts omissions under a name, with their time; the caller bounds the number of names. */

@@ -36,6 +36,9 @@ final class RowNames {
             "(?:(?:.*/)?device:|(?:/job:[^/]+/replica:\\d+/task:\\d+)?/(?=(?i:gpu|xla_gpu|tpu|sycl):))((?!CPU\\b)\\w+:\\d+)(/stream:\\d+|/stream:all|/memcpy)?(?: Compute| SparseCore \\d+)?|(GPU ?\\d+)(?: r\\d+)?"
                     + "|(COPY)(?: r\\d+)?|Ascend Hardware(?: \\d+)?|(?:CUDA|XPU|HIP|MTIA|PRIVATEUSE1) [Ff]unctions");
 
+    private static final Pattern RANK =
+            Pattern.compile("\\[[^\\[\\]]{1,64}\\](?= )|(?i:rank|[tdpe]p)[ _-]?\\d{1,6}(?![A-Za-z0-9])");
+
     private static final Pattern NUMBERED_STREAM = Pattern.compile("/stream:\\d+");
     private static final Pattern SUMMARY = Pattern.compile(
             "Steps|(TensorFlow|Framework) (Ops|Name Scope)|Source( code)?|Async XLA Ops|Sparse Core Steps");
@@ -177,6 +180,18 @@ final class RowNames {
         return new Device(
                 device.group(1) != null ? device.group(1).toUpperCase(Locale.ROOT) : name,
                 isStream ? Detail.STREAM : part != null ? Detail.SUMMARY : Detail.PLAIN);
+    }
+
+    /**
+     * Returns the rank that the identifier of a process names, in a trace that was merged from those of several ranks:
+     * {@code [TP00] 83}. The numbers of different ranks, such as their correlations, have nothing to do with each
+     * other.
+     *
+     * @return the rank as written; empty if none is named
+     */
+    static String rankOf(String process) {
+        Matcher rank = RANK.matcher(process);
+        return rank.lookingAt() ? rank.group() : "";
     }
 
     // ---- rows ----

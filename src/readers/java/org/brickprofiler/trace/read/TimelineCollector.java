@@ -70,6 +70,9 @@ final class TimelineCollector extends EventCollector {
 
     private static final int NO_LAYER = -1;
 
+    /** One in so many events may be left out because another clock timed it. */
+    private static final int SMALL_PART = 4;
+
     /**
      * The value for correlation 0 in the column of device times; correlation n is stored as this value minus n. Events
      * with a correlation state no device time, so the column is free.
@@ -97,6 +100,7 @@ final class TimelineCollector extends EventCollector {
     private final Map<Long, TrackDescription> described = new TreeMap<>();
     private long characters;
     private long kept;
+    private final ClockSpan times = new ClockSpan();
     private long earliestNs = Long.MAX_VALUE;
 
     /** The slice that began last; a flow may belong to it. */
@@ -266,6 +270,7 @@ final class TimelineCollector extends EventCollector {
         }
         kept++;
         row.kept++;
+        times.add(startNs);
         earliestNs = Math.min(earliestNs, startNs);
     }
 
@@ -349,7 +354,7 @@ final class TimelineCollector extends EventCollector {
             return;
         }
         Row row = row(event);
-        String id = event.category + '\u0000' + event.id;
+        String id = RowNames.rankOf(event.process) + event.category + '\u0000' + event.id;
         int name = head.isOwn() ? Span.UNNAMED : name(event);
         // Writers put a flow after its slice, but another slice may begin at the same moment.
         Drawn last = lastSlice;
@@ -466,6 +471,11 @@ final class TimelineCollector extends EventCollector {
      * @throws IOException when the temporary file cannot be written or read
      */
     TraceTimeline timeline() throws IOException {
+        // A device whose clock is years from the host's is shown, so that the host does not hide it or the other way
+        // round.
+        if (!head.isOwn() && times.decide(kept / SMALL_PART)) {
+            leaveOutOtherClocks();
+        }
         TrackLayout layout = TrackLayout.of(rows, head, described);
         int[][] rowsOfTracks = layout.rowsOfTracks();
         flows.join(rowsOfTracks, rows);
@@ -476,6 +486,24 @@ final class TimelineCollector extends EventCollector {
         omissions.add(Reason.PROCESS, layout.furtherProcesses());
         Replayed timeline = new Replayed(info(layout), List.copyOf(names), layout.tracks(), rowsOfTracks);
         return new TraceTimeline(timeline, head.isOwn(), eventsRead(), kept, listOmissions());
+    }
+
+    /** Leaves out the events that another clock timed, and counts them as faults. */
+    private void leaveOutOtherClocks() throws IOException {
+        for (int number = 0; number < rows.size(); number++) {
+            Row row = rows.get(number);
+            EventStore.Cursor cursor = events.rows(number);
+            for (EventStore.Event event = cursor.next(); event != null; event = cursor.next()) {
+                long kind = event.detail() >> KIND_SHIFT;
+                if (kind <= VALUE && !times.contains(event.startNs())) {
+                    String name =
+                            kind == VALUE ? row.name : names.get(event.name()).name();
+                    omissions.faultNamed(Reason.OTHER_CLOCK, name, event.offset());
+                }
+            }
+        }
+        kept -= times.others();
+        earliestNs = times.firstNs(earliestNs);
     }
 
     private TraceInfo info(TrackLayout layout) throws TraceFormatException {
@@ -541,6 +569,10 @@ final class TimelineCollector extends EventCollector {
                 int place = 0;
                 for (EventStore.Event event = cursor.next(); event != null; event = cursor.next()) {
                     long kind = event.detail() >> KIND_SHIFT;
+                    if (kind <= VALUE && !times.contains(event.startNs())) {
+                        place++;
+                        continue;
+                    }
                     if (kind == VALUE) {
                         visitor.counter(event.startNs(), Double.longBitsToDouble(event.amount()));
                     } else if (kind == INSTANT) {

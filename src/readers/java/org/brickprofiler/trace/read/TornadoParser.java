@@ -231,7 +231,7 @@ final class TornadoParser {
             case "TOTAL_TASK_GRAPH_TIME", "TOTAL_TASK_SCHEDULE_TIME" -> add(key, WHOLE, offset, null);
             case TOTAL_KERNELS -> {
                 isExecution = true;
-                kernelsNs = number();
+                kernelsNs = Bounds.duration(number());
                 kernelsOffset = offset;
             }
             case BYTES_IN -> takeBytesIn();
@@ -261,12 +261,15 @@ final class TornadoParser {
     /** Adds the bytes of the graph's arrays or of one task's context, all of whose copies COPY_IN_TIME contains. */
     private void takeBytesIn() {
         long bytes = number();
-        bytesIn = bytes < 0 || bytesIn < 0 ? TraceEvent.MALFORMED_BYTES : bytesIn + bytes;
+        // A sum beyond the bound stays beyond it.
+        bytesIn = bytes < 0 || bytesIn < 0
+                ? TraceEvent.MALFORMED_BYTES
+                : Math.min(Bounds.MOST_COUNT + 1, bytesIn + Math.min(Bounds.MOST_COUNT + 1, bytes));
     }
 
     private void add(String name, String category, long offset, @Nullable Task task) {
         isExecution = true;
-        timers.add(new Timer(name, category, number(), offset, task));
+        timers.add(new Timer(name, category, Bounds.duration(number()), offset, task));
     }
 
     // ---- its events ----

@@ -314,6 +314,28 @@ final class TornadoReadTest {
     }
 
     @Test
+    void timesAndBytesBeyondTheBoundsAreDroppedAndReported() throws IOException {
+        String beyond = Long.toString(Bounds.LONGEST_NS + 1);
+        TraceProfile profile = Traces.read(execution(
+                "g",
+                Map.of(
+                        "COPY_IN_TIME",
+                        "7",
+                        "TOTAL_COPY_IN_SIZE_BYTES",
+                        "9007199254740993",
+                        "TOTAL_TASK_GRAPH_TIME",
+                        beyond),
+                task("g.b", "M.m", Map.of("TASK_KERNEL_TIME", beyond)),
+                task("g.d", 3)));
+
+        assertThat(profile.snapshot().totalNs()).isEqualTo(3);
+        assertThat(profile.wallNs()).isZero();
+        assertThat(Omissions.faults(profile.omissions()))
+                .extracting(Omission::reason, Omission::count)
+                .contains(tuple(Reason.TIME_OUT_OF_RANGE, 1L), tuple(Reason.COUNT_OUT_OF_RANGE, 1L));
+    }
+
+    @Test
     void invalidTimesAreDroppedAndReported() throws IOException {
         TraceProfile profile = Traces.read(execution(
                 "g",
