@@ -222,7 +222,7 @@ final class PerfettoParser {
     private static final class SequenceClock {
         private final boolean isIncremental;
         private final long unitNs;
-        private long value;
+        private final long value;
         private long traceNs;
 
         SequenceClock(Clock clock, long traceNs) {
@@ -235,14 +235,21 @@ final class PerfettoParser {
         /**
          * Returns the trace's time of a reading of this clock; the reading of an incremental clock is added to the last
          * one.
+         *
+         * @return ns, or {@link Microseconds#OUT_OF_RANGE} if this reading, or an earlier one that it depends on, is no
+         *     time
          */
         long traceNs(long timestamp) {
-            if (isIncremental) {
-                value += timestamp;
-                traceNs += timestamp * unitNs;
-                return traceNs;
-            }
-            return traceNs + (timestamp - value) * unitNs;
+            long ns = isIncremental ? after(timestamp) : after(timestamp - value);
+            traceNs = isIncremental ? ns : traceNs;
+            return ns;
+        }
+
+        private long after(long units) {
+            boolean isProduct = Math.multiplyHigh(units, unitNs) == (units * unitNs) >> (Long.SIZE - 1);
+            return isProduct && Microseconds.isTime(traceNs)
+                    ? Bounds.timeOf(traceNs, units * unitNs)
+                    : Microseconds.OUT_OF_RANGE;
         }
     }
 
@@ -306,7 +313,7 @@ final class PerfettoParser {
         long id = sequence.clock();
         if (isOfSequence(id)) {
             @Nullable SequenceClock clock = sequence.clocks.get(id);
-            return clock == null ? Microseconds.ABSENT : Bounds.time(clock.traceNs(packet.timestamp));
+            return clock == null ? Microseconds.ABSENT : clock.traceNs(packet.timestamp);
         }
         return Bounds.timeOf(packet.timestamp, clockOffsets.get(id == 0 ? CLOCK_BOOTTIME : id));
     }

@@ -35,19 +35,21 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p><b>Times.</b> Chrome's format has decimal microseconds. They are read exactly and rounded half up to 1 ns. Times
- * of Perfetto's format are converted to the primary clock of the trace.
+ * of Perfetto's format are converted to the primary clock of the trace. An event longer than 10 years, after the year
+ * 2199, more than 62 years before the 0 of its clock, or with more than 2<sup>53</sup> bytes or elements is dropped, as
+ * is an {@linkplain Omission.Reason#OTHER_CLOCK event of another clock}.
  *
  * <p><b>Counted events.</b> If the trace marks events as the device's, a profile counts only those. The marks are the
  * categories of Kineto ({@code kernel}, {@code gpu_memcpy} and {@code gpu_memset}), of AMD's profilers
  * ({@code kernel_dispatch}, {@code memory_copy}) and of Intel's ({@code gpu_op}), or the name of a process or a track,
- * such as {@code /device:GPU:0} of XLA and {@code GPU0} of AMD's tools. If such a device has several rows for the same
- * work, the finest ones count, streams before operations. Otherwise every slice counts: complete events (phase X) and
- * pairs of begin and end (B, E). As in Chrome's own viewer, an end belongs to the last open begin of its row, in the
- * order of the file; an end with another name than its begin is counted as a fault. Annotations, waits and flows never
- * count. Nested slices of a row count with their self times, so no time counts twice; see
- * {@link Omission.Reason#OVERLAP} for slices of a thread that overlap without nesting. Idle time is the wall time minus
- * the union of all intervals. Without marked device events, an interval drawn on two rows counts twice; that cannot be
- * detected.
+ * such as {@code /device:GPU:0} of XLA, {@code GPU0} of AMD's tools and {@code CUDA functions} of PyTorch's older
+ * profiler. If such a device has several rows for the same work, the finest ones count, streams before operations.
+ * Otherwise every slice counts: complete events (phase X) and pairs of begin and end (B, E). As in Chrome's own viewer,
+ * an end belongs to the last open begin of its row, in the order of the file; an end with another name than its begin
+ * is counted as a fault. Annotations, waits and flows never count. Nested slices of a row count with their self times,
+ * so no time counts twice; see {@link Omission.Reason#OVERLAP} for slices of a thread that overlap without nesting.
+ * Idle time is the wall time minus the union of all intervals. Without marked device events, an interval drawn on two
+ * rows counts twice; that cannot be detected.
  *
  * <p><b>Names that do not show the brick.</b> The built-in rules recognise matrix products and element-wise kernels,
  * but not their bricks. If the trace marks the device's events, such a kernel counts by the module that launched it, if

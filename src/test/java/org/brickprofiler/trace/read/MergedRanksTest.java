@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -90,5 +91,35 @@ class MergedRanksTest {
                 .filteredOn(each -> each.reason() == Reason.AMBIGUOUS_LAUNCH)
                 .extracting(Omission::count)
                 .containsExactly(6L);
+    }
+
+    private static String flow(String phase, String process, long ts) {
+        return "{\"ph\":\"%s\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":7,\"pid\":\"%s\",\"tid\":1,\"ts\":%d,\"bp\":\"e\"}"
+                .formatted(phase, process, ts);
+    }
+
+    /** The launches and the kernels of two ranks, which the flows join crosswise if their identifiers are one. */
+    @Test
+    void flowsJoinTheEventsOfOneRank() throws IOException {
+        String trace = Traces.array(
+                event("cuda_runtime", "launch", "[TP00] 83", 10, 5, 7),
+                flow("s", "[TP00] 83", 10),
+                event("cuda_runtime", "launch", "[TP01] 83", 11, 5, 7),
+                flow("s", "[TP01] 83", 11),
+                event("kernel", "late", "[TP00] 0", 40, 5, 7),
+                flow("f", "[TP00] 0", 40),
+                event("kernel", "soon", "[TP01] 0", 20, 5, 7),
+                flow("f", "[TP01] 0", 20));
+
+        try (TraceTimeline read = TimelineLines.read(trace)) {
+            assertThat(read.omissions()).noneMatch(each -> each.reason() == Reason.LOOSE_FLOW);
+            Map<String, String> flows = new TreeMap<>();
+            for (String line : TimelineLines.lines(read)) {
+                String[] words = line.split(" (?=\\d+\\.\\.| ?out | ?in )", -1);
+                flows.put(words[1], words[2].replaceAll("\\D", ""));
+            }
+            assertThat(flows.get("10000..15000")).isEqualTo(flows.get("40000..45000"));
+            assertThat(flows.get("11000..16000")).isEqualTo(flows.get("20000..25000"));
+        }
     }
 }

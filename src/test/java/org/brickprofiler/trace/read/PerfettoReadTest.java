@@ -15,6 +15,8 @@ import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.write.proto.PerfettoTrace;
 import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Perfetto traces of other programs, made by the classes that protobuf generates. */
 final class PerfettoReadTest {
@@ -276,6 +278,34 @@ final class PerfettoReadTest {
         assertThat(Omissions.faults(reading.omissions()))
                 .extracting(Omission::reason)
                 .containsExactly(Reason.NEGATIVE_DURATION);
+    }
+
+    /** A product of 2^60 and 2^10 would be 0 in 64 bits. */
+    @Spec("14.3")
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aReadingOfAClockBeyondTheBoundsIsAFault(boolean isIncremental) throws IOException {
+        PerfettoTrace.TracePacket.Builder first = packet(2).setSequenceFlags(1);
+        first.getTracePacketDefaultsBuilder()
+                .setTimestampClockId(64)
+                .getTrackEventDefaultsBuilder()
+                .setTrackUuid(9);
+        first.getClockSnapshotBuilder().addClocksBuilder().setClockId(6).setTimestamp(1_000);
+        first.getClockSnapshotBuilder()
+                .addClocksBuilder()
+                .setClockId(64)
+                .setTimestamp(0)
+                .setIsIncremental(isIncremental)
+                .setUnitMultiplierNs(1 << 10);
+        packet(2)
+                .setTimestamp(1L << 60)
+                .getTrackEventBuilder()
+                .setType(TrackEvent.Type.TYPE_SLICE_BEGIN)
+                .setName("a");
+
+        assertThat(Omissions.faults(read().omissions()))
+                .extracting(Omission::reason)
+                .containsExactly(Reason.TIME_OUT_OF_RANGE);
     }
 
     @Test
