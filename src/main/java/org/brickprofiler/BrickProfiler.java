@@ -1467,7 +1467,7 @@ public final class BrickProfiler extends SampleTables {
             StepRecorder recorder = steps;
             StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.readAndReset();
             ProfileSnapshot next = results.snapshot(
-                    Results.Recorded.readAndReset(registry, devices, work, this::tablesReplaced),
+                    Results.Recorded.readAndReset(this, devices, work),
                     tiles.snapshotAndReset(),
                     ended,
                     part,
@@ -1525,7 +1525,7 @@ public final class BrickProfiler extends SampleTables {
         if (devices != null) {
             devices.discard();
         }
-        Results.Recorded.readAndReset(registry, devices, work, this::tablesReplaced);
+        Results.Recorded.readAndReset(this, devices, work);
         StepRecorder stepped = steps;
         if (stepped != null) {
             stepped.readAndReset();

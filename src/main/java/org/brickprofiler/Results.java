@@ -74,17 +74,12 @@ final class Results {
                             registry.read(fromKey, toKey), marks.figures(fromKey, toKey), work.read(fromKey, toKey)));
         }
 
-        /**
-         * Reads the sums of all bricks in the same way, and forgets them.
-         *
-         * @param replaced see {@link TableRegistry#readAndReset(Runnable)}
-         */
-        static Recorded readAndReset(
-                TableRegistry registry, @Nullable DeviceRecorder marks, WorkSums work, Runnable replaced) {
+        /** Reads the sums of all bricks in the same way, and forgets them. */
+        static Recorded readAndReset(SampleTables tables, @Nullable DeviceRecorder marks, WorkSums work) {
             return marks == null
-                    ? new Recorded(registry.readAndReset(replaced), null, work.readAndReset())
-                    : marks.whileQuiet(() -> new Recorded(
-                            registry.readAndReset(replaced), marks.figuresAndReset(), work.readAndReset()));
+                    ? new Recorded(tables.readAndResetSums(), null, work.readAndReset())
+                    : marks.whileQuiet(() ->
+                            new Recorded(tables.readAndResetSums(), marks.figuresAndReset(), work.readAndReset()));
         }
 
         DeviceTime device(int key) {

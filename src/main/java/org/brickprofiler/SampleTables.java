@@ -8,6 +8,7 @@ import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.internal.record.ProfilerState;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.SpanStore;
+import org.brickprofiler.internal.record.StatSums;
 import org.brickprofiler.internal.record.StatTable;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.internal.record.ThreadTimes;
@@ -24,10 +25,14 @@ import org.jspecify.annotations.Nullable;
  * Only that thread writes them, without a fence. Any other thread finds that it is not the owner, and looks up its
  * table. The owner is the first of the live threads, so another thread takes over only after the owner has ended.
  *
- * <p>The lane is open for one state of the profiler, and each change of the state closes it. A reset changes the state
- * after it has replaced the tables. A thread therefore reads the state before it looks up its table: a table that is
- * found after the state has changed is a new one, and a table that was replaced is never selected for a later state.
- * The table closes the lane when its rows or its phase change.
+ * <p>The lane is open for one state of the profiler, and each change of the state closes it. A thread reads the state
+ * before it looks up its table, and {@link ProfilerState} changes both before and after a reset replaces the tables: a
+ * table that was replaced is selected for no later state, and a thread that has found its new table never uses the old
+ * one again.
+ *
+ * <p>The lane holds rows of a selected phase: opening it needs a selection, and the table ends both at once, see
+ * {@link StatTable#deselect}. A table does so when its rows or its phase change, and this class when the thread's step
+ * or layer changes.
  */
 abstract class SampleTables {
 
@@ -46,7 +51,10 @@ abstract class SampleTables {
     private @Nullable Thread owner;
     private long[] rows = {};
 
-    /** The table of the rows, also after the lane was closed. */
+    /**
+     * The table of the rows, also after the lane was closed. It is the owner's table as long as a phase is selected
+     * there for a state that may return: the selection has opened the lane, unless a reset was replacing the tables.
+     */
     private @Nullable StatTable table;
 
     private final boolean hasPercentiles;
@@ -153,10 +161,9 @@ abstract class SampleTables {
         StatTable own = table;
         if (own == null || !own.isOf(Thread.currentThread())) {
             registry.deselect();
-        } else if (openFor != StatTable.NO_STATE) {
+        } else {
             own.deselect();
         }
-        // Else no phase of the owner is selected: selecting one opens the lane.
     }
 
     /**
@@ -169,8 +176,18 @@ abstract class SampleTables {
         ProfilerState.setOnly(STATE, this, phase);
     }
 
+    /** Resets the sums of all threads, and returns them: see {@link TableRegistry#readAndReset(Runnable, Runnable)}. */
+    final StatSums readAndResetSums() {
+        return registry.readAndReset(this::replaceTables, this::tablesReplaced);
+    }
+
+    /** Makes each thread look up its table with each sample, because all tables are about to be replaced. */
+    private void replaceTables() {
+        ProfilerState.replace(STATE, this);
+    }
+
     /** Makes each thread look up its table again, because all tables were replaced. */
-    final void tablesReplaced() {
+    private void tablesReplaced() {
         ProfilerState.renew(STATE, this);
     }
 }

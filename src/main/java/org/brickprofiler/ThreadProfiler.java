@@ -111,7 +111,7 @@ public final class ThreadProfiler {
         if (!profiler.addInLane(state, owner, timer, elements, nowNs)) {
             StatTable table = own;
             if (table == null || !table.isSelectedFor(state)) {
-                // The table may have been replaced: a reset changes the state after it has replaced the tables.
+                // The table may have been replaced: a reset changes the state before it replaces the tables, and after.
                 table = profiler.tables.own();
                 own = table;
             }

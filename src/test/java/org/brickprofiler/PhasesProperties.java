@@ -28,14 +28,16 @@ import org.brickprofiler.testing.Spec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The phases of samples in random schedules of steps on several threads, which end and are replaced. A naive model
+ * The phases of samples in random schedules of steps on several threads, which end and are replaced. Bricks get their
+ * names at any moment, so tables grow at any moment, also while steps of several phases are under way. A naive model
  * decides for each sample, by looking at all steps, which phase it has; both agree in every figure.
  */
 class PhasesProperties {
 
     private static final int THREADS = 3;
     private static final int OPERATIONS = 160;
-    private static final BrickId[] BRICKS = {BrickId.RMS_NORM, BrickId.QKV_PROJECTION};
+    private static final List<String> KNOWN =
+            List.of(BrickId.RMS_NORM.displayName(), BrickId.QKV_PROJECTION.displayName());
 
     private final List<ExecutorService> threads = new ArrayList<>();
 
@@ -148,6 +150,10 @@ class PhasesProperties {
                 BrickProfiler.builder().clock(clock).percentiles(true).build();
         private final List<Modelled> models = new ArrayList<>();
         private final List<Token> tokens = new ArrayList<>();
+
+        /** The bricks so far; each new one is dynamic, and lets the tables grow in which it is recorded. */
+        private final List<String> bricks = new ArrayList<>(KNOWN);
+
         private final Map<String, Samples> expected = new HashMap<>();
         private final List<ProfileSnapshot> parts = new ArrayList<>();
         private final List<Thread> ended = new ArrayList<>();
@@ -300,7 +306,7 @@ class PhasesProperties {
         }
 
         private void timed(Modelled mine) {
-            BrickId brick = brick();
+            int brick = brick();
             long ns = random.nextInt(1_000);
             if (random.nextBoolean()) {
                 long timer = profiler.startBrick(brick);
@@ -315,7 +321,7 @@ class PhasesProperties {
         }
 
         private void recorded(Modelled mine) {
-            BrickId brick = brick();
+            int brick = brick();
             long ns = random.nextInt(1_000_000);
             profiler.record(brick, ns, 3);
             expect(mine, brick, ns, 3);
@@ -323,7 +329,7 @@ class PhasesProperties {
 
         /** Queues a measurement, and resolves it by the end of the pass or by {@code finalize}. */
         private void deferred(Modelled mine) {
-            BrickId brick = brick();
+            int brick = brick();
             profiler.recordDeferred(brick, profiler.elapsedNs(), 1);
             long ns = random.nextInt(1_000);
             clock.advance(ns);
@@ -343,25 +349,33 @@ class PhasesProperties {
         }
 
         private void work(Modelled mine) {
-            BrickId brick = brick();
+            int brick = brick();
             profiler.recordWork(brick, 7, 5);
             if (profiler.isEnabled()) {
                 samples(phase(mine), brick).flops += 7;
             }
         }
 
-        private BrickId brick() {
-            return BRICKS[random.nextInt(BRICKS.length)];
+        /** Returns the key of a brick, which is new to the profiler in one of eight cases. */
+        private int brick() {
+            if (random.nextInt(8) == 0) {
+                bricks.add("dynamic brick " + bricks.size());
+            }
+            return profiler.brickKey(bricks.get(random.nextInt(bricks.size())));
         }
 
-        private void expect(Modelled mine, BrickId brick, long ns, long elements) {
+        private void expect(Modelled mine, int brick, long ns, long elements) {
             if (profiler.isEnabled()) {
                 samples(phase(mine), brick).add(ns, elements);
             }
         }
 
-        private Samples samples(StepInfo.@Nullable Phase phase, BrickId brick) {
-            return expected.computeIfAbsent(phase + " " + brick.displayName(), name -> new Samples());
+        private Samples samples(StepInfo.@Nullable Phase phase, int brick) {
+            return samples(phase, profiler.names.name(brick));
+        }
+
+        private Samples samples(StepInfo.@Nullable Phase phase, String brick) {
+            return expected.computeIfAbsent(phase + " " + brick, name -> new Samples());
         }
 
         /** Returns the phase by the rule of the specification, without any table. */
@@ -386,7 +400,7 @@ class PhasesProperties {
         private void check() {
             ProfileSnapshot whole =
                     parts.stream().reduce(ProfileSnapshot::merge).orElseThrow();
-            for (BrickId brick : BRICKS) {
+            for (String brick : bricks) {
                 Map<StepInfo.Phase, BrickStats> ofPhases = new EnumMap<>(StepInfo.Phase.class);
                 for (StepInfo.Phase phase : StepInfo.Phase.values()) {
                     BrickStats stats = named(whole.bricks(phase), brick);
@@ -422,10 +436,10 @@ class PhasesProperties {
         return parts.stream().mapToLong(value).sum();
     }
 
-    private static BrickStats named(List<BrickStats> bricks, BrickId brick) {
+    private static BrickStats named(List<BrickStats> bricks, String name) {
         return bricks.stream()
-                .filter(each -> each.name().equals(brick.displayName()))
+                .filter(each -> each.name().equals(name))
                 .findFirst()
-                .orElse(BrickStats.empty(brick.displayName(), brick.category(), Bottleneck.UNKNOWN));
+                .orElse(BrickStats.empty(name, BrickCategory.OTHER, Bottleneck.UNKNOWN));
     }
 }

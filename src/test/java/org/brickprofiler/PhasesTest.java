@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import org.brickprofiler.StepInfo.Phase;
 import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.PhaseRow;
+import org.brickprofiler.internal.record.ProfilerState;
+import org.brickprofiler.internal.record.StatTable;
 import org.brickprofiler.internal.record.VirtualThreadStarter;
 import org.brickprofiler.testing.AllocatedBytes;
 import org.brickprofiler.testing.Spec;
@@ -109,6 +112,62 @@ class PhasesTest extends ProfiledDevice {
         join(start(() -> record(onHost)));
 
         assertThat(count(onHost, Phase.PREFILL)).as("the only step left").isEqualTo(2);
+    }
+
+    /** The first sample of a dynamic brick lets the thread's table grow. Another thread's step has another phase. */
+    @Spec("17.9")
+    @Test
+    void aTableThatGrowsDuringStepsOfSeveralPhasesKeepsNoPhase() throws InterruptedException {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        record(onHost);
+        Thread other = start(() -> {
+            onHost.beginStep(new StepInfo(Phase.MIXED, 2, 4, 4, 1, 0));
+            begun.countDown();
+            await(end);
+            onHost.endPass();
+        });
+        begun.await();
+        onHost.beginStep(StepInfo.prefill(4));
+        time(onHost.brickKey("dynamic"), 1_000);
+        onHost.endPass();
+        onHost.beginStep(StepInfo.decode(4));
+        time(BrickId.RMS_NORM.index(), 1_000);
+        onHost.endPass();
+        end.countDown();
+        join(other);
+
+        assertThat(count(onHost, Phase.PREFILL)).isZero();
+        assertThat(count(onHost, Phase.DECODE)).isEqualTo(1_000);
+        assertThat(onHost.snapshot().bricks(Phase.PREFILL))
+                .map(BrickStats::count)
+                .containsExactly(1_000L);
+    }
+
+    private void time(int key, int samples) {
+        for (int i = 0; i < samples; i++) {
+            onHost.stopBrick(onHost.startBrick(key), 1);
+        }
+    }
+
+    /** A reset reads the old table for the last time once its thread has written to the new one. */
+    @Spec("5.2")
+    @Test
+    void aThreadThatHasFoundItsNewTableNeverWritesToTheOldOneAgain() {
+        ThreadProfiler timers = onHost.forThisThread();
+        time(BrickId.RMS_NORM.index(), 1);
+        timers.stopBrick(timers.startBrick(BrickId.RMS_NORM), 1);
+        StatTable old = Objects.requireNonNull(onHost.registry.ownTable());
+        onHost.registry.readAndReset(() -> ProfilerState.replace(SampleTables.STATE, onHost), () -> {
+            record(onHost);
+            time(BrickId.RMS_NORM.index(), 1);
+            timers.stopBrick(timers.startBrick(BrickId.RMS_NORM), 1);
+            assertThat(old.count(BrickId.RMS_NORM.index())).isEqualTo(2);
+            ProfilerState.renew(SampleTables.STATE, onHost);
+        });
+
+        assertThat(onHost.brickStats(BrickId.RMS_NORM).count()).isEqualTo(3);
+        assertThat(old.count(BrickId.RMS_NORM.index())).isEqualTo(2);
     }
 
     @Spec("17.9")

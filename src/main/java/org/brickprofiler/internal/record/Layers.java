@@ -219,10 +219,10 @@ public final class Layers implements LongSupplier {
     }
 
     /**
-     * Returns the phase of the samples that the calling thread records now, and selects it in the thread's table. It is
-     * the phase of the first of these that exists: the step of the layer that {@link #workFor} gave to the thread; the
-     * thread's own step; the steps under way, if they all have one phase and the thread never begins steps of its own,
-     * nor serves a request.
+     * Returns the phase of the samples that the calling thread records now, and selects it in the thread's table if the
+     * state lasts. It is the phase of the first of these that exists: the step of the layer that {@link #workFor} gave
+     * to the thread; the thread's own step; the steps under way, if they all have one phase and the thread never begins
+     * steps of its own, nor serves a request.
      *
      * @param own the thread's own table, which nobody else writes; null if it has none
      * @param state a {@link ProfilerState}
@@ -234,7 +234,7 @@ public final class Layers implements LongSupplier {
         }
         Place mine = hasSteps ? mineOrNull() : null;
         int phase = hasSteps ? phase(mine, ProfilerState.only(state)) : PhaseRow.NO_PHASE;
-        if (own != null && ProfilerState.isOn(state) && !(mine != null && mine.isBetweenSteps)) {
+        if (own != null && ProfilerState.isLasting(state) && !(mine != null && mine.isBetweenSteps)) {
             own.select(phase, state);
         }
         return phase;

@@ -6,22 +6,27 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
  * Whether a profiler is on and which phases its steps have, as one {@code int}. Stateless; any thread.
  *
  * <pre>
- *   31                       3  2     1  0
- *  +--------------------------+--------+----+
- *  | number of resets         |  only  | on |
- *  +--------------------------+--------+----+
+ *   31                4      3       2     1  0
+ *  +-------------------+-----------+--------+----+
+ *  | number of resets  | replacing |  only  | on |
+ *  +-------------------+-----------+--------+----+
  * </pre>
  *
  * <p><b>Only</b> is the phase of every step that is under way, or {@link PhaseRow#NO_PHASE} if none is under way or
  * they have different phases. A thread's {@link StatTable} keeps the state for which its phase was selected, so a
  * change of any part makes each thread look up its table and its phase again with its next sample.
+ *
+ * <p><b>Replacing</b> is set while a reset replaces the tables. The state thus changes before the replacement and after
+ * it, and no phase is selected in between. A thread that has found its new table therefore never again reads the state
+ * for which it selected a phase in the old one: from then on it writes to the new table alone.
  */
 public final class ProfilerState {
 
     private static final int ON = 1;
     private static final int ONLY_SHIFT = 1;
     private static final int ONLY_MASK = (PhaseRow.PHASES - 1) << ONLY_SHIFT;
-    private static final int RESET = 1 << 3;
+    private static final int REPLACING = 1 << 3;
+    private static final int RESET = 1 << 4;
 
     private ProfilerState() {}
 
@@ -73,6 +78,27 @@ public final class ProfilerState {
     }
 
     /**
+     * Returns whether a thread may keep the table and the phase that it finds in a state for its next samples.
+     *
+     * @param state a state
+     * @return true if the profiler records, and no reset is replacing the tables
+     */
+    static boolean isLasting(int state) {
+        return (state & (ON | REPLACING)) == ON;
+    }
+
+    /**
+     * Makes each thread look up its table with each sample until {@link #renew}. Called before the tables are replaced.
+     *
+     * @param <T> the type of the profiler
+     * @param field the field of its state
+     * @param profiler the profiler
+     */
+    public static <T> void replace(AtomicIntegerFieldUpdater<T> field, T profiler) {
+        field.updateAndGet(profiler, state -> state | REPLACING);
+    }
+
+    /**
      * Makes each thread look up its table again with its next sample, after all tables were replaced.
      *
      * @param <T> the type of the profiler
@@ -80,7 +106,7 @@ public final class ProfilerState {
      * @param profiler the profiler
      */
     public static <T> void renew(AtomicIntegerFieldUpdater<T> field, T profiler) {
-        field.updateAndGet(profiler, state -> state + RESET);
+        field.updateAndGet(profiler, state -> (state & ~REPLACING) + RESET);
     }
 
     /**

@@ -238,31 +238,29 @@ public final class StatTable extends PerThread.Owned {
         selectedFor = state;
     }
 
-    /** Requires that the phase is selected again before the next timed sample. Only the writer. */
+    /**
+     * Requires that the phase is selected again before the next timed sample, and closes the lane. A lane never closes
+     * otherwise: a phase that stayed selected behind a closed lane would outlive the writer's step. Only the writer.
+     */
     public void deselect() {
         selectedFor = NO_STATE;
-        closeLane();
+        Lane open = lane;
+        if (open != null) {
+            lane = null;
+            open.close();
+        }
     }
 
     /**
      * Returns the rows of the selected phase, for the static {@link #addTimed(long[], boolean, long, long, long)}. Only
      * the writer.
      *
-     * @param holder holds the rows; closed when these are no longer the rows of the selected phase, or no phase is
-     *     selected for a state
+     * @param holder holds the rows; closed by {@link #deselect}, also when these are no longer the rows of the phase
      * @return the rows
      */
     public long[] openLane(Lane holder) {
         lane = holder;
         return rows;
-    }
-
-    private void closeLane() {
-        Lane open = lane;
-        if (open != null) {
-            lane = null;
-            open.close();
-        }
     }
 
     /**
@@ -598,7 +596,7 @@ public final class StatTable extends PerThread.Owned {
         }
         rows = longer;
         ROWS.setRelease(part, longer);
-        closeLane();
+        deselect();
         return longer;
     }
 

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
  *
  * A reset replaces each written table by an empty one in a single compare-and-set, and then reads the old ones. A
  * recorder that had found its old table before the replacement can still finish a sample there. A recorder looks its
- * table up for every sample, or compares a state that changes after each replacement. But it does not wait for its
- * earlier stores: the store buffer of its processor may still hold back some earlier samples, too. An old table is
- * therefore kept as <i>late</i> until its thread has written to the new one or has ended. Samples that the old table
- * has received by then count for the interval in which they are found. A reset holds a shared table while it empties
- * it; no recorder waits for this.
+ * table up for every sample, or compares a state that changes before and after each replacement, so it never returns to
+ * its old table once it has found the new one. But it does not wait for its earlier stores: the store buffer of its
+ * processor may still hold back some earlier samples, too. An old table is therefore kept as <i>late</i> until its
+ * thread has written to the new one or has ended. Samples that the old table has received by then count for the
+ * interval in which they are found. A reset holds a shared table while it empties it; no recorder waits for this.
  *
  * <p>The sums of late samples are always exact. Their shortest and longest durations are exact for at most two late
  * samples of a row. To prevent more, the reset waits before it reads the old tables, far longer than a store buffer
@@ -505,28 +505,34 @@ public final class TableRegistry {
      * @return the sums since the last reset
      */
     public StatSums readAndReset() {
-        return readAndReset(() -> {});
+        return readAndReset(() -> {}, () -> {});
     }
 
     /**
-     * Resets the sums, as {@link #readAndReset()} does.
+     * Resets the sums, as {@link #readAndReset()} does, for callers that let threads keep their tables from one sample
+     * to the next. No thread may use its kept table once it has found the new one.
      *
-     * @param replaced runs after the tables were replaced, and before the old ones are read: for callers that let
-     *     threads find their tables without a lookup
+     * @param replacing runs before the tables are replaced; afterwards no thread may keep what it finds
+     * @param replaced runs after the tables were replaced, and before the old ones are read, even if replacing them has
+     *     failed; afterwards threads may keep what they find
      * @return the sums since the last reset
      */
-    public StatSums readAndReset(Runnable replaced) {
+    public StatSums readAndReset(Runnable replacing, Runnable replaced) {
         synchronized (late) {
             late.count(threads.slots());
             StatSums ended = late.takeSums();
             wasReset = true;
             PerThread.Slots<StatTable, Left> before;
             PerThread.Slots<StatTable, Left> after;
-            do {
-                before = threads.swept();
-                after = renewed(before);
-            } while (!threads.replace(before, after));
-            replaced.run();
+            replacing.run();
+            try {
+                do {
+                    before = threads.swept();
+                    after = renewed(before);
+                } while (!threads.replace(before, after));
+            } finally {
+                replaced.run();
+            }
             if (hasOthersThan(Thread.currentThread(), before.live())) {
                 awaitStores();
             }
