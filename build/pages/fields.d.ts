@@ -77,6 +77,7 @@ interface Tile {
   total_flops: number;
   slowest_row: number;
   slowest_col: number;
+  unresolved?: number;
 }
 
 interface Stream {

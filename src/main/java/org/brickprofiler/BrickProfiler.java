@@ -80,7 +80,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>A timer</b> is a {@code long} that carries the brick and its start. It is a value: any thread may stop it, and
  * stopping it twice records two samples. A timer that was started while the profiler was off is void: stopping it
- * records nothing.
+ * records nothing. A timer holds up to 13 days, with a device stream 6 days; a longer interval is unresolved, see
+ * {@link DeviceTime#unresolved}. From twice that time on the timer holds only the remainder, which cannot be noticed.
  *
  * <p><b>Names.</b> A name stands for the {@link BrickId} that {@link BrickId#parse} finds, otherwise for a dynamic
  * brick. At least 4,000 dynamic bricks have room. Further names share one brick called {@value #OTHER_NAMES}, which is
@@ -107,6 +108,9 @@ public final class BrickProfiler extends SampleTables {
      * reading.
      */
     private static final int FEW_STEPS = 3;
+
+    /** Times since the epoch beyond this, before or after it, count as this. */
+    private static final long FARTHEST_NS = (1L << 62) - 1;
 
     /** The stream of bricks that are started without naming a stream. */
     private static final int DEFAULT_STREAM = 0;
@@ -345,36 +349,28 @@ public final class BrickProfiler extends SampleTables {
      * @param now the state of this profiler
      */
     private void stop(int now, long timer, long elements, long nowNs) {
+        int phase = IN_LANE;
         if (!addInLane(now, Thread.currentThread(), timer, elements, nowNs)) {
-            add(now, tables.own(), timer, elements, nowNs);
+            phase = add(now, tables.own(), timer, elements, nowNs);
         }
         if (followed) {
-            followTimed(timer, elements, nowNs);
+            followTimed(phase, timer, elements, nowNs);
         }
     }
 
-    /** Adds the sample of a timer to the calling thread's own table, or to a shared one. */
-    void add(int now, @Nullable StatTable own, long timer, long elements, long nowNs) {
-        if (own == null || !own.addTimed(now, timer, nowNs, elements)) {
-            addElsewhere(timer, elements, nowNs);
-        }
-    }
-
-    /** Adds a sample if its phase must be looked up, if it has no row yet, or if a virtual thread recorded it. */
-    private void addElsewhere(long timer, long elements, long nowNs) {
-        requireNotNegative("elements", elements);
+    /** Follows the sample of a timer that was added in a phase, or {@link #IN_LANE}. */
+    void followTimed(int phase, long timer, long elements, long nowNs) {
         int key = TimerToken.key(timer);
         if (hasBrick(key)) {
-            addSample(key, TimerToken.elapsedNs(timer, nowNs), nowNs, elements);
+            int found = phase == IN_LANE ? phaseOfLane() : phase;
+            followTimed(found, key, TimerToken.elapsedNs(timer, nowNs), nowNs, elements);
         }
     }
 
-    void followTimed(long timer, long elements, long nowNs) {
-        int key = TimerToken.key(timer);
-        if (hasBrick(key)) {
-            long elapsedNs = TimerToken.elapsedNs(timer, nowNs);
+    private void followTimed(int phase, int key, long elapsedNs, long nowNs, long elements) {
+        if (elapsedNs != TimerToken.UNRESOLVED) {
             follow(key, nowNs - elapsedNs, nowNs, elements);
-            reportSample(key, elapsedNs, nowNs, elements);
+            reportSample(phase, key, elapsedNs, nowNs, elements);
         }
     }
 
@@ -458,9 +454,8 @@ public final class BrickProfiler extends SampleTables {
         } else {
             long nowNs = nowNs();
             long elapsedNs = MarkToken.elapsedNs(timer, nowNs);
-            addSample(key, elapsedNs, nowNs, elements);
-            follow(key, nowNs - elapsedNs, nowNs, elements);
-            reportSample(key, elapsedNs, nowNs, elements);
+            int phase = addTimed(key, elapsedNs, nowNs, elements);
+            followTimed(phase, key, elapsedNs, nowNs, elements);
         }
     }
 
@@ -750,9 +745,10 @@ public final class BrickProfiler extends SampleTables {
     }
 
     private void add(int key, long elapsedNs, long elements) {
+        int phase = phase();
         long nowNs = nowNs();
-        addSample(key, elapsedNs, nowNs, elements);
-        reportSample(key, elapsedNs, nowNs, elements);
+        addSample(phase, key, elapsedNs, nowNs, elements);
+        reportSample(phase, key, elapsedNs, nowNs, elements);
     }
 
     /**
@@ -812,11 +808,12 @@ public final class BrickProfiler extends SampleTables {
     }
 
     private void addBytes(int key, long elapsedNs, long elements, long inputBytes, long outputBytes) {
-        StatTable table = registry.acquire(phase());
+        int phase = phase();
+        StatTable table = registry.acquire(phase);
         long nowNs = nowNs();
         table.addBytes(key, elapsedNs, nowNs, elements, inputBytes, outputBytes);
         release(table, elapsedNs, nowNs);
-        reportSample(key, elapsedNs, nowNs, elements);
+        reportSample(phase, key, elapsedNs, nowNs, elements);
     }
 
     /**
@@ -872,11 +869,12 @@ public final class BrickProfiler extends SampleTables {
     }
 
     private void addCycles(int key, long elapsedNs, long elements, long cycles) {
-        StatTable table = registry.acquire(phase());
+        int phase = phase();
+        StatTable table = registry.acquire(phase);
         long nowNs = nowNs();
         table.addCycles(key, elapsedNs, nowNs, elements, cycles);
         release(table, elapsedNs, nowNs);
-        reportSample(key, elapsedNs, nowNs, elements);
+        reportSample(phase, key, elapsedNs, nowNs, elements);
     }
 
     // ---- the work of bricks ----
@@ -1010,7 +1008,11 @@ public final class BrickProfiler extends SampleTables {
         return (marked == null ? nowNs() : marked.markStart(stream)) - epochNs;
     }
 
-    /** Sets the epoch to the present. Pending measurements keep their true start. */
+    /**
+     * Sets the epoch to the present. Pending measurements keep their true start. Call it while no start that
+     * {@link #elapsedNs()} has returned is still to be queued, since a number carries no epoch: a start of the old
+     * epoch that is queued afterwards counts from the new one.
+     */
     public void resetEpoch() {
         epochNs = nowNs();
     }
@@ -1073,7 +1075,7 @@ public final class BrickProfiler extends SampleTables {
         DeviceRecorder marked = marking();
         if (marked != null) {
             marked.endSince(key, stream, epochNs + startNs, elements);
-        } else if (!registry.defer(PhaseRow.of(phase(), key), epochNs + startNs, elements)) {
+        } else if (!registry.defer(PhaseRow.of(phase(), key), clockAt(startNs), elements)) {
             resolver.drop(names.name(key));
         }
     }
@@ -1097,10 +1099,15 @@ public final class BrickProfiler extends SampleTables {
      * @param endNs when the pending work ended, as {@link #elapsedNs()} read it
      */
     public void finalize(long endNs) {
-        resolver.resolve(epochNs + endNs);
+        resolver.resolve(clockAt(endNs));
         if (devices != null) {
-            devices.poll(epochNs + endNs);
+            devices.poll(clockAt(endNs));
         }
+    }
+
+    /** Returns the clock at a time since the epoch, limited so that differences of two such times do not wrap. */
+    private long clockAt(long sinceEpochNs) {
+        return epochNs + Math.max(-FARTHEST_NS, Math.min(FARTHEST_NS, sinceEpochNs));
     }
 
     /**
@@ -1564,7 +1571,7 @@ public final class BrickProfiler extends SampleTables {
     }
 
     private Results.Recorded readRecorded(int fromKey, int toKey) {
-        return Results.Recorded.read(registry, devices, work, fromKey, toKey);
+        return Results.Recorded.read(this, devices, work, fromKey, toKey);
     }
 
     /** Marks the beginning of a phase of a run on the timeline, if there is one. */
@@ -1818,12 +1825,16 @@ public final class BrickProfiler extends SampleTables {
         }
     }
 
-    /** Reports a sample that the host's clock, or the caller, has timed to the listeners. */
-    private void reportSample(int key, long elapsedNs, long endNs, long elements) {
+    /**
+     * Reports a sample that the host's clock, or the caller, has timed to the listeners.
+     *
+     * @param number the phase to which it was added; the steps under way may have changed since
+     */
+    private void reportSample(int number, int key, long elapsedNs, long endNs, long elements) {
         if (followed && listeners.wantBricks()) {
             String name = names.name(key);
             BrickCategory category = BrickCategory.of(names.tag(key));
-            Optional<StepInfo.Phase> phase = StepInfo.Phase.of(phase());
+            Optional<StepInfo.Phase> phase = StepInfo.Phase.of(number);
             listeners.ofBrick(each -> each.brickRecorded(name, category, phase, endNs, elapsedNs, elements));
         }
     }
@@ -1870,10 +1881,6 @@ public final class BrickProfiler extends SampleTables {
     }
 
     // ---- checks of keys, names and samples ----
-
-    boolean hasBrick(int key) {
-        return key >= 0 && key < names.size();
-    }
 
     void requireKey(int key) {
         if (!hasBrick(key)) {

@@ -31,8 +31,9 @@ import org.brickprofiler.stats.LatencyDistribution;
  * @param totalBytes sum of the input bytes
  * @param totalCompressedBytes sum of the output bytes
  * @param totalCycles sum of the cycles
- * @param minCycles fewest cycles of a sample with cycles; 0 without one
- * @param maxCycles most cycles of a sample
+ * @param minCycles fewest cycles of a sample with cycles; 0 without one, and if they are unknown: in a window, which is
+ *     a difference of two snapshots, only if a sample had fewer than all before it, or if there is one sample
+ * @param maxCycles most cycles of a sample; 0 without one, and if they are unknown likewise
  * @param latency the distribution of the durations; empty unless the profiler, or each profiler of merged snapshots,
  *     was built with percentiles
  * @param device the samples that devices timed
@@ -420,7 +421,7 @@ public record BrickStats(
                 .bytes(limited(totalBytes, other.totalBytes), limited(totalCompressedBytes, other.totalCompressedBytes))
                 .cycles(
                         limited(totalCycles, other.totalCycles),
-                        totalCycles == 0 || (other.totalCycles > 0 && other.minCycles < minCycles)
+                        minCycles == 0 || (other.minCycles > 0 && other.minCycles < minCycles)
                                 ? other.minCycles
                                 : minCycles,
                         Math.max(maxCycles, other.maxCycles))

@@ -3,7 +3,8 @@ package org.brickprofiler;
 import static org.brickprofiler.internal.io.Sums.limited;
 
 /**
- * Figures of a brick's device samples other than the device's times themselves. Immutable.
+ * Figures of a brick's device samples other than the device's times themselves, and the number of its samples whose
+ * time is unknown. Immutable.
  *
  * @param samples number of samples that a device timed
  * @param launches number of these samples whose launch by the host was timed, too:
@@ -11,7 +12,8 @@ import static org.brickprofiler.internal.io.Sums.limited;
  * @param launchNs the host's time from start to stop of these launches, ns
  * @param minLaunchNs the shortest of these, ns; 0 without any, and if a window does not have both extremes
  * @param maxLaunchNs the longest of these, ns; 0 likewise
- * @param unresolved samples whose time is unknown; they are in no sum
+ * @param unresolved samples whose time is unknown, since a device did not report it or a timer of the host ran longer
+ *     than it can hold; they are in no sum
  * @param withoutStart number of unresolved samples that are deferred measurements with an unknown start:
  *     {@code elapsedNs()} of the same stream did not return it, no mark was available for it, or it is too old
  */

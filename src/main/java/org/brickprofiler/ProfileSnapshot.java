@@ -293,8 +293,8 @@ public record ProfileSnapshot(
 
     /**
      * Returns the bricks in one phase: the samples that belong to steps of this phase. The bricks of all phases and the
-     * samples without a phase sum to {@link #bricks()}. The same holds for the numbers of samples whose time a device
-     * did not report.
+     * samples without a phase sum to {@link #bricks()}. The same holds for the numbers of samples whose time is
+     * unknown.
      *
      * @param phase the phase of the steps
      * @return the bricks with samples in this phase, largest total first; cannot be changed
@@ -327,7 +327,8 @@ public record ProfileSnapshot(
     }
 
     /**
-     * Returns the number of samples whose time devices did not report. They are in no sum.
+     * Returns the number of samples whose time is unknown, since a device did not report it or a timer ran longer than
+     * it can hold. They are in no sum.
      *
      * @return samples of all bricks
      */

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntFunction;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.GraphRecorder;
@@ -15,11 +16,11 @@ import org.brickprofiler.internal.device.DeviceFigures;
 import org.brickprofiler.internal.device.DeviceRecorder;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.PhaseRow;
+import org.brickprofiler.internal.record.RowCounts;
 import org.brickprofiler.internal.record.RunPeriod;
 import org.brickprofiler.internal.record.SelfCost;
 import org.brickprofiler.internal.record.StatRow;
 import org.brickprofiler.internal.record.StatSums;
-import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.internal.record.WorkSums;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileProfiler;
@@ -59,47 +60,65 @@ final class Results {
      * @param sums the sums of every requested row
      * @param figures the further sums of devices, or null without devices
      * @param workSums the rows of {@link WorkSums}, or null if no work was recorded
+     * @param unresolved the samples whose timers could not hold their time
      */
     record Recorded(
             StatSums sums,
             @Nullable DeviceFigures figures,
-            @Nullable StatSums workSums) {
+            @Nullable StatSums workSums,
+            RowCounts.Reading unresolved) {
 
         /** Reads the sums of some bricks; with devices, at a moment at which nothing is being resolved. */
         static Recorded read(
-                TableRegistry registry, @Nullable DeviceRecorder marks, WorkSums work, int fromKey, int toKey) {
-            return marks == null
-                    ? new Recorded(registry.read(fromKey, toKey), null, work.read(fromKey, toKey))
-                    : marks.whileQuiet(() -> new Recorded(
-                            registry.read(fromKey, toKey), marks.figures(fromKey, toKey), work.read(fromKey, toKey)));
+                SampleTables tables, @Nullable DeviceRecorder marks, WorkSums work, int fromKey, int toKey) {
+            return quietly(
+                    marks,
+                    () -> new Recorded(
+                            tables.registry.read(fromKey, toKey),
+                            marks == null ? null : marks.figures(fromKey, toKey),
+                            work.read(fromKey, toKey),
+                            tables.unresolved.read(fromKey, toKey)));
         }
 
         /** Reads the sums of all bricks in the same way, and forgets them. */
         static Recorded readAndReset(SampleTables tables, @Nullable DeviceRecorder marks, WorkSums work) {
-            return marks == null
-                    ? new Recorded(tables.readAndResetSums(), null, work.readAndReset())
-                    : marks.whileQuiet(() ->
-                            new Recorded(tables.readAndResetSums(), marks.figuresAndReset(), work.readAndReset()));
+            return quietly(
+                    marks,
+                    () -> new Recorded(
+                            tables.readAndResetSums(),
+                            marks == null ? null : marks.figuresAndReset(),
+                            work.readAndReset(),
+                            tables.unresolved.readAndReset()));
+        }
+
+        private static Recorded quietly(@Nullable DeviceRecorder marks, Supplier<Recorded> reading) {
+            return marks == null ? reading.get() : marks.whileQuiet(reading);
         }
 
         DeviceTime device(int key) {
+            long ofTimers = unresolved.of(key);
             return figures == null
-                    ? DeviceTime.NONE
+                    ? onHost(ofTimers)
                     : device(
                             figures.samples(key),
                             figures.launches(key),
-                            figures.unresolved(key),
+                            ofTimers + figures.unresolved(key),
                             figures.withoutStart(key));
         }
 
         DeviceTime device(int phase, int key) {
+            long ofTimers = unresolved.of(phase, key);
             return figures == null
-                    ? DeviceTime.NONE
+                    ? onHost(ofTimers)
                     : device(
                             figures.samples(phase, key),
                             figures.launches(phase, key),
-                            figures.unresolved(phase, key),
+                            ofTimers + figures.unresolved(phase, key),
                             figures.withoutStart(phase, key));
+        }
+
+        private static DeviceTime onHost(long unresolved) {
+            return unresolved == 0 ? DeviceTime.NONE : device(0, StatRow.EMPTY, unresolved, 0);
         }
 
         private static DeviceTime device(long samples, StatRow launches, long unresolved, long withoutStart) {
@@ -273,7 +292,7 @@ final class Results {
                 .last(row.lastNs(), row.count() == 0 ? 0 : period.unixNs(row.lastAtNs()))
                 .elements(row.elements())
                 .bytes(row.bytes(), row.compressedBytes())
-                .cycles(row.cycles(), row.cycles() == 0 ? 0 : row.minCycles(), row.maxCycles())
+                .cycles(row.cycles(), row.minCycles() == Long.MAX_VALUE ? 0 : row.minCycles(), row.maxCycles())
                 .latency(Optional.ofNullable(buckets).map(LatencyDistribution::ofCounts));
     }
 

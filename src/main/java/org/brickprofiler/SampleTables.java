@@ -1,17 +1,23 @@
 package org.brickprofiler;
 
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Supplier;
 import org.brickprofiler.internal.record.Layers;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.PerThread;
+import org.brickprofiler.internal.record.PhaseRow;
 import org.brickprofiler.internal.record.ProfilerState;
+import org.brickprofiler.internal.record.RowCounts;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.SpanStore;
 import org.brickprofiler.internal.record.StatSums;
 import org.brickprofiler.internal.record.StatTable;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.internal.record.ThreadTimes;
+import org.brickprofiler.internal.record.TimerToken;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +41,9 @@ import org.jspecify.annotations.Nullable;
  * or layer changes.
  */
 abstract class SampleTables {
+
+    /** In place of the phase of a sample: that of the lane, in which it was added. */
+    static final int IN_LANE = -1;
 
     static final AtomicIntegerFieldUpdater<SampleTables> STATE =
             AtomicIntegerFieldUpdater.newUpdater(SampleTables.class, "state");
@@ -65,6 +74,9 @@ abstract class SampleTables {
     final TableRegistry registry;
     final NameTable names = BrickId.newNameTable();
     final SpanSink.Names spanNames = names.spanNames(BrickCategory.displayNames());
+
+    /** The samples whose timers could not hold their time. */
+    final RowCounts unresolved = new RowCounts();
 
     /** The layer of each thread: its own, or the one that it works for. */
     final Layers layers = new Layers();
@@ -129,9 +141,41 @@ abstract class SampleTables {
         return phase;
     }
 
+    /**
+     * Adds the sample of a timer to the calling thread's own table, or to a shared one.
+     *
+     * @return the number of its phase
+     */
+    final int add(int now, @Nullable StatTable own, long timer, long elements, long nowNs) {
+        return own != null && own.addTimed(now, timer, nowNs, elements)
+                ? own.phase()
+                : addElsewhere(timer, elements, nowNs);
+    }
+
+    /**
+     * Adds a sample if its phase must be looked up, if it has no row yet, if it is long, or if a virtual thread
+     * recorded it.
+     */
+    private int addElsewhere(long timer, long elements, long nowNs) {
+        requireNotNegative("elements", elements);
+        int key = TimerToken.key(timer);
+        return hasBrick(key) ? addTimed(key, TimerToken.elapsedNs(timer, nowNs), nowNs, elements) : PhaseRow.NO_PHASE;
+    }
+
+    /** Adds the sample of a timer, or counts it as unresolved. */
+    final int addTimed(int key, long elapsedNs, long nowNs, long elements) {
+        int phase = phase();
+        if (elapsedNs == TimerToken.UNRESOLVED) {
+            unresolved.increment(PhaseRow.of(phase, key));
+        } else {
+            addSample(phase, key, elapsedNs, nowNs, elements);
+        }
+        return phase;
+    }
+
     /** Adds a sample of the calling thread that has ended now, not in the lane. */
-    final void addSample(int key, long elapsedNs, long nowNs, long elements) {
-        registry.add(phase(), key, elapsedNs, nowNs, elements);
+    final void addSample(int phase, int key, long elapsedNs, long nowNs, long elements) {
+        registry.add(phase, key, elapsedNs, nowNs, elements);
         followServing(elapsedNs, nowNs);
     }
 
@@ -154,6 +198,15 @@ abstract class SampleTables {
         ServingThreads threads = new ServingThreads(this, servingTimes);
         serving = threads;
         return threads;
+    }
+
+    final boolean hasBrick(int key) {
+        return key >= 0 && key < names.size();
+    }
+
+    /** Returns the number of the phase of the sample that the calling thread has just added in the lane. */
+    final int phaseOfLane() {
+        return Objects.requireNonNull(table, "table").phase();
     }
 
     /** Makes the calling thread look up its phase with its next timed sample. */

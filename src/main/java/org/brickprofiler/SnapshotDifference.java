@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The profiler keeps extremes only since its last reset: {@link Extremes} explains which ones a difference has. With
  * percentiles, an extreme that the samples did not set anew is exact within {@link LatencyDistribution#RELATIVE_ERROR}.
- * The extremes of all differences together are those of the whole. Stateless and thread-safe.
+ * The extremes of all differences together are those of the whole. The fewest and the most cycles are known only if
+ * they changed or if there is one sample, since the number of samples with cycles is not. Stateless and thread-safe.
  */
 final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapshot> {
 
@@ -181,6 +182,7 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                 totalNs,
                 isLastOfThese ? OptionalLong.of(later.lastNs()) : OptionalLong.empty(),
                 latency.orElse(LatencyDistribution.EMPTY));
+        long onlyCycles = count == 1 ? cycles : 0;
         boolean firstCycles = earlier.totalCycles() == 0;
         return BrickStats.builder(later.name(), later.category())
                 .bottleneck(later.bottleneck())
@@ -193,8 +195,8 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                         more(earlier.totalCompressedBytes(), later.totalCompressedBytes()))
                 .cycles(
                         cycles,
-                        firstCycles || later.minCycles() < earlier.minCycles() ? later.minCycles() : cycles / count,
-                        later.maxCycles() > earlier.maxCycles() ? later.maxCycles() : cycles / count)
+                        firstCycles || later.minCycles() < earlier.minCycles() ? later.minCycles() : onlyCycles,
+                        later.maxCycles() > earlier.maxCycles() ? later.maxCycles() : onlyCycles)
                 .latency(latency)
                 .device(device)
                 .work(work, workSamples)
@@ -235,11 +237,12 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
 
     private static TileStats tile(TileStats earlier, TileStats later) {
         long count = more(earlier.count(), later.count());
+        long unresolved = more(earlier.unresolved(), later.unresolved());
         if (count == 0) {
-            return TileStats.empty(later.level());
+            return TileStats.builder(later.level()).unresolved(unresolved).build();
         }
         if (earlier.count() == 0) {
-            return later;
+            return later.withUnresolved(unresolved);
         }
         long totalNs = more(earlier.totalNs(), later.totalNs());
         Extremes times = extremes(
@@ -259,6 +262,7 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                 .slowest(
                         isSlowestKnown ? later.slowestRow() : TileStats.UNKNOWN,
                         isSlowestKnown ? later.slowestCol() : TileStats.UNKNOWN)
+                .unresolved(unresolved)
                 .build();
     }
 
@@ -342,6 +346,6 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                 && window.droppedPending() == 0
                 && window.literalOverlaps() == 0
                 && !window.requests().withLive(0, 0).isRecorded()
-                && window.tiles().stream().allMatch(tile -> tile.count() == 0);
+                && window.tiles().stream().allMatch(tile -> tile.count() == 0 && tile.unresolved() == 0);
     }
 }

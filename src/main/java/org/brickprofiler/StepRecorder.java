@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * threads that still work for an earlier step; they count in the next one, so the sum at the end of a step is also the
  * sum at the beginning of the next step of the phase. The brick time is known only if no other step was under way
  * meanwhile and no measurement was pending at its beginning or its end, since the difference would include their
- * samples.
+ * samples, and only as long as no sum has reached its limit.
  */
 final class StepRecorder {
 
@@ -352,7 +352,7 @@ final class StepRecorder {
             for (int i = 0; i < sumNs.length; i++) {
                 long totalNs = totals[from + i];
                 ofStepNs[i] = Math.max(0, totalNs - sumNs[i]);
-                categoryNs[i] += ofStepNs[i];
+                categoryNs[i] = limited(categoryNs[i], ofStepNs[i]);
                 sumNs[i] = totalNs;
             }
         }
@@ -381,7 +381,7 @@ final class StepRecorder {
         private void addTokens(long sinceNs, long sequencesOfStep, long given) {
             if (phase == StepInfo.Phase.PREFILL) {
                 tokenTimes[LatencyBuckets.indexOf(sinceNs)]++;
-                tokenTimesNs += sinceNs;
+                tokenTimesNs = limited(tokenTimesNs, sinceNs);
             } else if (phase == StepInfo.Phase.DECODE) {
                 tokenTimes[LatencyBuckets.indexOf(Math.round((double) sinceNs * sequencesOfStep / given))]++;
             }
@@ -561,7 +561,7 @@ final class StepRecorder {
         if (mine.alone != 0 && (summed & bit) == 0) {
             countEnded(false);
             Arrays.fill(phase.sums.sumNs, 0);
-            sum(phase, phase.sums.sumNs, 0);
+            mine.alone = sum(phase, phase.sums.sumNs, 0) ? begun : 0;
         }
         summed &= ~bit;
         open(mine, phase, info);
@@ -722,9 +722,8 @@ final class StepRecorder {
         uncounted[row + DRAFTED_TOKENS] = mine.draftedTokens;
         uncounted[row + ACCEPTED_TOKENS] = mine.acceptedTokens;
         uncounted[row + TOKENS_NS] = tokensNs(mine, phase, endNs);
-        mine.isAttributed = mine.alone == begun && !pending;
+        mine.isAttributed = mine.alone == begun && !pending && sum(phase, uncounted, row + TOTALS_NS);
         if (mine.isAttributed) {
-            sum(phase, uncounted, row + TOTALS_NS);
             attributed |= 1L << uncountedSteps;
             summed |= phase.bit;
         }
@@ -737,9 +736,13 @@ final class StepRecorder {
         return followed ? step : null;
     }
 
-    /** Adds the time of all samples of a phase so far, by category, to elements that are 0. */
-    private void sum(PhaseSteps phase, long[] totalsNs, int from) {
-        registry.addTotalsNs(phase.number, tags, totalsNs, from, CATEGORIES.length);
+    /**
+     * Adds the time of all samples of a phase so far, by category, to elements that are 0.
+     *
+     * @return false if a sum has reached its limit
+     */
+    private boolean sum(PhaseSteps phase, long[] totalsNs, int from) {
+        return registry.addTotalsNs(phase.number, tags, totalsNs, from, CATEGORIES.length);
     }
 
     /**
@@ -892,8 +895,11 @@ final class StepRecorder {
             unlink(mine);
         }
         phase.underWay--;
-        phase.wallNs += Math.max(0, endNs - phase.countedToNs);
-        phase.countedToNs = Math.max(phase.countedToNs, endNs);
+        long moreNs = endNs - phase.countedToNs;
+        if (moreNs > 0) {
+            phase.wallNs = limited(phase.wallNs, moreNs);
+            phase.countedToNs = endNs;
+        }
         announceOnly(phase);
     }
 

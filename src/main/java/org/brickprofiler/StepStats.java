@@ -15,7 +15,8 @@ import org.brickprofiler.stats.LatencyDistribution;
  *
  * @param phase the phase
  * @param count number of steps
- * @param wallNs time in which at least one step of the phase was under way, ns; of merged snapshots, the sum
+ * @param wallNs time in which at least one step of the phase was under way, ns, abandoned steps included; of merged
+ *     snapshots, the sum
  * @param totalNs sum of the steps' durations, ns; with several at a time, more than {@code wallNs}
  * @param minNs the shortest duration, ns, 0 without steps
  * @param maxNs the longest duration, ns, 0 without steps

@@ -35,7 +35,8 @@ import org.brickprofiler.stats.LatencyDistribution;
  * their number, a bottom-<i>k</i> sample (Cohen and Kaplan, "Summarizing data using bottom-k sketches", PODC 2007). It
  * does not depend on the order in which profiles are merged.
  *
- * @param phases the sums of each phase that had a step, in the order of the phases
+ * @param phases the sums of each phase that had a step, in the order of the phases. If all steps of a phase were
+ *     abandoned, its number of steps is 0, and only its time is known
  * @param timeToFirstToken times to first token
  * @param timeToFirstTokenNs their sum, ns; 0 if it is unknown, as in a file of an older version
  * @param timePerOutputToken times per output token
@@ -93,7 +94,7 @@ public record Steps(
     private static List<StepStats> sumByPhase(Collection<StepStats> parts) {
         Map<StepInfo.Phase, StepStats> sums = new EnumMap<>(StepInfo.Phase.class);
         for (StepStats part : parts) {
-            if (part.count() > 0) {
+            if (part.count() > 0 || part.wallNs() > 0) {
                 sums.merge(part.phase(), part, StepStats::plus);
             }
         }
@@ -127,7 +128,7 @@ public record Steps(
      * Returns the sums of a phase.
      *
      * @param phase the phase
-     * @return its sums, or empty if it had no step
+     * @return its sums, or empty if it had no step, not even an abandoned one
      */
     public Optional<StepStats> phase(StepInfo.Phase phase) {
         Objects.requireNonNull(phase, "phase");

@@ -108,6 +108,7 @@ public final class ThreadProfiler {
     }
 
     private void stop(int state, long timer, long elements, long nowNs) {
+        int phase = SampleTables.IN_LANE;
         if (!profiler.addInLane(state, owner, timer, elements, nowNs)) {
             StatTable table = own;
             if (table == null || !table.isSelectedFor(state)) {
@@ -115,10 +116,10 @@ public final class ThreadProfiler {
                 table = profiler.tables.own();
                 own = table;
             }
-            profiler.add(state, table, timer, elements, nowNs);
+            phase = profiler.add(state, table, timer, elements, nowNs);
         }
         if (profiler.followed) {
-            profiler.followTimed(timer, elements, nowNs);
+            profiler.followTimed(phase, timer, elements, nowNs);
         }
     }
 

@@ -62,6 +62,40 @@ final class DeferredDurationsTest {
 
     // ---- finalize ----
 
+    /** Without a limit, the difference of the ends of the scale wraps. */
+    @Spec("3.3")
+    @Test
+    void theEndsOfTheScaleDoNotWrap() {
+        clock.advance(1_000);
+        profiler.recordDeferred(BrickId.RMS_NORM, 10, 1);
+        profiler.finalize(Long.MIN_VALUE);
+        profiler.recordDeferred(BrickId.LAYER_NORM, Long.MAX_VALUE, 1);
+        profiler.finalize(Long.MIN_VALUE);
+        profiler.recordDeferred(BrickId.QKV_PROJECTION, Long.MIN_VALUE, 1);
+        profiler.finalize(Long.MAX_VALUE);
+
+        assertThat(totalNs(BrickId.RMS_NORM)).isZero();
+        assertThat(totalNs(BrickId.LAYER_NORM)).isZero();
+        assertThat(totalNs(BrickId.QKV_PROJECTION)).isEqualTo(Long.MAX_VALUE - 1);
+        assertThat(profiler.pendingCount()).isZero();
+    }
+
+    /** A number of the old epoch that is queued later counts from the new one; pending measurements do not move. */
+    @Spec("3.1")
+    @Test
+    void aStartThatIsQueuedAfterItsEpochCountsFromTheNewOne() {
+        clock.advance(100);
+        long startNs = profiler.elapsedNs();
+        profiler.recordDeferred(BrickId.RMS_NORM, startNs, 1);
+        profiler.resetEpoch();
+        profiler.recordDeferred(BrickId.LAYER_NORM, startNs, 1);
+        clock.advance(150);
+        profiler.finalize(profiler.elapsedNs());
+
+        assertThat(totalNs(BrickId.RMS_NORM)).isEqualTo(150);
+        assertThat(totalNs(BrickId.LAYER_NORM)).isEqualTo(50);
+    }
+
     @Spec("3.3")
     @Test
     void finalizeGivesEachTheTimeToTheCommonEnd() {

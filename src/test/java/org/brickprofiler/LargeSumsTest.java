@@ -2,6 +2,7 @@ package org.brickprofiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
@@ -239,6 +240,53 @@ final class LargeSumsTest {
         profiler.record(BrickId.LM_HEAD, 1, 1);
         assertThat(profiler.brickStats(BrickId.LM_HEAD).totalNs()).isEqualTo(Long.MAX_VALUE);
         assertThat(profiler.brickStats(BrickId.LM_HEAD).count()).isEqualTo(6);
+    }
+
+    /** Without a limit, the sum of 2^14 such samples is 0. */
+    @Test
+    void longTimersStayAtTheLargestSum() {
+        FakeClock clock = new FakeClock();
+        BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
+        profiler.enable();
+        long most = 1L << 50;
+        for (int sample = 1; sample <= 1 << 15; sample++) {
+            long timer = profiler.startBrick(BrickId.LM_HEAD);
+            clock.advance(most);
+            profiler.stopBrick(timer, 1);
+            if (Integer.bitCount(sample) == 1) {
+                assertThat(profiler.brickStats(BrickId.LM_HEAD).totalNs())
+                        .as("%d samples", sample)
+                        .isEqualTo(sample >= 1 << 13 ? Long.MAX_VALUE : sample * most);
+            }
+        }
+    }
+
+    /** Steps, and the time during which they were under way, may reach the largest sum. */
+    @Test
+    void longStepsStayAtTheLargestSums() throws IOException {
+        FakeClock clock = new FakeClock();
+        BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
+        profiler.enable();
+        for (int step = 1; step <= 6; step++) {
+            boolean isPrompt = step % 2 == 0;
+            profiler.beginStep(isPrompt ? StepInfo.prefill(1) : StepInfo.decode(1));
+            profiler.record(BrickId.LM_HEAD, LARGE, 1);
+            clock.advance(LARGE);
+            profiler.endPass();
+        }
+        ProfileSnapshot taken = profiler.snapshot();
+
+        assertThat(decode(taken).totalNs()).isEqualTo(Long.MAX_VALUE);
+        assertThat(decode(taken).wallNs()).isEqualTo(Long.MAX_VALUE);
+        assertThat(taken.steps().timeToFirstTokenNs()).isEqualTo(Long.MAX_VALUE);
+        assertThat(decode(taken).attributed())
+                .as("steps before the sum was at its limit")
+                .isEqualTo(1);
+        assertThat(decode(taken).categoryNs()).containsEntry(BrickCategory.OTHER, LARGE);
+        assertThat(taken.wallNs()).isNotNegative();
+        assertThat(JsonReport.fromJson(JsonReport.toJson(taken))).isEqualTo(taken);
+        assertThat(profiler.snapshotAndReset()).isNotNull();
+        assertThat(profiler.snapshot().steps().phases()).isEmpty();
     }
 
     @Test

@@ -5,8 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicReference;
 import org.brickprofiler.StepInfo.Phase;
 import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.PhaseRow;
@@ -168,6 +173,79 @@ class PhasesTest extends ProfiledDevice {
 
         assertThat(onHost.brickStats(BrickId.RMS_NORM).count()).isEqualTo(3);
         assertThat(old.count(BrickId.RMS_NORM.index())).isEqualTo(2);
+    }
+
+    /** The step of another thread ends between the moment of a sample and the call of the listener. */
+    @Spec({"17.9", "21.1"})
+    @Test
+    void aListenerHearsThePhaseInWhichTheSampleWasAdded() throws Exception {
+        AtomicReference<Runnable> whileReading = new AtomicReference<>(() -> {});
+        List<String> heard = new ArrayList<>();
+        BrickProfiler profiler = BrickProfiler.builder()
+                .clock(() -> {
+                    whileReading.getAndSet(() -> {}).run();
+                    return clock.nanoTime();
+                })
+                .build();
+        profiler.addListener(new PhaseListener(heard));
+        profiler.enable();
+        record(profiler);
+        ExecutorService engine = Executors.newSingleThreadExecutor();
+        ThreadProfiler timers = profiler.forThisThread();
+        for (int way = 0; way < 5; way++) {
+            engine.submit(() -> profiler.beginStep(StepInfo.decode(1))).get();
+            long timer = profiler.startBrick(BrickId.RMS_NORM);
+            profiler.stopBrick(timer, 1);
+            Runnable once = () -> {
+                try {
+                    engine.submit(profiler::endPass).get();
+                } catch (InterruptedException | ExecutionException e) {
+                    throw new AssertionError(e);
+                }
+            };
+            whileReading.set(once);
+            switch (way) {
+                case 0 -> profiler.stopBrick(timer, 1);
+                case 1 -> timers.stopBrick(timer, 1);
+                case 2 -> profiler.record(BrickId.RMS_NORM, 5, 1);
+                case 3 -> profiler.recordBytes(BrickId.RMS_NORM, 5, 1, 1, 1);
+                default -> profiler.recordCycles(BrickId.RMS_NORM, 5, 1, 1);
+            }
+        }
+        engine.shutdown();
+
+        assertThat(count(profiler, Phase.DECODE)).isEqualTo(10);
+        assertThat(heard).hasSize(11).startsWith("none");
+        assertThat(heard.subList(1, 11)).containsOnly("DECODE");
+    }
+
+    /** Notes the phase of each sample. */
+    private record PhaseListener(List<String> heard) implements ProfilerListener {
+        @Override
+        public boolean wantsBricks() {
+            return true;
+        }
+
+        @Override
+        public void brickRecorded(
+                String brick,
+                BrickCategory category,
+                Optional<Phase> phase,
+                long endNs,
+                long elapsedNs,
+                long elements) {
+            heard.add(phase.map(Phase::name).orElse("none"));
+        }
+
+        @Override
+        public void stepBegan(StepInfo info) {
+            // this listener is for bricks
+        }
+
+        @Override
+        public void stepEnded(Step step) {
+            // likewise
+        }
     }
 
     @Spec("17.9")

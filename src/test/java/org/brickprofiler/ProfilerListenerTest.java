@@ -47,6 +47,18 @@ final class ProfilerListenerTest {
         profiler.enable();
     }
 
+    @Spec({"2.6", "21.1"})
+    @Test
+    void itDoesNotHearOfSamplesWhoseTimeIsUnknown() {
+        profiler.addListener(listener);
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        clock.advance((1L << 50) + 1);
+        profiler.stopBrick(timer, 1);
+
+        assertThat(heard).isEmpty();
+        assertThat(profiler.snapshot().unresolved()).isEqualTo(1);
+    }
+
     @Spec("21.1")
     @Test
     void itHearsEverySampleThatTheHostTimes() {

@@ -10,6 +10,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.LongRange;
 import net.jqwik.api.constraints.Size;
+import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.stats.LatencyDistribution;
@@ -21,6 +22,58 @@ import org.junit.jupiter.api.Test;
 final class SnapshotDifferenceTest {
 
     private static final TileLevel LEVEL = TileLevel.MACRO;
+
+    /** The cycles of a window may belong to a few of its samples, whose number is unknown. */
+    @Test
+    @Spec("23.7")
+    void theCyclesOfAWindowAreNotDividedByAllItsSamples() {
+        BrickProfiler plain = BrickProfiler.enabled();
+        plain.recordCycles(BrickId.RMS_NORM, 10, 1, 5_000);
+        ProfileSnapshot before = plain.snapshot();
+        plain.recordCycles(BrickId.RMS_NORM, 10, 1, 5_000);
+        plain.record(BrickId.RMS_NORM, 10, 1);
+        ProfileSnapshot window = SnapshotDifference.between(before, plain.snapshot());
+        BrickStats brick = window.brick("RmsNorm").orElseThrow();
+
+        assertThat(brick.totalCycles()).isEqualTo(5_000);
+        assertThat(brick.minCycles()).as("unknown").isZero();
+        assertThat(brick.maxCycles()).as("unknown").isZero();
+        assertThat(before.merge(window).brick("RmsNorm").orElseThrow().minCycles())
+                .isEqualTo(5_000);
+    }
+
+    /** Tokens per second are per time in which a step was under way, whatever became of the step. */
+    @Test
+    @Spec("17.3")
+    void aWindowWhoseStepsWereAbandonedKeepsTheirTime() {
+        FakeClock clock = new FakeClock();
+        BrickProfiler plain = BrickProfiler.builder().clock(clock).build();
+        plain.enable();
+        step(plain, clock, 1_000);
+        plain.endPass();
+        ProfileSnapshot before = plain.snapshot();
+        step(plain, clock, 999_000);
+        plain.abandonPass();
+        ProfileSnapshot whole = plain.snapshot();
+        ProfileSnapshot window = SnapshotDifference.between(before, whole);
+        StepStats merged =
+                before.merge(window).steps().phase(StepInfo.Phase.DECODE).orElseThrow();
+
+        assertThat(window.steps().phases()).singleElement().satisfies(phase -> {
+            assertThat(phase.count()).isZero();
+            assertThat(phase.wallNs()).isEqualTo(999_000);
+        });
+        assertThat(merged).isEqualTo(whole.steps().phase(StepInfo.Phase.DECODE).orElseThrow());
+        assertThat(merged.outputTokensPerSecond()).isEqualTo(1_000);
+        assertThat(TextReport.render(window))
+                .contains("Steps that began and did not end: 1.")
+                .doesNotContain("\nSteps\n");
+    }
+
+    private static void step(BrickProfiler profiler, FakeClock clock, long ns) {
+        profiler.beginStep(StepInfo.decode(1));
+        clock.advance(ns);
+    }
 
     @Test
     @Spec("23.7")

@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.util.Random;
 import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.TimerToken;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.report.TextReport;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -122,6 +125,46 @@ final class TimersTest {
         profiler.stopBrick(timer, 1);
 
         assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(123);
+    }
+
+    @Spec("2.6")
+    @Test
+    void aTimerThatRunsLongerThanItCanHoldIsUnresolvedAndCounted() throws IOException {
+        profiler.beginStep(StepInfo.decode(1));
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        clock.advance((1L << 50) + 1);
+        timer = profiler.lap(timer, 1, BrickId.LAYER_NORM);
+        clock.advance(1L << 50);
+        profiler.stopBrick(timer, 1);
+        ProfileSnapshot whole = profiler.snapshot();
+        BrickStats unresolved = profiler.brickStats(BrickId.RMS_NORM, StepInfo.Phase.DECODE);
+        BrickStats longest = profiler.brickStats(BrickId.LAYER_NORM);
+
+        assertThat(unresolved.count()).isZero();
+        assertThat(unresolved.totalNs()).isZero();
+        assertThat(unresolved.device().unresolved()).isEqualTo(1);
+        assertThat(longest.totalNs()).isEqualTo(1L << 50);
+        assertThat(longest.device()).isEqualTo(DeviceTime.NONE);
+        assertThat(whole.unresolved()).isEqualTo(1);
+        assertThat(whole.bricks()).hasSize(2);
+        assertThat(JsonReport.fromJson(JsonReport.toJson(whole))).isEqualTo(whole);
+        assertThat(TextReport.render(whole))
+                .contains("Samples whose timer could not hold their time: 1. They are in no count and no total.");
+        assertThat(SnapshotDifference.between(whole, profiler.snapshot()).unresolved())
+                .isZero();
+        assertThat(profiler.snapshotAndReset().unresolved()).isEqualTo(1);
+        assertThat(profiler.snapshot().unresolved()).isZero();
+    }
+
+    @Spec("2.6")
+    @Test
+    void aClockThatRanFarBackwardsLeavesTheSampleUnresolved() {
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        clock.advance(-2_000_000);
+        profiler.stopBrick(timer, 1);
+
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).count()).isZero();
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).device().unresolved()).isEqualTo(1);
     }
 
     @Spec("2.6")

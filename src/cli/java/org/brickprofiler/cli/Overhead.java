@@ -76,7 +76,7 @@ record Overhead(List<RunOutcome> on, List<RunOutcome> off) {
                 : Optional.of(String.format(
                         Locale.ROOT,
                         "By its own account it took %.2f %% of the brick time. What is beyond that is what its calls"
-                            + " keep the compiler from doing, inlining above all, and the memory that they touch.\n",
+                                + " keep the compiler from doing, inlining above all, and the memory that they touch.\n",
                         profiles.stream()
                                 .mapToDouble(profile -> 100.0 * profile.overheadNs() / profile.totalNs())
                                 .average()

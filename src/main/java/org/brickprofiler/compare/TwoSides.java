@@ -327,7 +327,11 @@ final class TwoSides {
     /** Returns the announced steps of a phase in a run; null if the run had none. */
     @Nullable
     StepStats phase(int run, StepInfo.Phase phase) {
-        return runs.get(run).steps().phase(phase).orElse(null);
+        return runs.get(run)
+                .steps()
+                .phase(phase)
+                .filter(stats -> stats.count() > 0)
+                .orElse(null);
     }
 
     /** Returns the number of complete steps of a phase in a run. */

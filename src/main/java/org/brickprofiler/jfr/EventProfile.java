@@ -173,7 +173,10 @@ public final class EventProfile {
                     event.getLong("kvLength"),
                     event.getLong("outputTokens"),
                     event.getLong("draftedTokens")));
-            nowNs += event.getDuration().toNanos();
+            // A recording of an earlier version lacks the duration of the step itself.
+            nowNs += event.hasField("elapsed")
+                    ? event.getLong("elapsed")
+                    : event.getDuration().toNanos();
             profiler.recordAcceptedTokens(event.getLong("acceptedTokens"));
             for (BrickCategory category : CATEGORIES) {
                 String field = StepEvent.field(category);

@@ -26,6 +26,11 @@ final class StepEvent extends Event {
     @Nullable
     String phase;
 
+    @Label("Elapsed")
+    @Description("The duration of the step; the event begins before the step and ends after it")
+    @Timespan(Timespan.NANOSECONDS)
+    long elapsed;
+
     @Label("Batch")
     int batch;
 
@@ -109,6 +114,7 @@ final class StepEvent extends Event {
         follows = followsAnother;
         attributed = isAttributed;
         phase = step.info().phase().name();
+        elapsed = step.durationNs();
         batch = step.info().batch();
         prefillTokens = step.info().prefillTokens();
         kvLength = step.info().kvLength();

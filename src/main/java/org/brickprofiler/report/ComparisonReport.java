@@ -234,9 +234,9 @@ public final class ComparisonReport {
             legend.append(String.format(
                             Locale.ROOT,
                             "Verdicts come from one test for all lines: if nothing differs, the chance of any verdict"
-                                + " is at most %s %%. Changes below %s %% count for nothing.%nShown from: the smallest"
-                                + " change that four in five such comparisons find. Intervals are of 95 %%, each for"
-                                + " its line alone.%s%n",
+                                    + " is at most %s %%. Changes below %s %% count for nothing.%nShown from: the smallest"
+                                    + " change that four in five such comparisons find. Intervals are of 95 %%, each for"
+                                    + " its line alone.%s%n",
                             percent.format(100 * RunComparison.LEVEL),
                             percent.format(comparison.options().floorPercent()),
                             trimmed(comparison.trimmedRuns()))

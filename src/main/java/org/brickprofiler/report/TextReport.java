@@ -273,7 +273,9 @@ public final class TextReport {
 
     private void steps() {
         Steps steps = snapshot.steps();
-        if (!steps.phases().isEmpty()) {
+        List<StepStats> phases =
+                steps.phases().stream().filter(phase -> phase.count() > 0).toList();
+        if (!phases.isEmpty()) {
             TextTable<StepStats> table = new TextTable<StepStats>()
                     .left("phase", phase -> phase.phase().name().toLowerCase(Locale.ROOT), "")
                     .right("steps", phase -> count(phase.count()), "")
@@ -286,15 +288,14 @@ public final class TextReport {
                     .right("batch", phase -> meanCell(phase.avgBatch()), "")
                     .right("KV length", phase -> meanCell(phase.avgKvLength()), "")
                     .rightIf(
-                            steps.phases().stream()
-                                    .anyMatch(phase -> phase.cpu().steps() > 0),
+                            phases.stream().anyMatch(phase -> phase.cpu().steps() > 0),
                             "% on CPU",
                             phase -> phase.cpu().steps() == 0
                                     ? NONE
                                     : percent(100 * phase.cpu().ranShare()),
                             "")
                     .rightIf(
-                            steps.phases().stream()
+                            phases.stream()
                                     .anyMatch(phase -> phase.cpu().waitedNs().isPresent()),
                             "% waiting for CPU",
                             phase -> phase.cpu().waitedNs().isEmpty()
@@ -302,11 +303,11 @@ public final class TextReport {
                                     : percent(100 * phase.cpu().waitedShare()),
                             "")
                     .rightIf(
-                            steps.phases().stream().anyMatch(phase -> phase.draftedTokens() > 0),
+                            phases.stream().anyMatch(phase -> phase.draftedTokens() > 0),
                             "% of drafted accepted",
                             phase -> phase.draftedTokens() == 0 ? NONE : percent(100 * phase.acceptanceRate()),
                             "");
-            text.append("\nSteps\n\n").append(table.render(steps.phases()));
+            text.append("\nSteps\n\n").append(table.render(phases));
         }
         if (!snapshot.requests().hasRequests()) {
             waited("Time to first token", steps.timeToFirstToken());
@@ -597,6 +598,13 @@ public final class TextReport {
     private void tiles() {
         List<TileStats> tiles =
                 snapshot.tiles().stream().filter(tile -> tile.count() > 0).toList();
+        long unresolved =
+                snapshot.tiles().stream().mapToLong(TileStats::unresolved).reduce(0, Sums::limited);
+        if (unresolved > 0) {
+            text.append("\nTiles whose timer could not hold their time: ")
+                    .append(count(unresolved))
+                    .append(". They are in no count and no total.\n");
+        }
         if (tiles.isEmpty()) {
             if (snapshot.tilesOff()) {
                 text.append("\nNo tiles were recorded: their switch is off, tiles().enable() turns it on.\n");
@@ -721,7 +729,7 @@ public final class TextReport {
         return String.format(Locale.ROOT, "%.1f ns (%.1f..%.1f)", spread.medianNs(), spread.lowNs(), spread.highNs());
     }
 
-    /** Returns the launch-bound bricks, the number of samples that a device did not report, and why a stream failed. */
+    /** Returns the launch-bound bricks, the number of samples whose time is unknown, and why a stream failed. */
     private String deviceNotes() {
         StringBuilder notes = new StringBuilder();
         List<BrickStats> bound =
@@ -732,7 +740,13 @@ public final class TextReport {
                     .append(".\n");
         }
         if (snapshot.unresolved() > 0) {
-            notes.append("Samples whose time a device did not report: ")
+            boolean usesDevice = !snapshot.streams().isEmpty()
+                    || snapshot.bricks().stream()
+                            .anyMatch(brick -> brick.device().samples() > 0);
+            notes.append(
+                            usesDevice
+                                    ? "Samples whose time a device did not report: "
+                                    : "Samples whose timer could not hold their time: ")
                     .append(count(snapshot.unresolved()))
                     .append(". They are in no count and no total.\n");
         }

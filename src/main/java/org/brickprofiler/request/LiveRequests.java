@@ -3,9 +3,9 @@ package org.brickprofiler.request;
 import static org.brickprofiler.internal.io.Sums.limited;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
-import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -69,6 +69,12 @@ final class LiveRequests {
     private static final int WORK_START = 36;
     private static final int WORK_END = 37;
     private static final int WORKS = 38;
+    /**
+     * The number of further steps that are under way: the first two account for the time of the request, and the others
+     * only for its tokens, until one of the two ends.
+     */
+    private static final int MORE_OPEN = 39;
+
     private static final int STRIDE = 40;
 
     /** A step has worked on the request, or is working on it. */
@@ -104,7 +110,10 @@ final class LiveRequests {
 
     private final StepTimes times;
     private final RequestLog log;
-    private final IntFunction<RunningStep> steps;
+
+    /** The steps by their index; those with the number 0 are not under way. */
+    private final List<RunningStep> steps;
+
     private final Consumer<long[]> finished;
     private final long[] record = new long[RequestRecord.CELLS];
     private final long[] @Nullable [] chunks = new long[MOST / CHUNK_SLOTS][];
@@ -138,7 +147,7 @@ final class LiveRequests {
     LiveRequests(
             StepTimes times,
             RequestLog log,
-            IntFunction<RunningStep> steps,
+            List<RunningStep> steps,
             Consumer<long[]> finished,
             RequestSums sums,
             int salt) {
@@ -314,6 +323,11 @@ final class LiveRequests {
     int entry(int slot, RunningStep step) {
         long[] cells = cells(slot);
         int base = base(slot);
+        int entry = trackedEntry(cells, base, step);
+        return entry != NONE || cells[base + MORE_OPEN] == 0 ? entry : step.entryOf(cells[base + HANDLE]);
+    }
+
+    private static int trackedEntry(long[] cells, int base, RunningStep step) {
         int entry = entryOf(cells[base + OPEN], step);
         return entry != NONE ? entry : entryOf(cells[base + SECOND_OPEN], step);
     }
@@ -333,20 +347,25 @@ final class LiveRequests {
         return (cells[base + FLAGS] & STEPPED) != 0 && cells[base + ACCOUNTED] > step.startNs();
     }
 
-    /** Records that a step works on a request. If two other steps already do, changes nothing and returns false. */
-    boolean enter(int slot, RunningStep step, long handle, long promptTokens) {
+    /** Records that a step works on a request. */
+    void enter(int slot, RunningStep step, long handle, long promptTokens) {
         long[] cells = cells(slot);
         int base = base(slot);
         int open = cells[base + OPEN] == 0 ? OPEN : SECOND_OPEN;
-        if (cells[base + open] != 0) {
-            return false;
+        int entry = step.add(handle, promptTokens);
+        if (cells[base + open] == 0) {
+            cells[base + open] = reference(step, entry);
+        } else {
+            cells[base + MORE_OPEN]++;
         }
-        cells[base + open] = (step.add(handle, promptTokens) + 1L) << 32 | step.index;
         if ((cells[base + FLAGS] & IN_STEP) == 0) {
             cells[base + FLAGS] |= IN_STEP;
             waiting--;
         }
-        return true;
+    }
+
+    private static long reference(RunningStep step, int entry) {
+        return (entry + 1L) << 32 | step.index;
     }
 
     /**
@@ -434,25 +453,57 @@ final class LiveRequests {
         }
     }
 
-    private static void leave(long[] cells, int base, RunningStep step) {
+    private void leave(long[] cells, int base, RunningStep step) {
+        if (cells[base + MORE_OPEN] == 0) {
+            leaveTracked(cells, base, step);
+            return;
+        }
+        cells[base + MORE_OPEN]--;
+        if (trackedEntry(cells, base, step) != NONE) {
+            leaveTracked(cells, base, step);
+            cells[base + SECOND_OPEN] = earliestUntracked(cells, base, step);
+        }
+    }
+
+    private static void leaveTracked(long[] cells, int base, RunningStep step) {
         if (entryOf(cells[base + OPEN], step) != NONE) {
             cells[base + OPEN] = cells[base + SECOND_OPEN];
         }
         cells[base + SECOND_OPEN] = 0;
     }
 
+    /** Returns a reference to the earliest step of a request beside the tracked one and the one that it leaves. */
+    private long earliestUntracked(long[] cells, int base, RunningStep left) {
+        long found = 0;
+        long number = Long.MAX_VALUE;
+        for (int i = 0; i < steps.size(); i++) {
+            RunningStep step = steps.get(i);
+            if (step.number() != 0
+                    && step.number() < number
+                    && step.index != left.index
+                    && entryOf(cells[base + OPEN], step) == NONE) {
+                int entry = step.entryOf(cells[base + HANDLE]);
+                if (entry != NONE) {
+                    found = reference(step, entry);
+                    number = step.number();
+                }
+            }
+        }
+        return found;
+    }
+
     /**
      * Accounts for the time up to a moment at which steps of the request are under way.
      *
-     * @param ending the step that ends
+     * @param ending the step that ends; it may be none of the tracked ones if there are two of these
      * @param endNs the end of this step, which is the moment {@code toNs} unless the request finished earlier
      */
     private void account(long[] cells, int base, long toNs, RunningStep ending, long endNs) {
         long open = cells[base + OPEN];
-        RunningStep step = steps.apply((int) open);
+        RunningStep step = steps.get((int) open);
         long second = cells[base + SECOND_OPEN];
         if (second != 0) {
-            RunningStep other = steps.apply((int) second);
+            RunningStep other = steps.get((int) second);
             boolean otherIsLater = other.number() > step.number();
             RunningStep earlier = otherIsLater ? step : other;
             RunningStep later = otherIsLater ? other : step;
@@ -468,11 +519,9 @@ final class LiveRequests {
     }
 
     private long earliestStartNs(long[] cells, int base) {
-        long firstNs = steps.apply((int) cells[base + OPEN]).startNs();
+        long firstNs = steps.get((int) cells[base + OPEN]).startNs();
         long second = cells[base + SECOND_OPEN];
-        return second == 0
-                ? firstNs
-                : Math.min(firstNs, steps.apply((int) second).startNs());
+        return second == 0 ? firstNs : Math.min(firstNs, steps.get((int) second).startNs());
     }
 
     private static Cause causeOf(long open, RunningStep step) {

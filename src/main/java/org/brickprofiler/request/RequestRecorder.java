@@ -260,7 +260,7 @@ public final class RequestRecorder {
         this.clock = Objects.requireNonNull(clock, "clock");
         this.epochNs = Objects.requireNonNull(epochNs, "epochNs");
         this.times = new StepTimes(clock.nanoTime());
-        this.live = new LiveRequests(times, log, steps::get, this::finished, sums, nextSalt());
+        this.live = new LiveRequests(times, log, steps, this::finished, sums, nextSalt());
     }
 
     /** Returns a number from 1 to {@link #SALT_BOUND} - 1 that none of the latest 32,766 recorders has. */
@@ -490,7 +490,8 @@ public final class RequestRecorder {
         if (promptTokens > live.promptLeft(slot)) {
             ignore(Ignored.PROMPT, promptTokens);
         }
-        return live.enter(slot, step, request, promptTokens);
+        live.enter(slot, step, request, promptTokens);
+        return true;
     }
 
     /**

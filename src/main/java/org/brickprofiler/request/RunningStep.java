@@ -82,6 +82,16 @@ final class RunningStep {
         return entries++;
     }
 
+    /** Returns the number of the entry of a request, or {@link LiveRequests#NONE}. Reads each entry. */
+    int entryOf(long handle) {
+        for (int entry = 0; entry < entries; entry++) {
+            if (handles[entry] == handle) {
+                return entry;
+            }
+        }
+        return LiveRequests.NONE;
+    }
+
     /** Returns the cause of a request's time within this step. */
     Cause causeOf(int entry) {
         if (ownPrompts[entry]) {

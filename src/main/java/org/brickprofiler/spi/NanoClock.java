@@ -4,7 +4,8 @@ package org.brickprofiler.spi;
  * A source of time in nanoseconds. Only differences between two readings mean anything.
  *
  * <p>Implementations may be called from any thread, must not block and must not allocate. A clock should never run
- * backwards; if it does, the profiler counts the interval as zero.
+ * backwards. If it does so by up to a millisecond, the profiler counts the interval as zero; otherwise the interval is
+ * unresolved.
  */
 @FunctionalInterface
 public interface NanoClock {

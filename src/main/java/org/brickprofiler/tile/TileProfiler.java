@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import org.brickprofiler.internal.io.SwitchSetting;
+import org.brickprofiler.internal.record.RowCounts;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.SpanSinks;
 import org.brickprofiler.internal.record.SpanStore;
@@ -26,9 +27,12 @@ import org.jspecify.annotations.Nullable;
  * <p>Every method may be called from any thread. A timer may be stopped on another thread than the one that started it.
  * A timer is a value; stopping it twice counts twice. A timer that was started while recording was off is void.
  *
- * <p>The timer carries level, row, column and start in one {@code long}: larger rows and columns than
- * {@link #LARGEST_TIMED_INDEX} count as that index, and a tile must take less than 33 seconds. Use {@link #record} for
- * anything larger. A brick's timer is void here, and a tile's timer is void for bricks.
+ * <p>The timer carries level, row, column and start in one {@code long}. Larger rows and columns than
+ * {@link #LARGEST_TIMED_INDEX} count as that index. If neither exceeds {@link #LARGEST_SHORT_INDEX}, the timer holds up
+ * to 4.8 hours, otherwise 33 seconds. A tile that takes longer is unresolved: {@link TileStats#unresolved} counts it,
+ * and it is in no sum. Times are known only modulo 9.7 hours and 34.3 seconds, so a tile of 40 seconds at row 100
+ * counts as 5.6 seconds, which cannot be noticed. Use {@link #record} for anything larger. A brick's timer is void
+ * here, and a tile's timer is void for bricks.
  *
  * <p>{@link #recordPlaces} adds statistics by place in the grid.
  */
@@ -37,24 +41,16 @@ public final class TileProfiler {
     /** The largest row or column that a timer can hold. */
     public static final int LARGEST_TIMED_INDEX = (1 << 13) - 1;
 
-    private static final int LEVEL_BITS = 2;
-    private static final int INDEX_BITS = 13;
-    private static final int ROW_SHIFT = LEVEL_BITS + INDEX_BITS;
-    private static final int PLACE_BITS = ROW_SHIFT + INDEX_BITS;
-
-    // A timer is the start, then the place (row, column, level), with TimerToken.FOREIGN between the bits of the place.
-    private static final int START_SHIFT = PLACE_BITS + 1;
-    private static final long BELOW_START = (1L << START_SHIFT) - 1;
-    private static final long BELOW_FOREIGN = TimerToken.FOREIGN - 1;
-    private static final long ABOVE_FOREIGN = (1L << PLACE_BITS) - TimerToken.FOREIGN;
-
-    /** A longer time means that the clock ran backwards, by up to a second. */
-    private static final long LONGEST_NS = (1L << (Long.SIZE - START_SHIFT)) - (1L << 30) - 1;
+    /** If neither row nor column is larger, a timer holds hours instead of seconds. */
+    public static final int LARGEST_SHORT_INDEX = (1 << 6) - 1;
 
     private static final List<TileLevel> LEVELS = List.of(TileLevel.values());
 
     private final NanoClock clock;
     private final TableRegistry registry;
+
+    /** The tiles of each level whose timer could not hold their time. */
+    private final RowCounts unresolved = new RowCounts();
 
     private volatile boolean enabled;
 
@@ -120,11 +116,109 @@ public final class TileProfiler {
         if (!enabled) {
             return TimerToken.VOID;
         }
-        long place = (long) Math.min(row, LARGEST_TIMED_INDEX) << ROW_SHIFT
-                | (long) Math.min(col, LARGEST_TIMED_INDEX) << LEVEL_BITS
-                | level.index();
-        long low = (place & ABOVE_FOREIGN) << 1 | TimerToken.FOREIGN | (place & BELOW_FOREIGN);
-        return clock.nanoTime() << START_SHIFT | low;
+        long startNs = clock.nanoTime();
+        return (row | col) <= LARGEST_SHORT_INDEX
+                ? ShortToken.pack(level.index(), row, col, startNs)
+                : LongToken.pack(
+                        level.index(), Math.min(row, LARGEST_TIMED_INDEX), Math.min(col, LARGEST_TIMED_INDEX), startNs);
+    }
+
+    /**
+     * The timer of a tile whose row and column are small. {@link TimerToken#FOREIGN} is bit 12.
+     *
+     * <pre>
+     *   63                           19 18  13  12   11  10 9    4 3     2 1 0
+     *  +-------------------------------+------+----+-------+------+-------+---+
+     *  | start: low 45 bits, ns        | row  | 1  |   0   | col  | level | 3 |
+     *  +-------------------------------+------+----+-------+------+-------+---+
+     * </pre>
+     */
+    private static final class ShortToken {
+        private static final long KIND = 3;
+        private static final long LEVEL_MASK = 3;
+        private static final int LEVEL_SHIFT = 2;
+        private static final int COL_SHIFT = 4;
+        private static final int ROW_SHIFT = 13;
+        private static final int START_SHIFT = 19;
+        private static final long BELOW_START = (1L << START_SHIFT) - 1;
+        private static final long RANGE_NS = 1L << (Long.SIZE - START_SHIFT);
+        private static final long LONGEST_NS = RANGE_NS / 2;
+
+        static long pack(int level, int row, int col, long startNs) {
+            return startNs << START_SHIFT
+                    | (long) row << ROW_SHIFT
+                    | TimerToken.FOREIGN
+                    | (long) col << COL_SHIFT
+                    | (long) level << LEVEL_SHIFT
+                    | KIND;
+        }
+
+        static boolean is(long timer) {
+            return (timer & KIND) == KIND;
+        }
+
+        static int level(long timer) {
+            return (int) (timer >>> LEVEL_SHIFT & LEVEL_MASK);
+        }
+
+        static int row(long timer) {
+            return (int) (timer >>> ROW_SHIFT) & LARGEST_SHORT_INDEX;
+        }
+
+        static int col(long timer) {
+            return (int) (timer >>> COL_SHIFT) & LARGEST_SHORT_INDEX;
+        }
+
+        static long elapsedNs(long timer, long nowNs) {
+            // The minuend has all low bits set, so that the place in the subtrahend never borrows from the time.
+            long passedNs = ((nowNs << START_SHIFT | BELOW_START) - timer) >>> START_SHIFT;
+            return TimerToken.elapsedNs(passedNs, LONGEST_NS, RANGE_NS);
+        }
+    }
+
+    /**
+     * The timer of any other tile: its start, then its place (row, column, level), with {@link TimerToken#FOREIGN}
+     * between the bits of the place. The level is never 3, which marks a {@link ShortToken}.
+     */
+    private static final class LongToken {
+        private static final int LEVEL_BITS = 2;
+        private static final long LEVEL_MASK = (1L << LEVEL_BITS) - 1;
+        private static final int INDEX_BITS = 13;
+        private static final int ROW_SHIFT = LEVEL_BITS + INDEX_BITS;
+        private static final int PLACE_BITS = ROW_SHIFT + INDEX_BITS;
+        private static final int START_SHIFT = PLACE_BITS + 1;
+        private static final long BELOW_START = (1L << START_SHIFT) - 1;
+        private static final long BELOW_FOREIGN = TimerToken.FOREIGN - 1;
+        private static final long ABOVE_FOREIGN = (1L << PLACE_BITS) - TimerToken.FOREIGN;
+        private static final long RANGE_NS = 1L << (Long.SIZE - START_SHIFT);
+        private static final long LONGEST_NS = RANGE_NS - (1L << 30) - 1;
+
+        static long pack(int level, int row, int col, long startNs) {
+            long place = (long) row << ROW_SHIFT | (long) col << LEVEL_BITS | level;
+            long low = (place & ABOVE_FOREIGN) << 1 | TimerToken.FOREIGN | (place & BELOW_FOREIGN);
+            return startNs << START_SHIFT | low;
+        }
+
+        private static long place(long timer) {
+            return (timer >>> 1 & ABOVE_FOREIGN) | (timer & BELOW_FOREIGN);
+        }
+
+        static int level(long timer) {
+            return (int) (timer & LEVEL_MASK);
+        }
+
+        static int row(long timer) {
+            return (int) (place(timer) >>> ROW_SHIFT) & LARGEST_TIMED_INDEX;
+        }
+
+        static int col(long timer) {
+            return (int) (place(timer) >>> LEVEL_BITS) & LARGEST_TIMED_INDEX;
+        }
+
+        static long elapsedNs(long timer, long nowNs) {
+            long passedNs = ((nowNs << START_SHIFT | BELOW_START) - timer) >>> START_SHIFT;
+            return TimerToken.elapsedNs(passedNs, LONGEST_NS, RANGE_NS);
+        }
     }
 
     /**
@@ -143,15 +237,12 @@ public final class TileProfiler {
             return;
         }
         long now = clock.nanoTime();
-        // The minuend has all low bits set, so that the place in the subtrahend never borrows from the time.
-        long passedNs = ((now << START_SHIFT | BELOW_START) - timer) >>> START_SHIFT;
-        long elapsedNs = passedNs <= LONGEST_NS ? passedNs : 0;
-        long place = (timer >>> 1 & ABOVE_FOREIGN) | (timer & BELOW_FOREIGN);
-        int level = (int) place & ((1 << LEVEL_BITS) - 1);
-        int row = (int) (place >>> ROW_SHIFT) & LARGEST_TIMED_INDEX;
-        int col = (int) (place >>> LEVEL_BITS) & LARGEST_TIMED_INDEX;
-        if (level < LEVELS.size()) {
-            add(level, row, col, elapsedNs, now, elements, flops);
+        if (!ShortToken.is(timer)) {
+            long elapsedNs = LongToken.elapsedNs(timer, now);
+            add(LongToken.level(timer), LongToken.row(timer), LongToken.col(timer), elapsedNs, now, elements, flops);
+        } else if (ShortToken.level(timer) < LEVELS.size()) {
+            long elapsedNs = ShortToken.elapsedNs(timer, now);
+            add(ShortToken.level(timer), ShortToken.row(timer), ShortToken.col(timer), elapsedNs, now, elements, flops);
         }
     }
 
@@ -181,12 +272,24 @@ public final class TileProfiler {
     private void add(int level, int row, int col, long elapsedNs, long atNs, long elements, long flops) {
         requireNotNegative("elements", elements);
         requireNotNegative("flops", flops);
+        if (elapsedNs == TimerToken.UNRESOLVED) {
+            countUnresolved(level, row, col);
+            return;
+        }
         StatTable table = registry.acquire();
         table.addWork(level, elapsedNs, atNs, elements, flops, tag(row, col));
         registry.release(table);
         Places where = places;
         if (where != null) {
             where.add(level, row, col, elapsedNs, atNs, elements, flops);
+        }
+    }
+
+    private void countUnresolved(int level, int row, int col) {
+        unresolved.increment(level);
+        Places where = places;
+        if (where != null) {
+            where.unresolved.increment(where.key(level, row, col));
         }
     }
 
@@ -248,6 +351,7 @@ public final class TileProfiler {
         private final Axis rows;
         private final Axis cols;
         private final TableRegistry registry = new TableRegistry(1, false);
+        private final RowCounts unresolved = new RowCounts();
 
         Places(Axis rows, Axis cols) {
             this.rows = rows;
@@ -256,25 +360,34 @@ public final class TileProfiler {
 
         void add(int level, int row, int col, long elapsedNs, long atNs, long elements, long flops) {
             StatTable table = registry.acquire();
-            int key = (level * rows.parts + rows.part(row)) * cols.parts + cols.part(col);
-            table.addWork(key, elapsedNs, atNs, elements, flops, tag(row, col));
+            table.addWork(key(level, row, col), elapsedNs, atNs, elements, flops, tag(row, col));
             registry.release(table);
+        }
+
+        int key(int level, int row, int col) {
+            return keyOfPart(level, rows.part(row), cols.part(col));
+        }
+
+        private int keyOfPart(int level, int row, int col) {
+            return (level * rows.parts + row) * cols.parts + col;
         }
 
         List<TileProfiler.Place> all() {
             StatSums sums = registry.read();
+            RowCounts.Reading unknown = unresolved.read(0, keyOfPart(LEVELS.size(), 0, 0));
             List<TileProfiler.Place> found = new ArrayList<>();
             for (TileLevel level : LEVELS) {
                 for (int row = 0; row < rows.parts; row++) {
                     for (int col = 0; col < cols.parts; col++) {
-                        StatRow part = sums.row((level.index() * rows.parts + row) * cols.parts + col);
-                        if (part.count() > 0) {
+                        int key = keyOfPart(level.index(), row, col);
+                        TileStats part = stats(level, sums.row(key), unknown.of(key));
+                        if (part.count() > 0 || part.unresolved() > 0) {
                             found.add(new Place(
                                     rows.first(row),
                                     rows.first(row + 1) - 1,
                                     cols.first(col),
                                     cols.first(col + 1) - 1,
-                                    stats(level, part)));
+                                    part));
                         }
                     }
                 }
@@ -297,7 +410,10 @@ public final class TileProfiler {
      */
     public TileStats stats(TileLevel level) {
         int row = level.index();
-        return stats(level, registry.read(row, row + 1).row(row));
+        return stats(
+                level,
+                registry.read(row, row + 1).row(row),
+                unresolved.read(row, row + 1).of(row));
     }
 
     /**
@@ -315,12 +431,13 @@ public final class TileProfiler {
      * @return an immutable snapshot, consistent level by level
      */
     public TileProfiler.Snapshot snapshot() {
-        return snapshot(registry.read());
+        return snapshot(registry.read(), unresolved.read(0, LEVELS.size()));
     }
 
     /** Forgets all statistics. A tile that is recorded at the same time counts as before or after. */
     public void reset() {
         registry.readAndReset();
+        unresolved.readAndReset();
         resetPlaces();
     }
 
@@ -328,6 +445,7 @@ public final class TileProfiler {
         Places where = places;
         if (where != null) {
             where.registry.readAndReset();
+            where.unresolved.readAndReset();
         }
     }
 
@@ -338,21 +456,21 @@ public final class TileProfiler {
      * @return the statistics since the last reset
      */
     public TileProfiler.Snapshot snapshotAndReset() {
-        TileProfiler.Snapshot until = snapshot(registry.readAndReset());
+        TileProfiler.Snapshot until = snapshot(registry.readAndReset(), unresolved.readAndReset());
         resetPlaces();
         return until;
     }
 
-    private static TileProfiler.Snapshot snapshot(StatSums sums) {
+    private static TileProfiler.Snapshot snapshot(StatSums sums, RowCounts.Reading unresolved) {
         List<TileStats> levels = LEVELS.stream()
-                .map(level -> stats(level, sums.row(level.index())))
+                .map(level -> stats(level, sums.row(level.index()), unresolved.of(level.index())))
                 .toList();
         return new TileProfiler.Snapshot(levels, sums.threads(), sums.virtualThreads());
     }
 
-    private static TileStats stats(TileLevel level, StatRow row) {
+    private static TileStats stats(TileLevel level, StatRow row, long unresolved) {
         if (row.count() == 0) {
-            return TileStats.empty(level);
+            return TileStats.builder(level).unresolved(unresolved).build();
         }
         boolean tagged = row.maxTag() != StatRow.NO_TAG;
         return TileStats.builder(level)
@@ -361,11 +479,13 @@ public final class TileProfiler {
                 .slowest(
                         tagged ? (int) (row.maxTag() >>> Integer.SIZE) : TileStats.UNKNOWN,
                         tagged ? (int) row.maxTag() : TileStats.UNKNOWN)
+                .unresolved(unresolved)
                 .build();
     }
 
     /**
-     * Returns a line for each level that has tiles, and a line if recording is off. Elements count as 4 bytes.
+     * Returns a line for each level that has tiles, a line for each that has unresolved ones, and a line if recording
+     * is off. Elements count as 4 bytes.
      *
      * @return text that ends with a line break
      */
@@ -386,6 +506,13 @@ public final class TileProfiler {
                         stats.slowestCol(),
                         stats.gflops(),
                         stats.arithmeticIntensity()));
+            }
+            if (stats.unresolved() > 0) {
+                text.append(String.format(
+                        Locale.ROOT,
+                        "%-5s %,d tiles are unresolved: their timer could not hold their time\n",
+                        stats.level().displayName(),
+                        stats.unresolved()));
             }
         }
         if (text.length() == 0) {
@@ -412,7 +539,7 @@ public final class TileProfiler {
                             Locale.ROOT,
                             "{\"level\":\"%s\",\"count\":%d,\"total_ns\":%d,\"avg_us\":%s,\"min_us\":%s,\"max_us\":%s,"
                                     + "\"gflops\":%s,\"arithmetic_intensity\":%s,\"total_elements\":%d,"
-                                    + "\"total_flops\":%d,\"slowest_row\":%d,\"slowest_col\":%d}",
+                                    + "\"total_flops\":%d,\"slowest_row\":%d,\"slowest_col\":%d%s}",
                             stats.level().displayName(),
                             stats.count(),
                             stats.totalNs(),
@@ -424,7 +551,8 @@ public final class TileProfiler {
                             stats.totalElements(),
                             stats.totalFlops(),
                             stats.slowestRow(),
-                            stats.slowestCol()));
+                            stats.slowestCol(),
+                            stats.unresolved() == 0 ? "" : ",\"unresolved\":" + stats.unresolved()));
             separator = ",";
         }
         return json.append("]}").toString();

@@ -20,6 +20,7 @@ import org.brickprofiler.internal.record.Extremes;
  * @param totalFlops sum of their floating-point operations
  * @param slowestRow row of the tile that took {@code maxNs}; {@link #UNKNOWN} without samples
  * @param slowestCol column of that tile; {@link #UNKNOWN} without samples
+ * @param unresolved tiles whose timer could not hold their time; they are in no sum
  */
 public record TileStats(
         TileLevel level,
@@ -32,7 +33,8 @@ public record TileStats(
         long totalElements,
         long totalFlops,
         int slowestRow,
-        int slowestCol) {
+        int slowestCol,
+        long unresolved) {
 
     /** The row and column of the slowest tile if none is known. */
     public static final int UNKNOWN = -1;
@@ -179,8 +181,9 @@ public record TileStats(
         if (level != other.level) {
             throw new IllegalArgumentException("levels " + level + " and " + other.level + " cannot be added");
         }
+        long unknown = limited(unresolved, other.unresolved);
         if (count == 0 || other.count == 0) {
-            return count == 0 ? other : this;
+            return (count == 0 ? other : this).withUnresolved(unknown);
         }
         Extremes extremes = extremes().plus(other.extremes());
         boolean otherIsSlower = other.maxNs > maxNs
@@ -199,6 +202,23 @@ public record TileStats(
                 .slowest(
                         isPlaceKnown ? otherIsSlower ? other.slowestRow : slowestRow : UNKNOWN,
                         isPlaceKnown ? otherIsSlower ? other.slowestCol : slowestCol : UNKNOWN)
+                .unresolved(unknown)
+                .build();
+    }
+
+    /**
+     * Returns these statistics with another number of tiles whose timer could not hold their time.
+     *
+     * @param number 0 or more
+     * @return the statistics
+     */
+    public TileStats withUnresolved(long number) {
+        return builder(level)
+                .samples(count, totalNs, minNs, maxNs)
+                .bounds(minAtLeastNs, maxAtMostNs)
+                .work(totalElements, totalFlops)
+                .slowest(slowestRow, slowestCol)
+                .unresolved(number)
                 .build();
     }
 
@@ -219,6 +239,7 @@ public record TileStats(
         private long totalFlops;
         private int slowestRow = UNKNOWN;
         private int slowestCol = UNKNOWN;
+        private long unresolved;
 
         private Builder(TileLevel level) {
             this.level = Objects.requireNonNull(level, "level");
@@ -281,6 +302,17 @@ public record TileStats(
         }
 
         /**
+         * Sets the number of tiles whose timer could not hold their time.
+         *
+         * @param number of tiles; they are in no sum
+         * @return this
+         */
+        public Builder unresolved(long number) {
+            unresolved = number;
+            return this;
+        }
+
+        /**
          * Makes the statistics.
          *
          * @return the statistics
@@ -297,7 +329,8 @@ public record TileStats(
                     totalElements,
                     totalFlops,
                     slowestRow,
-                    slowestCol);
+                    slowestCol,
+                    unresolved);
         }
     }
 }

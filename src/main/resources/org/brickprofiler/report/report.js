@@ -13,7 +13,7 @@ const wallNs = profile.wall_ns;
 const isOfTrace = wallNs > 0 && profile.threads === 0 && !profile.virtual_threads && !profile.overhead_ns;
 const samples = sum(bricks, (brick) => brick.count);
 const stepsOf = profile.steps;
-const phases = stepsOf === undefined ? [] : stepsOf.phases;
+const phases = stepsOf === undefined ? [] : stepsOf.phases.filter((each) => each.count > 0);
 const timeline = held("timeline");
 const roofline = profile.roofline;
 const kernelRoof = held("kernel-roofline");
@@ -473,11 +473,16 @@ function faults() {
   if (profile.steps !== undefined && profile.steps.abandoned > 0) {
     found.push("Abandoned: " + plural(profile.steps.abandoned, "step", "steps") + " began and did not end. They are in no figure of steps.");
   }
+  const unheld = sum(profile.tiles, (tile) => tile.unresolved ?? 0);
+  if (unheld > 0) {
+    found.push("Unresolved tiles: a timer could not hold the time of " + plural(unheld, "tile", "tiles") + ". They are in no count and no total.");
+  }
   if (profile.dropped_pending > 0) {
     found.push("Dropped: " + plural(profile.dropped_pending, "deferred measurement", "deferred measurements") + " found the queue full. Counts and totals lack them.");
   }
   if (unresolved > 0) {
-    found.push("Unresolved: the device did not report the time of " + plural(unresolved, "sample", "samples") + ". They are in no count and no total.");
+    const usesDevice = (profile.streams || []).length > 0 || bricks.some((brick) => brick.device && brick.device.device_samples > 0);
+    found.push("Unresolved: " + (usesDevice ? "the device did not report" : "a timer could not hold") + " the time of " + plural(unresolved, "sample", "samples") + ". They are in no count and no total.");
     const startless = bricks.filter((brick) => withoutStart(brick) > 0);
     if (startless.length > 0) {
       const starts = sum(startless, withoutStart);

@@ -110,6 +110,7 @@ final class BrickEventsTest {
                 assertThat(event.getLong("outputTokens")).isEqualTo(1);
                 assertThat(event.getLong("draftedTokens")).isEqualTo(step.info().draftedTokens());
                 assertThat(event.getLong("acceptedTokens")).isEqualTo(step.acceptedTokens());
+                assertThat(event.getDuration("elapsed").toNanos()).isEqualTo(step.durationNs());
                 assertThat(event.getDuration().toNanos()).isGreaterThanOrEqualTo(step.durationNs());
                 assertThat(event.getThread().getJavaThreadId())
                         .isEqualTo(Thread.currentThread().getId());

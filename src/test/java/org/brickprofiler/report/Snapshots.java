@@ -264,7 +264,7 @@ final class Snapshots extends DomainContextBase {
     private static Arbitrary<TileStats> tiles() {
         Arbitrary<Integer> places = Arbitraries.integers().greaterOrEqual(TileStats.UNKNOWN);
         return Combinators.combine(
-                        Arbitraries.of(TileLevel.class), numbers().list().ofSize(6), places, places)
+                        Arbitraries.of(TileLevel.class), numbers().list().ofSize(7), places, places)
                 .as((level, n, row, col) -> {
                     StepsProperties.Times times = StepsProperties.Times.of(n.get(0), n.subList(1, 4));
                     return times.count() == 0
@@ -278,6 +278,7 @@ final class Snapshots extends DomainContextBase {
                                     .bounds(bound(n.get(2), times.minNs()), bound(n.get(3), times.maxNs()))
                                     .work(n.get(4), n.get(5))
                                     .slowest(row, col)
+                                    .unresolved(n.get(6))
                                     .build();
                 });
     }

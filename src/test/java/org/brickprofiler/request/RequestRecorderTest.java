@@ -20,6 +20,8 @@ import org.brickprofiler.testing.AllocatedBytes;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class RequestRecorderTest {
 
@@ -543,16 +545,69 @@ final class RequestRecorderTest {
         requests.inStep(request, 5);
         assertThat(ignored()).as("three steps").isEqualTo(2);
         requests.gives(request, 9);
-        assertThat(ignored()).as("it is not in the third").isEqualTo(3);
+        assertThat(ignored()).as("it is in the third").isEqualTo(2);
         end(third, 10);
         end(others.get(0), 10);
         end(others.get(1), 10);
         requests.finished(request, Outcome.CANCELLED);
 
-        assertThat(onlyRecord().outputTokens()).isZero();
+        assertThat(onlyRecord().outputTokens()).isEqualTo(11);
         assertThat(onlyRecord().causeNs().get(Cause.DECODE)).isEqualTo(50);
         assertThat(RequestTimeline.causeNs(requests.timeline().get().segments().get(0)))
                 .isEqualTo(Map.of(Cause.DECODE, 50L));
+    }
+
+    /** Steps end in any order; those beyond the second account for the time once an earlier one has ended. */
+    @Spec("25.8")
+    @ParameterizedTest
+    @ValueSource(strings = {"0123", "3210", "2031", "1302", "3012"})
+    void tokensOfAnyNumberOfConcurrentStepsCount(String order) throws Exception {
+        long request = requests.arrived(4);
+        List<Long> steps = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            int tokens = 1 << i;
+            Thread engine = new Thread(() -> {
+                steps.add(begin(PROMPTS));
+                requests.inStep(request, 1);
+                requests.gives(request, tokens);
+            });
+            engine.start();
+            engine.join();
+        }
+        order.chars().forEach(each -> end(steps.get(each - '0'), 10));
+        requests.finished(request, Outcome.COMPLETED);
+
+        assertThat(onlyRecord().outputTokens()).isEqualTo(15);
+        assertThat(onlyRecord().promptTokens()).isEqualTo(4);
+        assertThat(onlyRecord().durationNs()).isEqualTo(40);
+        assertThat(onlyRecord().causeNs().get(Cause.OWN_PROMPT)).isEqualTo(40);
+        assertThat(requests.stats().counts().running()).isZero();
+    }
+
+    @Spec("25.8")
+    @Test
+    void anAbandonedStepAmongManyGivesNoTokens() throws Exception {
+        long request = requests.arrived(4);
+        List<Long> steps = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            Thread engine = new Thread(() -> {
+                steps.add(begin(DECODING));
+                requests.inStep(request, 0);
+                requests.gives(request, 1);
+            });
+            engine.start();
+            engine.join();
+        }
+        clock.advance(10);
+        requests.stepAbandoned(steps.get(3), clock.nanoTime());
+        requests.stepAbandoned(steps.get(0), clock.nanoTime());
+        end(steps.get(1), 10);
+        end(steps.get(2), 10);
+        requests.finished(request, Outcome.COMPLETED);
+
+        assertThat(onlyRecord().outputTokens()).isEqualTo(2);
+        assertThat(onlyRecord().causeNs().get(Cause.DECODE)).isEqualTo(30);
+        assertThat(requests.stats().counts().waiting()).isZero();
     }
 
     /** The request is added to two steps that began before an earlier step of it ended, but only after that end. */

@@ -15,6 +15,7 @@ import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class TileProfilerTest {
@@ -158,6 +159,58 @@ final class TileProfilerTest {
 
         assertThat(tiles.stats(TileLevel.MACRO).count()).isEqualTo(1);
         assertThat(tiles.stats(TileLevel.MACRO).totalNs()).isZero();
+    }
+
+    @Spec("7.2")
+    @ParameterizedTest
+    @CsvSource({
+        "0, 0, 3600000000000",
+        "63, 63, 3600000000000",
+        "63, 0, 17592186044416",
+        "5, 7, 34000000000",
+        "5, 7, 40000000000",
+        "64, 0, 33000000000",
+        "0, 64, 33000000000",
+        "8191, 8191, 33000000000"
+    })
+    void aTimerHoldsItsTime(int row, int col, long ns) {
+        tile(TileLevel.MIDI, row, col, ns);
+
+        assertThat(tiles.stats(TileLevel.MIDI))
+                .isEqualTo(TileStats.builder(TileLevel.MIDI)
+                        .samples(1, ns, ns, ns)
+                        .work(10, 40)
+                        .slowest(row, col)
+                        .build());
+    }
+
+    @Spec("7.2")
+    @ParameterizedTest
+    @CsvSource({
+        "64, 0, 34000000000",
+        "0, 100, 33500000000",
+        "8191, 8191, 34000000000",
+        "63, 63, 17592186044417",
+        "0, 0, 35000000000000",
+        "7, 100, -2000000"
+    })
+    void aLongerTimeIsUnresolvedAndCounted(int row, int col, long ns) {
+        tiles.recordPlaces(128, 128);
+        tile(TileLevel.MICRO, row, col, ns);
+        tile(TileLevel.MICRO, row, col, 5);
+
+        TileStats stats = tiles.stats(TileLevel.MICRO);
+        assertThat(stats.unresolved()).isEqualTo(1);
+        assertThat(stats.count()).isEqualTo(1);
+        assertThat(stats.totalNs()).isEqualTo(5);
+        assertThat(tiles.places())
+                .singleElement()
+                .satisfies(place -> assertThat(place.stats().unresolved()).isEqualTo(1));
+        assertThat(tiles.summary()).contains("micro 1 tiles are unresolved");
+        assertThat(tiles.toJson()).contains(",\"unresolved\":1}");
+        assertThat(tiles.snapshotAndReset().levels().get(2)).isEqualTo(stats);
+        assertThat(tiles.all()).allMatch(level -> level.unresolved() == 0);
+        assertThat(tiles.places()).isEmpty();
     }
 
     @Test

@@ -3,12 +3,10 @@ package org.brickprofiler.internal.device;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicLongArray;
-import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.function.IntToLongFunction;
 import java.util.stream.IntStream;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.PhaseRow;
+import org.brickprofiler.internal.record.RowCounts;
 import org.brickprofiler.internal.record.StatRow;
 import org.brickprofiler.internal.record.StatSums;
 import org.brickprofiler.internal.record.StatTable;
@@ -25,11 +23,8 @@ public final class DeviceFigures {
     /** By phase, and from the first key on. */
     private final long[][] samples;
 
-    /** By phase, and from the first key on. */
-    private final long[][] unresolved;
-
-    /** By phase, and from the first key on. */
-    private final long[][] withoutStart;
+    private final RowCounts.Reading unresolved;
+    private final RowCounts.Reading withoutStart;
 
     private final List<StreamTotals> streams;
 
@@ -37,8 +32,8 @@ public final class DeviceFigures {
             StatSums launches,
             int fromKey,
             long[][] samples,
-            long[][] unresolved,
-            long[][] withoutStart,
+            RowCounts.Reading unresolved,
+            RowCounts.Reading withoutStart,
             List<StreamTotals> streams) {
         this.launches = launches;
         this.fromKey = fromKey;
@@ -77,12 +72,8 @@ public final class DeviceFigures {
      * @return 0 or more
      */
     public long samples(int key) {
-        return ofAllPhases(samples, key);
-    }
-
-    private long ofAllPhases(long[][] byPhase, int key) {
         long sum = 0;
-        for (long[] ofPhase : byPhase) {
+        for (long[] ofPhase : samples) {
             sum += ofPhase[key - fromKey];
         }
         return sum;
@@ -106,7 +97,7 @@ public final class DeviceFigures {
      * @return 0 or more
      */
     public long unresolved(int key) {
-        return ofAllPhases(unresolved, key);
+        return unresolved.of(key);
     }
 
     /**
@@ -117,7 +108,7 @@ public final class DeviceFigures {
      * @return 0 or more
      */
     public long unresolved(int phase, int key) {
-        return unresolved[phase][key - fromKey];
+        return unresolved.of(phase, key);
     }
 
     /**
@@ -127,7 +118,7 @@ public final class DeviceFigures {
      * @return 0 to {@link #unresolved}
      */
     public long withoutStart(int key) {
-        return ofAllPhases(withoutStart, key);
+        return withoutStart.of(key);
     }
 
     /**
@@ -138,7 +129,7 @@ public final class DeviceFigures {
      * @return 0 to {@link #unresolved(int, int)}
      */
     public long withoutStart(int phase, int key) {
-        return withoutStart[phase][key - fromKey];
+        return withoutStart.of(phase, key);
     }
 
     /**
@@ -186,8 +177,8 @@ public final class DeviceFigures {
         /** Receives the times of a batch; null between batches. A reset waits for the end of the batch. */
         private @Nullable StatTable table;
 
-        private final Counts[] unresolved = byPhase();
-        private final Counts[] withoutStart = byPhase();
+        private final RowCounts unresolved = new RowCounts();
+        private final RowCounts withoutStart = new RowCounts();
 
         /**
          * Creates sums without samples.
@@ -243,19 +234,13 @@ public final class DeviceFigures {
             ofPhase[key]++;
         }
 
-        private static Counts[] byPhase() {
-            Counts[] counts = new Counts[PhaseRow.PHASES];
-            Arrays.setAll(counts, phase -> new Counts());
-            return counts;
-        }
-
         /**
          * Counts a sample that will never have a time. Any thread.
          *
          * @param row the {@link PhaseRow} of the brick
          */
         void unresolved(int row) {
-            unresolved[PhaseRow.phase(row)].increment(PhaseRow.key(row));
+            unresolved.increment(row);
         }
 
         /**
@@ -264,22 +249,29 @@ public final class DeviceFigures {
          * @param row the {@link PhaseRow} of the brick
          */
         void withoutStart(int row) {
-            withoutStart[PhaseRow.phase(row)].increment(PhaseRow.key(row));
+            withoutStart.increment(row);
             unresolved(row);
         }
 
         /** Returns the figures of some rows. */
         DeviceFigures figures(int fromKey, int toKey, List<StreamTotals> streams) {
-            return figures(launches.read(fromKey, toKey), fromKey, toKey, AtomicLongArray::get, streams);
+            return new DeviceFigures(
+                    launches.read(fromKey, toKey),
+                    fromKey,
+                    samples(fromKey, toKey),
+                    unresolved.read(fromKey, toKey),
+                    withoutStart.read(fromKey, toKey),
+                    streams);
         }
 
         /** Returns the figures of all rows, and resets them. */
         DeviceFigures figuresAndReset(List<StreamTotals> streams) {
-            DeviceFigures ended = figures(
+            DeviceFigures ended = new DeviceFigures(
                     launches.readAndReset(),
                     0,
-                    TimerToken.MAX_KEY + 1,
-                    (chunk, row) -> chunk.getAndSet(row, 0),
+                    samples(0, TimerToken.MAX_KEY + 1),
+                    unresolved.readAndReset(),
+                    withoutStart.readAndReset(),
                     streams);
             for (long[] ofPhase : samples) {
                 Arrays.fill(ofPhase, 0);
@@ -287,65 +279,12 @@ public final class DeviceFigures {
             return ended;
         }
 
-        private DeviceFigures figures(
-                StatSums launched, int fromKey, int toKey, Reading reading, List<StreamTotals> streams) {
-            return new DeviceFigures(
-                    launched,
-                    fromKey,
-                    Arrays.stream(samples)
-                            .map(ofPhase -> rows(fromKey, toKey, key -> key < ofPhase.length ? ofPhase[key] : 0))
-                            .toArray(long[][]::new),
-                    rows(fromKey, toKey, unresolved, reading),
-                    rows(fromKey, toKey, withoutStart, reading),
-                    streams);
-        }
-
-        private static long[][] rows(int fromKey, int toKey, Counts[] byPhase, Reading reading) {
-            return Arrays.stream(byPhase)
-                    .map(counts -> counts.isAny()
-                            ? rows(fromKey, toKey, key -> counts.read(key, reading))
-                            : new long[toKey - fromKey])
+        private long[][] samples(int fromKey, int toKey) {
+            return Arrays.stream(samples)
+                    .map(ofPhase -> IntStream.range(fromKey, toKey)
+                            .mapToLong(key -> key < ofPhase.length ? ofPhase[key] : 0)
+                            .toArray())
                     .toArray(long[][]::new);
-        }
-
-        private static long[] rows(int fromKey, int toKey, IntToLongFunction row) {
-            return IntStream.range(fromKey, toKey).mapToLong(row).toArray();
-        }
-
-        /** Reads a row. */
-        private interface Reading {
-            long read(AtomicLongArray chunk, int row);
-        }
-
-        /** A count by row. Any thread. */
-        private static final class Counts {
-
-            /** One array for each chunk of rows, made when the first of its rows is counted. */
-            private final AtomicReferenceArray<@Nullable AtomicLongArray> chunks =
-                    new AtomicReferenceArray<>((TimerToken.MAX_KEY >>> CHUNK_SHIFT) + 1);
-
-            private volatile boolean isAny;
-
-            boolean isAny() {
-                return isAny;
-            }
-
-            void increment(int key) {
-                isAny = true;
-                int number = key >>> CHUNK_SHIFT;
-                AtomicLongArray chunk = chunks.get(number);
-                if (chunk == null) {
-                    AtomicLongArray made = new AtomicLongArray(CHUNK);
-                    AtomicLongArray before = chunks.compareAndExchange(number, null, made);
-                    chunk = before == null ? made : before;
-                }
-                chunk.incrementAndGet(key & (CHUNK - 1));
-            }
-
-            long read(int key, Reading reading) {
-                AtomicLongArray chunk = chunks.get(key >>> CHUNK_SHIFT);
-                return chunk == null ? 0 : reading.read(chunk, key & (CHUNK - 1));
-            }
         }
     }
 }

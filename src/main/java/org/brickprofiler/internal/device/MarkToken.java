@@ -15,9 +15,9 @@ import org.brickprofiler.internal.record.TimerToken;
  * </pre>
  *
  * <p>Generation and mark are the mark's handle: see {@link Marks}. The handle of a timer for which no mark could be set
- * is {@link Marks#NONE}. Host intervals of up to 2<sup>49</sup> ns (6 days) are exact. Bit 12 is
- * {@link TimerToken#FOREIGN}, and is read as a part of the key: a tile's timer has a key that no brick has, and means
- * nothing else here.
+ * is {@link Marks#NONE}. Host intervals of up to 2<sup>49</sup> ns (6 days) are exact; longer ones are unresolved until
+ * the start wraps, after 13 days, and lose 13 days or a multiple from then on. Bit 12 is {@link TimerToken#FOREIGN},
+ * and is read as a part of the key: a tile's timer has a key that no brick has, and means nothing else here.
  */
 public final class MarkToken {
 
@@ -29,8 +29,10 @@ public final class MarkToken {
     private static final int START_SHIFT = KEY_BITS + 1;
     private static final long BELOW_START = (1L << START_SHIFT) - 1;
 
-    /** Longer intervals are those of a clock that ran backwards. */
-    private static final long LONGEST_NS = 1L << (Long.SIZE - START_SHIFT - 1);
+    /** The start of a host's token is stored modulo this. */
+    private static final long RANGE_NS = 1L << (Long.SIZE - START_SHIFT);
+
+    private static final long LONGEST_NS = RANGE_NS / 2;
 
     private static final long TIMED = 1L << 14;
     private static final int STREAM_SHIFT = 15;
@@ -93,11 +95,12 @@ public final class MarkToken {
      *
      * @param token a host's token
      * @param nowNs the clock now, ns
-     * @return ns since the start, 0 if the clock ran backwards
+     * @return ns since the start, 0 if the clock ran backwards by up to a millisecond; {@link TimerToken#UNRESOLVED} if
+     *     the token cannot hold the time
      */
     public static long elapsedNs(long token, long nowNs) {
         // All lower bits set in the minuend: the key in the subtrahend can then never borrow from the time.
-        long elapsedNs = (((nowNs << START_SHIFT) | BELOW_START) - token) >>> START_SHIFT;
-        return elapsedNs <= LONGEST_NS ? elapsedNs : 0;
+        long passedNs = (((nowNs << START_SHIFT) | BELOW_START) - token) >>> START_SHIFT;
+        return TimerToken.elapsedNs(passedNs, LONGEST_NS, RANGE_NS);
     }
 }

@@ -78,19 +78,32 @@ public final class CloseActions {
         }
     }
 
-    /** Runs all actions added since the last call, and logs the runtime exceptions that they throw. */
+    /**
+     * Runs all actions added since the last call, and logs the runtime exceptions that they throw. An error does not
+     * keep the further actions from running, and is thrown afterwards.
+     */
     public void run() {
         List<Runnable> due;
         synchronized (actions) {
             due = List.copyOf(actions);
             actions.clear();
         }
+        Error first = null;
         for (Runnable action : due) {
             try {
                 action.run();
             } catch (RuntimeException e) {
                 LOG.warn("an action before the closing of a stream failed", e);
+            } catch (Error e) {
+                if (first == null) {
+                    first = e;
+                } else if (first != e) {
+                    first.addSuppressed(e);
+                }
             }
+        }
+        if (first != null) {
+            throw first;
         }
     }
 }

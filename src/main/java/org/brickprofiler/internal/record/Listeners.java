@@ -13,8 +13,17 @@ import org.slf4j.LoggerFactory;
  */
 public final class Listeners<L> {
 
-    private final List<L> all = new CopyOnWriteArrayList<>();
-    private final List<L> ofBricks = new CopyOnWriteArrayList<>();
+    private final List<Registration<L>> all = new CopyOnWriteArrayList<>();
+    private final List<Registration<L>> ofBricks = new CopyOnWriteArrayList<>();
+
+    /** A call of {@link #add}. Registrations are different even if they have the same listener. */
+    private static final class Registration<L> {
+        private final L listener;
+
+        Registration(L listener) {
+            this.listener = listener;
+        }
+    }
 
     /** Whether there is no listener. Each step reads this field instead of the lists. */
     private volatile boolean isEmpty = true;
@@ -29,21 +38,26 @@ public final class Listeners<L> {
      * @param wantsBricks whether it is called for bricks, too
      */
     public synchronized void add(L listener, boolean wantsBricks) {
-        all.add(listener);
+        Registration<L> added = new Registration<>(listener);
+        all.add(added);
         isEmpty = false;
         if (wantsBricks) {
-            ofBricks.add(listener);
+            ofBricks.add(added);
         }
     }
 
     /**
-     * Removes one registration of a listener.
+     * Removes the earliest registration of a listener.
      *
      * @param listener the listener; nothing happens if it was not added
      */
     public synchronized void remove(L listener) {
-        all.remove(listener);
-        ofBricks.remove(listener);
+        all.stream().filter(each -> each.listener.equals(listener)).findFirst().ifPresent(this::remove);
+    }
+
+    private synchronized void remove(Registration<L> registration) {
+        all.remove(registration);
+        ofBricks.remove(registration);
         isEmpty = all.isEmpty();
     }
 
@@ -83,12 +97,13 @@ public final class Listeners<L> {
         all.forEach(each -> call(each, call));
     }
 
-    private void call(L listener, Consumer<L> call) {
+    private void call(Registration<L> registration, Consumer<L> call) {
         try {
-            call.accept(listener);
+            call.accept(registration.listener);
         } catch (RuntimeException thrown) {
-            remove(listener);
-            LoggerFactory.getLogger(Listeners.class).warn("a listener has failed and is removed: {}", listener, thrown);
+            remove(registration);
+            LoggerFactory.getLogger(Listeners.class)
+                    .warn("a listener has failed and is removed: {}", registration.listener, thrown);
         }
     }
 }

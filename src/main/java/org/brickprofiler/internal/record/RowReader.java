@@ -98,6 +98,7 @@ final class RowReader {
             row.bytes(extras[further + StatTable.BYTES], extras[further + StatTable.COMPRESSED_BYTES])
                     .cycles(
                             extras[further + StatTable.CYCLES],
+                            extras[further + StatTable.CYCLE_SAMPLES],
                             extras[further + StatTable.MIN_CYCLES],
                             extras[further + StatTable.MAX_CYCLES])
                     .work(extras[further + StatTable.WORK])

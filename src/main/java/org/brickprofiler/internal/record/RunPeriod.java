@@ -2,6 +2,7 @@ package org.brickprofiler.internal.record;
 
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import org.brickprofiler.internal.io.Sums;
 
 /**
  * Measures how long the profiler has been on since the last reset, and converts readings of the clock to calendar time.
@@ -98,7 +99,7 @@ public final class RunPeriod {
     }
 
     private long coveredUntil(long nowNs) {
-        return coveredNs + (running ? Math.max(0, nowNs - resumedNs) : 0);
+        return Sums.limited(coveredNs, running ? Math.max(0, nowNs - resumedNs) : 0);
     }
 
     /**

@@ -15,6 +15,7 @@ import static org.brickprofiler.internal.io.Sums.limited;
  * @param bytes sum of the bytes before compression
  * @param compressedBytes sum of the bytes after compression
  * @param cycles sum of the cycles
+ * @param cycleSamples number of samples that had any
  * @param minCycles fewest cycles of a sample that had any, {@link Long#MAX_VALUE} without one
  * @param maxCycles most cycles of a sample
  * @param work sum of the caller's unit of work, such as floating-point operations
@@ -31,6 +32,7 @@ public record StatRow(
         long bytes,
         long compressedBytes,
         long cycles,
+        long cycleSamples,
         long minCycles,
         long maxCycles,
         long work,
@@ -73,6 +75,7 @@ public record StatRow(
                 .bytes(limited(bytes, other.bytes), limited(compressedBytes, other.compressedBytes))
                 .cycles(
                         limited(cycles, other.cycles),
+                        cycleSamples + other.cycleSamples,
                         Math.min(minCycles, other.minCycles),
                         Math.max(maxCycles, other.maxCycles))
                 .work(limited(work, other.work))
@@ -83,7 +86,8 @@ public record StatRow(
     /**
      * Returns the samples that were added to this row after an earlier reading of it. All sums are exact. The shortest
      * and the longest of one or two samples are exact. With more samples, an extreme that changed the row's extreme is
-     * exact; otherwise the mean of all but the latest sample replaces it.
+     * exact; otherwise the mean of all but the latest sample replaces it. The fewest and the most cycles are exact if
+     * one sample had any, or if they changed the row's; otherwise the mean of the samples with cycles replaces them.
      *
      * @param earlier an earlier reading of the same row, with at most as many samples
      * @return those samples alone, {@link #EMPTY} if there are none
@@ -95,6 +99,8 @@ public record StatRow(
         }
         long moreNs = totalNs - earlier.totalNs;
         long moreCycles = cycles - earlier.cycles;
+        long withCycles = cycleSamples - earlier.cycleSamples;
+        long meanCycles = withCycles == 0 ? 0 : moreCycles / withCycles;
         long otherNs = more == 1 ? lastNs : (moreNs - lastNs) / (more - 1);
         return builder()
                 .samples(
@@ -107,10 +113,9 @@ public record StatRow(
                 .bytes(bytes - earlier.bytes, compressedBytes - earlier.compressedBytes)
                 .cycles(
                         moreCycles,
-                        minCycles < earlier.minCycles
-                                ? minCycles
-                                : moreCycles == 0 ? Long.MAX_VALUE : moreCycles / more,
-                        maxCycles > earlier.maxCycles ? maxCycles : moreCycles / more)
+                        withCycles,
+                        minCycles < earlier.minCycles ? minCycles : withCycles == 0 ? Long.MAX_VALUE : meanCycles,
+                        maxCycles > earlier.maxCycles ? maxCycles : meanCycles)
                 .work(work - earlier.work)
                 .maxTag(maxNs > earlier.maxNs ? maxTag : NO_TAG)
                 .build();
@@ -128,6 +133,7 @@ public record StatRow(
         private long bytes;
         private long compressedBytes;
         private long cycles;
+        private long cycleSamples;
         private long minCycles = Long.MAX_VALUE;
         private long maxCycles;
         private long work;
@@ -160,8 +166,9 @@ public record StatRow(
             return this;
         }
 
-        Builder cycles(long sum, long fewest, long most) {
+        Builder cycles(long sum, long samples, long fewest, long most) {
             cycles = sum;
+            cycleSamples = samples;
             minCycles = fewest;
             maxCycles = most;
             return this;
@@ -189,6 +196,7 @@ public record StatRow(
                     bytes,
                     compressedBytes,
                     cycles,
+                    cycleSamples,
                     minCycles,
                     maxCycles,
                     work,

@@ -185,13 +185,18 @@ public final class StatSums {
 
     /**
      * Adds the time of each row's samples of a phase to the sum of its key's tag. The sum of tag 0 is at {@code from}.
+     *
+     * @return a negative number if a sum has reached its limit; otherwise 0 or more
      */
-    void addTotalsNs(int phase, byte[] tags, long[] totalsNs, int from) {
+    long addTotalsNs(int phase, byte[] tags, long[] totalsNs, int from) {
         Part part = parts[phase];
         int rowCount = part == null ? 0 : part.rows.length;
+        long signs = 0;
         for (int key = 0; key < rowCount; key++) {
-            totalsNs[from + tags[key]] += row(phase, key).totalNs();
+            signs |= StatTable.addExactly(
+                    totalsNs, from + tags[key], row(phase, key).totalNs());
         }
+        return signs;
     }
 
     /** Returns the number of rows of a phase: keys beyond it were not recorded in it. */

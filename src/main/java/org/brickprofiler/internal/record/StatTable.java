@@ -52,12 +52,20 @@ public final class StatTable extends PerThread.Owned {
     static final int MAX_CYCLES = 4;
     static final int WORK = 5;
     static final int MAX_TAG = 6;
+    static final int CYCLE_SAMPLES = 7;
 
     /**
      * If the number of elements has more bits than this, the sample goes through {@link #add}, which keeps sums from
      * wrapping. {@link #addTimed} checks this together with the sign, in one comparison.
      */
     private static final int LARGE_BITS = 32;
+
+    /**
+     * A longer sample goes through {@link #add}, which keeps sums from wrapping, or is unresolved. Samples that are not
+     * longer, and have no more elements, wrap a sum only after 2<sup>31</sup> of them have followed the sample that
+     * exceeded it; until then readers see the overflow.
+     */
+    private static final long LONG_NS = 1L << LARGE_BITS;
 
     /** The binary logarithm of the number of columns of a row. There are as many as a cache line has longs. */
     private static final int COLUMNS_SHIFT = 3;
@@ -291,16 +299,20 @@ public final class StatTable extends PerThread.Owned {
      * @param nowNs the clock when it was stopped
      * @param elementCount elements it processed
      * @return false, without adding anything, if the phase has to be selected, this table has no row for the timer yet,
-     *     or the elements are negative or so many that their sum may wrap
+     *     the time is long or unresolved, or the elements are negative or so many that their sum may wrap
      */
     public boolean addTimed(int state, long timer, long nowNs, long elementCount) {
         if (state != selectedFor) {
             return false;
         }
         int key = TimerToken.key(timer);
-        long elapsedNs = TimerToken.elapsedNs(timer, nowNs);
+        long elapsedNs = TimerToken.passedNs(timer, nowNs);
         if (!addTimed(rows, logs(), timer, nowNs, elementCount)) {
-            if (!logs() || key < 0 || key << shift >= rows.length || elementCount >>> LARGE_BITS != 0) {
+            if (!logs()
+                    || key < 0
+                    || key << shift >= rows.length
+                    || elementCount >>> LARGE_BITS != 0
+                    || elapsedNs > LONG_NS) {
                 return false;
             }
             addUntraced(key, elapsedNs, nowNs, elementCount);
@@ -317,8 +329,8 @@ public final class StatTable extends PerThread.Owned {
      * @param timer a {@link TimerToken}
      * @param nowNs the clock when it was stopped
      * @param elementCount elements it processed
-     * @return false, without adding anything, if the row does not exist or is new, its log would be full, or the
-     *     elements are negative or so many that their sum may wrap
+     * @return false, without adding anything, if the row does not exist or is new, its log would be full, the time is
+     *     long or unresolved, or the elements are negative or so many that their sum may wrap
      */
     public static boolean addTimed(long[] cells, boolean logs, long timer, long nowNs, long elementCount) {
         int key = TimerToken.key(timer);
@@ -329,7 +341,10 @@ public final class StatTable extends PerThread.Owned {
         if (logs && BucketLog.needsBuckets(cells[base + COUNT])) {
             return false;
         }
-        long elapsedNs = TimerToken.elapsedNs(timer, nowNs);
+        long elapsedNs = TimerToken.passedNs(timer, nowNs);
+        if (elapsedNs > LONG_NS) {
+            return false;
+        }
         long count = begin(cells, base);
         addTime(cells, base, elapsedNs, nowNs, elementCount);
         if (logs) {
@@ -441,6 +456,7 @@ public final class StatTable extends PerThread.Owned {
         long count = begin(cells, base);
         addTimeLimited(cells, base, count, elapsedNs, atNs, elementCount);
         if (cycleCount > 0) {
+            more[further + CYCLE_SAMPLES]++;
             addLimited(more, further + CYCLES, cycleCount);
             more[further + MIN_CYCLES] = Math.min(more[further + MIN_CYCLES], cycleCount);
             more[further + MAX_CYCLES] = Math.max(more[further + MAX_CYCLES], cycleCount);
@@ -791,16 +807,32 @@ public final class StatTable extends PerThread.Owned {
     /**
      * Adds the time of each row's samples of a phase to the sum of its key's tag. A sample that is being added may or
      * may not be included.
+     *
+     * @return a negative number if a sum has reached its limit, so that the sums are not exact; otherwise 0 or more
      */
-    void addTotalsNs(int number, byte[] tags, long[] totalsNs, int from) {
+    long addTotalsNs(int number, byte[] tags, long[] totalsNs, int from) {
         // The writer finds its rows with fewer loads.
         long[] cells = number == phase && isOf(Thread.currentThread()) ? rows : cells(number);
         int stride = 1 << shift;
+        long signs = 0;
         for (int key = 0, at = TOTAL_NS; at < cells.length; key++, at += stride) {
             // Acquired before the tag is read, because the tag is written before the first sample.
             long totalNs = (long) CELL.getAcquire(cells, at);
-            totalsNs[from + tags[key]] += totalNs;
+            signs |= addExactly(totalsNs, from + tags[key], totalNs);
         }
+        return signs;
+    }
+
+    /**
+     * Adds a sum to another one.
+     *
+     * @return a negative number if one of them has reached its limit; otherwise 0 or more
+     */
+    static long addExactly(long[] sumsNs, int at, long totalNs) {
+        long sumNs = sumsNs[at] + totalNs;
+        sumsNs[at] = sumNs;
+        // A sum that stays at its limit becomes negative by one more.
+        return sumNs | totalNs | (totalNs + 1);
     }
 
     /** Removes all samples. Only the writer. */

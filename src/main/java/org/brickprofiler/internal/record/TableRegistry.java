@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
+import org.brickprofiler.internal.io.Sums;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,6 +62,9 @@ public final class TableRegistry {
 
     /** The time outside of the only table, by phase and tag; null if there was none. */
     private long @Nullable [][] othersNs;
+
+    /** Negative if a sum of the time outside of the only table has reached its limit. */
+    private long othersSigns;
 
     /**
      * The samples and queues of ended threads.
@@ -417,57 +421,62 @@ public final class TableRegistry {
      * @param totalsNs the array of the sums, ns
      * @param from the place of the sum of tag 0
      * @param sums the number of sums
+     * @return false if a sum has reached its limit, so that the sums are not exact
      */
-    public void addTotalsNs(int phase, byte[] tags, long[] totalsNs, int from, int sums) {
+    public boolean addTotalsNs(int phase, byte[] tags, long[] totalsNs, int from, int sums) {
         StatTable table = only;
         if (table == null || !threads.areOnly(onlyIn)) {
-            addTotalsOfAllNs(phase, tags, totalsNs, from, sums);
-            return;
+            return addTotalsOfAllNs(phase, tags, totalsNs, from, sums) >= 0;
         }
-        table.addTotalsNs(phase, tags, totalsNs, from);
+        long signs = table.addTotalsNs(phase, tags, totalsNs, from);
         long[][] others = othersNs;
         if (others != null) {
+            signs |= othersSigns;
             long[] ofPhase = others[phase];
             for (int tag = 0; tag < sums; tag++) {
-                totalsNs[from + tag] += ofPhase[tag];
+                signs |= StatTable.addExactly(totalsNs, from + tag, ofPhase[tag]);
             }
         }
+        return signs >= 0;
     }
 
-    private void addTotalsOfAllNs(int phase, byte[] tags, long[] totalsNs, int from, int sums) {
+    private long addTotalsOfAllNs(int phase, byte[] tags, long[] totalsNs, int from, int sums) {
         synchronized (late) {
             PerThread.Slots<StatTable, Left> now = threads.slots();
             boolean hasOthers = hasOthers(now);
-            if (hasOthers) {
-                addOthersNs(now, phase, tags, totalsNs, from);
-            }
-            addAllTotalsNs(now, phase, tags, totalsNs, from);
+            long signs = hasOthers ? addOthersNs(now, phase, tags, totalsNs, from) : 0;
+            signs |= addAllTotalsNs(now, phase, tags, totalsNs, from);
             List<StatTable> shared = threads.shared();
             for (int i = 0; i < shared.size(); i++) {
-                shared.get(i).addTotalsNs(phase, tags, totalsNs, from);
+                signs |= shared.get(i).addTotalsNs(phase, tags, totalsNs, from);
             }
             only = shared.isEmpty() && late.size() == 0 ? now.only() : null;
             onlyIn = now;
             othersNs = only != null && hasOthers ? othersNs(now, tags, sums) : null;
+            return signs;
         }
     }
 
     private long[][] othersNs(PerThread.Slots<StatTable, Left> now, byte[] tags, int sums) {
         long[][] others = new long[PhaseRow.PHASES][sums];
+        long signs = 0;
         for (int phase = 0; phase < others.length; phase++) {
-            addOthersNs(now, phase, tags, others[phase], 0);
+            signs |= addOthersNs(now, phase, tags, others[phase], 0);
         }
+        othersSigns = signs;
         return others;
     }
 
-    private static void addAllTotalsNs(
+    private static long addAllTotalsNs(
             PerThread.Slots<StatTable, Left> now, int phase, byte[] tags, long[] totalsNs, int from) {
+        long signs = 0;
         for (int i = 0; i < now.places(); i++) {
             StatTable table = now.at(i);
             if (table != null) {
-                table.addTotalsNs(phase, tags, totalsNs, from);
+                signs |= table.addTotalsNs(phase, tags, totalsNs, from);
             }
         }
+        return signs;
     }
 
     /** Returns whether there is time that is in no table of the slots: of ended threads, or from before a reset. */
@@ -476,14 +485,15 @@ public final class TableRegistry {
         return wasReset || now.left() != Left.NOTHING;
     }
 
-    private void addOthersNs(PerThread.Slots<StatTable, Left> now, int phase, byte[] tags, long[] totalsNs, int from) {
+    private long addOthersNs(PerThread.Slots<StatTable, Left> now, int phase, byte[] tags, long[] totalsNs, int from) {
         late.count(now);
-        late.sums().addTotalsNs(phase, tags, totalsNs, from);
-        now.left().sums().addTotalsNs(phase, tags, totalsNs, from);
+        long signs = late.sums().addTotalsNs(phase, tags, totalsNs, from);
+        signs |= now.left().sums().addTotalsNs(phase, tags, totalsNs, from);
         long[] reset = resetNs[phase];
         for (int key = 0; key < reset.length; key++) {
-            totalsNs[from + tags[key]] += reset[key];
+            signs |= StatTable.addExactly(totalsNs, from + tags[key], reset[key]);
         }
+        return signs;
     }
 
     /** Adds the time that a reset is about to return to the times of all resets. */
@@ -492,7 +502,7 @@ public final class TableRegistry {
             int rowCount = ended.rowCount(phase);
             long[] reset = Arrays.copyOf(resetNs[phase], Math.max(resetNs[phase].length, rowCount));
             for (int key = 0; key < rowCount; key++) {
-                reset[key] += ended.row(phase, key).totalNs();
+                reset[key] = Sums.limited(reset[key], ended.row(phase, key).totalNs());
             }
             resetNs[phase] = reset;
         }

@@ -107,10 +107,8 @@ public final class ProfileFields {
                     .maxLaunchNs())
             .factIf("max_launch_ns", FactGroup.DEVICE, "Longest launch", "ns")
             .jsonOnly()
-            .whole(
-                    "unresolved",
-                    "samples without a known time of the device; they are in no other sum",
-                    brick -> brick.device().unresolved())
+            .whole("unresolved", "samples whose time is unknown; they are in no other sum", brick -> brick.device()
+                    .unresolved())
             .fact(FactGroup.DEVICE, "Unresolved", "count")
             .optionalWhole(
                     "without_start",
@@ -205,8 +203,8 @@ public final class ProfileFields {
             .sum("total_cycles", "sum of the cycles", brick -> brick.stats.totalCycles())
             .fact(FactGroup.AMOUNTS, "Cycles", "count")
             .factPer("total_ns", FactGroup.AMOUNTS, "Cycles for each ns", "number")
-            .sum("min_cycles", "fewest cycles of a sample with cycles", brick -> brick.stats.minCycles())
-            .sum("max_cycles", "most cycles of a sample", brick -> brick.stats.maxCycles())
+            .sum("min_cycles", "fewest cycles of a sample with cycles, 0 if unknown", brick -> brick.stats.minCycles())
+            .sum("max_cycles", "most cycles of a sample, 0 if unknown", brick -> brick.stats.maxCycles())
             .object(
                     "bottleneck",
                     "limit of the brick: unknown, memory or compute; unknown if it is missing",
@@ -260,6 +258,10 @@ public final class ProfileFields {
                     "column of the slowest sample, -1 if unknown",
                     TileStats.UNKNOWN,
                     TileStats::slowestCol)
+            .optionalWhole(
+                    "unresolved",
+                    "samples whose timer could not hold their time, and that are in no sum; left out if 0",
+                    tile -> tile.unresolved() > 0 ? OptionalLong.of(tile.unresolved()) : OptionalLong.empty())
             .build();
 
     /** The fields of a device stream. */
@@ -710,6 +712,7 @@ public final class ProfileFields {
                 .slowest(
                         row.has("slowest_row") ? (int) row.whole("slowest_row") : TileStats.UNKNOWN,
                         row.has("slowest_col") ? (int) row.whole("slowest_col") : TileStats.UNKNOWN)
+                .unresolved(row.has("unresolved") ? row.whole("unresolved") : 0)
                 .build();
     }
 

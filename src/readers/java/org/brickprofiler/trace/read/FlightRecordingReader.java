@@ -55,7 +55,7 @@ final class FlightRecordingReader {
     /** The fields of an event that determine the place of its slice. */
     private static final Set<String> EVENT_FIELDS = Set.of("startTime", "duration", "eventThread");
 
-    private static final Set<String> STEP_FIELDS = Set.of("startTime", "duration", "eventThread", "phase");
+    private static final Set<String> STEP_FIELDS = Set.of("startTime", "duration", "elapsed", "eventThread", "phase");
     private static final Set<String> METHOD_FIELDS = Set.of("startTime", "duration", "eventThread", "method");
 
     /**
@@ -260,6 +260,8 @@ final class FlightRecordingReader {
                 event.statedPhase = Span.Phase.of(event.name);
                 event.ownCategory = SpanName.STEP;
                 event.category = SpanName.STEP;
+                // The event begins before the step and ends after it. One of an earlier version lacks the step's time.
+                event.elapsedNs = recorded.hasField("elapsed") ? nanos(recorded, "elapsed") : event.elapsedNs;
                 fields(recorded, STEP_FIELDS);
             }
             case METHOD_TRACE -> {

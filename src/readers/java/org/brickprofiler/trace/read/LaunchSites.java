@@ -502,8 +502,7 @@ final class LaunchSites implements Closeable {
      * @param isDevice whether the row with a number is a device's, and has no launch
      * @return a new store, to be closed
      */
-    EventStore of(
-            EventStore kernels, Kernels bricks, long firstKeptNs, TraceRows rows, IntPredicate isDevice)
+    EventStore of(EventStore kernels, Kernels bricks, long firstKeptNs, TraceRows rows, IntPredicate isDevice)
             throws IOException {
         ignoredByRule = 0;
         EventStore sited = new EventStore(EventStore.Order.BY_TIME);

@@ -40,10 +40,21 @@ final class MarkTokenProperties {
         assertThat(MarkToken.elapsedNs(token, startNs + elapsedNs)).isEqualTo(elapsedNs);
     }
 
+    @Spec("2.6")
     @Property
-    void aClockThatRunsBackwardsGivesZero(@ForAll long startNs, @ForAll @LongRange(max = (1L << 49) - 1) long backNs) {
+    void aClockThatRunsBackwardsByAMomentGivesZero(
+            @ForAll long startNs, @ForAll @LongRange(max = 1L << 20) long backNs) {
         assertThat(MarkToken.elapsedNs(MarkToken.host(7, startNs), startNs - backNs))
                 .isZero();
+    }
+
+    @Spec("2.6")
+    @Property
+    void aLongerTimeIsUnresolvedUntilTheStartWraps(
+            @ForAll long startNs,
+            @ForAll @LongRange(min = (1L << 49) + 1, max = (1L << 50) - (1L << 20) - 1) long longNs) {
+        assertThat(MarkToken.elapsedNs(MarkToken.host(7, startNs), startNs + longNs))
+                .isEqualTo(TimerToken.UNRESOLVED);
     }
 
     @Example

@@ -1,6 +1,7 @@
 package org.brickprofiler.internal.io;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +24,23 @@ final class CloseActionsTest {
         actions.run();
         assertThat(done).containsExactly("a", "b");
         assertThat(actions.size()).isZero();
+    }
+
+    @Test
+    void anErrorDoesNotSkipTheRestAndIsThrownAfterwards() {
+        Error first = new AssertionError("first");
+        Error second = new AssertionError("second");
+        actions.add(() -> {
+            throw first;
+        });
+        actions.add(() -> done.add("a"));
+        actions.add(() -> {
+            throw second;
+        });
+        actions.add(() -> done.add("b"));
+
+        assertThatThrownBy(actions::run).isSameAs(first).hasSuppressedException(second);
+        assertThat(done).containsExactly("a", "b");
     }
 
     private void addForgotten(int count) {

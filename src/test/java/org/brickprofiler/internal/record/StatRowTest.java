@@ -18,7 +18,7 @@ final class StatRowTest {
             .last(10, 100)
             .elements(5)
             .bytes(40, 20)
-            .cycles(600, 250, 350)
+            .cycles(600, 2, 250, 350)
             .work(7)
             .maxTag(3)
             .build();
@@ -27,7 +27,7 @@ final class StatRowTest {
             .last(20, 90)
             .elements(2)
             .bytes(8, 4)
-            .cycles(100, 100, 100)
+            .cycles(100, 1, 100, 100)
             .work(9)
             .maxTag(4)
             .build();
@@ -40,7 +40,7 @@ final class StatRowTest {
                         .last(10, 100)
                         .elements(7)
                         .bytes(48, 24)
-                        .cycles(700, 100, 350)
+                        .cycles(700, 3, 100, 350)
                         .work(16)
                         .maxTag(4)
                         .build());
@@ -104,7 +104,7 @@ final class StatRowTest {
                         .samples(1, 5, 5, 5)
                         .last(5, 200)
                         .elements(1)
-                        .cycles(400, 400, 400)
+                        .cycles(400, 1, 400, 400)
                         .build());
         assertThat(table.read(0).samplesSince(second))
                 .isEqualTo(StatRow.builder()
@@ -213,6 +213,22 @@ final class StatRowTest {
         assertThat(late.cycles()).isEqualTo(900);
         assertThat(late.minCycles()).isEqualTo(450);
         assertThat(late.maxCycles()).isEqualTo(450);
+    }
+
+    @Test
+    void theMeanOfCyclesBetweenTwoReadingsIsThatOfTheSamplesThatHaveAny() {
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null, null);
+        table.addCycles(0, 30, 100, 1, 5_000);
+        StatRow earlier = table.read(0);
+        table.addCycles(0, 40, 300, 1, 5_000);
+        table.addCycles(0, 40, 400, 1, 0);
+        table.add(0, 40, 400, 1);
+
+        StatRow late = table.read(0).samplesSince(earlier);
+
+        assertThat(late.cycles()).isEqualTo(5_000);
+        assertThat(late.minCycles()).isEqualTo(5_000);
+        assertThat(late.maxCycles()).isEqualTo(5_000);
     }
 
     @Test

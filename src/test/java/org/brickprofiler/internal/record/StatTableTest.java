@@ -88,7 +88,7 @@ final class StatTableTest {
                         .samples(3, 30, 10, 10)
                         .last(10, 3)
                         .elements(3)
-                        .cycles(1_200, 300, 900)
+                        .cycles(1_200, 2, 300, 900)
                         .build());
     }
 
@@ -435,7 +435,11 @@ final class StatTableTest {
                 .last(7 * last, 11 * last)
                 .elements(sum)
                 .bytes(key == 0 ? 2 * sum : 0, key == 0 ? 3 * sum : 0)
-                .cycles(key == 1 ? 5 * sum : 0, key == 1 ? 5 * first : Long.MAX_VALUE, key == 1 ? 5 * last : 0)
+                .cycles(
+                        key == 1 ? 5 * sum : 0,
+                        key == 1 ? row.count() : 0,
+                        key == 1 ? 5 * first : Long.MAX_VALUE,
+                        key == 1 ? 5 * last : 0)
                 .work(key == 2 ? 13 * sum : 0)
                 .maxTag(key == 2 ? last : StatRow.NO_TAG)
                 .build();

@@ -15,6 +15,9 @@ final class TimerTokenTest {
 
     private static final long CLOCK_RANGE_NS = 1L << 51;
 
+    /** A clock that ran backwards by at most this much gives an interval of 0. */
+    private static final long MOMENT_NS = 1L << 20;
+
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 35, 36, 2_047, 4_093, TimerToken.MAX_KEY})
     void carriesItsKey(int key) {
@@ -90,10 +93,28 @@ final class TimerTokenTest {
 
     @Spec("2.6")
     @Test
-    void aClockThatRanBackwardsByNearlyHalfTheRangeCountsAsZero() {
+    void aLongerIntervalIsUnresolvedUntilTheStartWraps() {
+        long longest = CLOCK_RANGE_NS / 2;
+        for (int key : new int[] {0, 17, TimerToken.MAX_KEY}) {
+            long token = TimerToken.pack(key, 77);
+
+            assertThat(TimerToken.elapsedNs(token, 77 + longest + 1)).isEqualTo(TimerToken.UNRESOLVED);
+            assertThat(TimerToken.elapsedNs(token, 77 + CLOCK_RANGE_NS - MOMENT_NS - 1))
+                    .isEqualTo(TimerToken.UNRESOLVED);
+            assertThat(TimerToken.elapsedNs(token, 77 + CLOCK_RANGE_NS + 3))
+                    .as("what cannot be seen")
+                    .isEqualTo(3);
+        }
+    }
+
+    @Spec("2.6")
+    @Test
+    void aClockThatRanBackwardsByMoreThanAMomentIsUnresolved() {
         long token = TimerToken.pack(9, 77);
 
-        assertThat(TimerToken.elapsedNs(token, 77 - (CLOCK_RANGE_NS / 2 - 1))).isZero();
+        assertThat(TimerToken.elapsedNs(token, 77 - MOMENT_NS)).isZero();
+        assertThat(TimerToken.elapsedNs(token, 77 - MOMENT_NS - 1)).isEqualTo(TimerToken.UNRESOLVED);
+        assertThat(TimerToken.elapsedNs(token, 77 - (CLOCK_RANGE_NS / 2 - 1))).isEqualTo(TimerToken.UNRESOLVED);
     }
 
     @Property
