@@ -45,7 +45,9 @@ final class ForeignText {
             known("\u0004\"M\u0018", "it is packed with LZ4; unpack it"),
             known("7z\u00bc\u00af", "it is a 7z archive; unpack it"),
             known(".{257}ustar", "it is a tar archive; unpack it"),
-            known("NVIDIA", "it is a report of Nsight Systems (.nsys-rep or .qdrep) in NVIDIA's own format" + EXPORT),
+            known(
+                    "NVIDIA|QuadD|QDSTRM",
+                    "it is a report of Nsight Systems (.nsys-rep or .qdrep) in NVIDIA's own format" + EXPORT),
             known(
                     "NVR\0",
                     "it is a report of Nsight Compute (.ncu-rep), which replays kernels one by one at a locked clock:"

@@ -15,8 +15,13 @@ final class TextLines {
     /** A longer line is cut; no line that a reader understands is as long. */
     private static final int LONGEST = 1 << 16;
 
+    private static final int BUFFER_BYTES = 1 << 16;
+
     private final BufferedInputStream text;
     private final String source;
+    private final byte[] buffer = new byte[BUFFER_BYTES];
+    private int at;
+    private int limit;
     private final ByteArrayOutputStream line = new ByteArrayOutputStream();
     private long lineOffset;
     private long nextOffset;
@@ -51,20 +56,30 @@ final class TextLines {
     private @Nullable String read() throws IOException {
         line.reset();
         lineOffset = nextOffset;
-        int next = text.read();
-        if (next < 0) {
+        if (isAtEnd()) {
             return null;
         }
-        for (; next >= 0 && next != '\n'; next = text.read()) {
-            nextOffset++;
-            if (line.size() < LONGEST) {
-                line.write(next);
+        isEnded = false;
+        while (!isEnded && !isAtEnd()) {
+            int end = at;
+            while (end < limit && buffer[end] != '\n') {
+                end++;
             }
+            line.write(buffer, at, Math.min(end - at, LONGEST - line.size()));
+            isEnded = end < limit;
+            nextOffset += end - at + (isEnded ? 1 : 0);
+            at = end + (isEnded ? 1 : 0);
         }
-        isEnded = next >= 0;
-        nextOffset += isEnded ? 1 : 0;
         String whole = PlainBytes.withoutEscapes(line.toString(StandardCharsets.UTF_8));
         return whole.endsWith("\r") ? whole.substring(0, whole.length() - 1) : whole;
+    }
+
+    private boolean isAtEnd() throws IOException {
+        if (at == limit) {
+            at = 0;
+            limit = Math.max(0, text.read(buffer));
+        }
+        return limit == 0;
     }
 
     /** Returns the place of the last line, in bytes of the text; at the end, the length of the text. */

@@ -19,14 +19,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Logs of llama.cpp as terminals, journals, containers and other encodings pass them on. */
 final class LogPrefixTest {
 
-    private static final String TIMES = "slot print_timing: id  0 | task 1 | \n"
-            + "prompt eval time =     750.00 ms /    25 tokens (   30.00 ms per token,    33.33 tokens per second)\n"
-            + "       eval time =   16000.00 ms /   200 tokens (   80.00 ms per token,    12.50 tokens per second)\n"
-            + "      total time =   16750.00 ms /   225 tokens\n";
+    private static final String TIMES = """
+            slot print_timing: id  0 | task 1 |\s
+            prompt eval time =     750.00 ms /    25 tokens (   30.00 ms per token,    33.33 tokens per second)
+                   eval time =   16000.00 ms /   200 tokens (   80.00 ms per token,    12.50 tokens per second)
+                  total time =   16750.00 ms /   225 tokens
+            """;
 
-    private static final String LOG = "build: 9000 (abcdef12) with cc for x86_64\n"
-            + "llama_model_loader: loaded meta data\n" + TIMES
-            + "slot      release: id  0 | task 1 | stop processing: n_past = 225, truncated = 0\n";
+    private static final String LOG =
+            """
+            build: 9000 (abcdef12) with cc for x86_64
+            llama_model_loader: loaded meta data
+            """ + TIMES + "slot      release: id  0 | task 1 | stop processing: n_past = 225, truncated = 0\n";
 
     private static JsonNode read(byte[] bytes) throws IOException {
         assertThat(RunSummary.begins(bytes)).as("whether it is known").isTrue();
