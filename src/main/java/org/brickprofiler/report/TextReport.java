@@ -346,7 +346,7 @@ public final class TextReport {
             text.append(
                     snapshot.pending() > 0
                             ? "\nNo bricks were recorded: everything that was measured is pending.\n"
-                            : snapshot.environments().isEmpty()
+                            : snapshot.environments().isEmpty() && !hasTiles()
                                     ? "\nNo bricks: nothing in the file counts as one.\n"
                                     : "\nNo bricks were recorded: none was stopped while the profiler was on.\n");
             return;
@@ -593,6 +593,10 @@ public final class TextReport {
 
     private double percentOfWall(long ns) {
         return snapshot.wallNs() == 0 ? 0.0 : 100.0 * ns / snapshot.wallNs();
+    }
+
+    private boolean hasTiles() {
+        return snapshot.tiles().stream().anyMatch(tile -> tile.count() > 0);
     }
 
     private void tiles() {

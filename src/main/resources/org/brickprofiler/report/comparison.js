@@ -287,7 +287,6 @@ function columnsOf(what, lines) {
   const pct = (change) => (change === undefined ? -Infinity : change.pct);
   return present([
     { label: what, text: true, value: (line) => line.name, cell: (line) => named(line.name) },
-    { label: "statistic", text: true, value: (line) => line.statistic, cell: (line) => line.statistic },
     { label: "change %", value: (line) => pct(line.change), cell: (line) => (line.change ? signed(line.change.pct) : NONE) },
     { label: "verdict", text: true, value: (line) => WORDS[line.verdict], cell: verdictCell },
     { label: "95 % interval, %", text: true, below: axis, cell: drawn },
@@ -304,6 +303,7 @@ function columnsOf(what, lines) {
       value: (line) => (line.smallest_shown_pct === undefined ? -1 : line.smallest_shown_pct),
       cell: (line) => (line.smallest_shown_pct === undefined ? NONE : FORMATS[1].format(line.smallest_shown_pct)),
     },
+    { label: "statistic", text: true, value: (line) => line.statistic, cell: (line) => line.statistic },
     { label: "% of time", hint: "Of the brick time before", value: (line) => line.share_pct, cell: (line) => percent(line.share_pct) },
   ]);
 }

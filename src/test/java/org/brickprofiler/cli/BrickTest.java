@@ -100,7 +100,7 @@ class BrickTest {
 
     @Test
     void keepsNamesOfFilesInTheLine() {
-        Cli.run("report", "two\nlines\u001b[2J").assertRefused("cannot read two lines [2J: it does not exist");
+        Cli.run("report", "two\nlines\u001b[2J").assertRefused("cannot read two lines\\u001b[2J: it does not exist");
     }
 
     @Test

@@ -418,7 +418,7 @@ class RunCommandTest {
 
         assertThat(run.exitCode()).isZero();
         assertThat(run.err()).contains("brick: after-off 8: ").doesNotContain("no more such runs");
-        String rate = "\ntokens/s, unprofiled +50(\\.0*)? +60(\\.0*)? .* faster";
+        String rate = "\ntokens/s, unprofiled +rate +50(\\.0*)? +60(\\.0*)? .* faster";
         assertThat(run.out()).startsWith("8 runs before, 8 after: ").containsPattern(rate);
         assertThat(Files.readAllLines(order))
                 .as("without the profiler none was handed out")

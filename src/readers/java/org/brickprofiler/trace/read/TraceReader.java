@@ -201,6 +201,8 @@ public final class TraceReader {
      * @throws IOException when it cannot be read
      */
     public static Summary summary(InputStream bytes, String source) throws IOException {
+        Objects.requireNonNull(bytes, "bytes");
+        Objects.requireNonNull(source, "source");
         return InputFile.guarded(source, () -> RunSummary.read(bytes, source));
     }
 
