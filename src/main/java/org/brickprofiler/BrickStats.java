@@ -220,8 +220,8 @@ public record BrickStats(
 
     /**
      * Returns whether the longest sample took more than a quarter of the brick's time, and the brick has at least 8
-     * samples. Mean and share of such a brick tell more about that sample than about the others; often it is the first
-     * one, which loads classes.
+     * samples. Mean and share of such a brick describe that sample rather than the others; often it is the first one,
+     * which loads classes.
      *
      * @return false also if the longest duration is not {@linkplain #hasExtremes known}
      */

@@ -5,11 +5,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.brickprofiler.BrickCategory;
@@ -71,8 +72,6 @@ public final class WindowExport implements AutoCloseable {
 
     /** The longest sleep. It is limited because the system's clock may be set. */
     private static final long LONGEST_SLEEP_MS = 1_000;
-
-    private static final Set<WindowExport> OPEN = ConcurrentHashMap.newKeySet();
 
     private final BrickProfiler profiler;
     private final Every every;
@@ -180,19 +179,48 @@ public final class WindowExport implements AutoCloseable {
         }
     }
 
+    /**
+     * Closes the open exports when the virtual machine ends. While none is open there is no hook, so that the class
+     * loader of this library can be unloaded.
+     */
     private static final class AtEnd {
-        static {
-            try {
-                Runtime.getRuntime()
-                        .addShutdownHook(
-                                new Thread(() -> OPEN.forEach(WindowExport::close), "brick-window-export-end"));
-            } catch (IllegalStateException ending) {
-                // The virtual machine is already ending: later samples are lost.
+        private static final Set<WindowExport> OPEN = new HashSet<>();
+        private static @Nullable Thread hook;
+
+        static synchronized void register(WindowExport export) {
+            OPEN.add(export);
+            if (hook == null) {
+                Thread added = new Thread(AtEnd::closeAll, "brick-window-export-end");
+                try {
+                    Runtime.getRuntime().addShutdownHook(added);
+                    hook = added;
+                } catch (IllegalStateException ending) {
+                    // The virtual machine is already ending: later samples are lost.
+                }
             }
         }
 
-        static void register(WindowExport export) {
-            OPEN.add(export);
+        /** Removes an export; returns false if it was removed before. */
+        static synchronized boolean remove(WindowExport export) {
+            boolean wasOpen = OPEN.remove(export);
+            Thread added = hook;
+            if (added != null && OPEN.isEmpty()) {
+                try {
+                    Runtime.getRuntime().removeShutdownHook(added);
+                    hook = null;
+                } catch (IllegalStateException ending) {
+                    // The hook is running, and closes this export.
+                }
+            }
+            return wasOpen;
+        }
+
+        private static void closeAll() {
+            List<WindowExport> open;
+            synchronized (AtEnd.class) {
+                open = List.copyOf(OPEN);
+            }
+            open.forEach(WindowExport::close);
         }
     }
 
@@ -363,7 +391,7 @@ public final class WindowExport implements AutoCloseable {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-        if (OPEN.remove(this)) {
+        if (AtEnd.remove(this)) {
             if (stepEnds != null) {
                 profiler.removeListener(stepEnds);
             }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;
 import java.io.IOException;
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.net.MalformedURLException;
 import java.net.URL;
@@ -192,6 +193,42 @@ final class WindowExportIT {
                             .sum())
                     .isEqualTo(90);
         }
+    }
+
+    /** Exports twice, and requires a hook at the end of the virtual machine as long as an export is open. */
+    static final class Closing {
+        private Closing() {}
+
+        public static void main(String[] arguments) throws Exception {
+            BrickProfiler profiler = BrickProfiler.enabled();
+            for (int i = 0; i < 2; i++) {
+                WindowExport export = WindowExport.start(profiler, 1, Path.of(arguments[0]));
+                profiler.record(BrickId.RMS_NORM, 5, 1);
+                require(true);
+                export.close();
+                require(false);
+            }
+        }
+
+        private static void require(boolean isThere) throws ReflectiveOperationException {
+            Field hooks = Class.forName("java.lang.ApplicationShutdownHooks").getDeclaredField("hooks");
+            hooks.setAccessible(true);
+            List<String> names = ((Map<?, ?>) hooks.get(null))
+                    .keySet().stream().map(hook -> ((Thread) hook).getName()).toList();
+            if (names.contains("brick-window-export-end") != isThere) {
+                throw new IllegalStateException("the hooks are " + names);
+            }
+        }
+    }
+
+    @Test
+    @Spec("23.11")
+    void aClosedExportLeavesNoHookThatKeepsTheLibraryLoaded() throws Exception {
+        ChildProcess.java(Closing.class)
+                .jvmOptions(List.of("--add-opens=java.base/java.lang=ALL-UNNAMED"))
+                .arguments(List.of(folder.toString()))
+                .run()
+                .assertSucceeded();
     }
 
     private static long steps(Path file) {

@@ -37,7 +37,7 @@ public final class RowChecks {
      */
     private static final long EXACT_BELOW = 512;
 
-    /** From this duration on, a distribution does not tell durations apart. */
+    /** From this duration on, all durations share the last bucket of a distribution. */
     private static final long LONGEST_BUCKET_NS = LatencyBuckets.lowestNs(LatencyBuckets.COUNT - 1);
 
     private static final Times SAMPLES = new Times("count", "total_ns", "min_ns", "max_ns", true);

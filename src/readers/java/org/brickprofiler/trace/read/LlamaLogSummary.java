@@ -32,13 +32,14 @@ final class LlamaLogSummary {
                     + "slot +\\w+: id +(\\d{1,9}) \\| task (\\d{1,9}) \\| new prompt,.*(?:task\\.n_tokens|n_prompt_tokens) = (\\d{1,9}).*");
     private static final Pattern PERF =
             Pattern.compile(PREFIX + "(?:llama_perf_context_print|llama_print_timings|common_perf_print):(.*)");
-    private static final Pattern TIME = Pattern.compile(PREFIX
-            + "(?<![\\w-])(load|sample|sampling|prompt eval|eval|generation eval|total) time\\s*=\\s*([0-9.]+) ms(.*)");
+    private static final Pattern TIME = Pattern.compile(
+            PREFIX
+                    + "(?<![\\w-])(load|sample|sampling|prompt eval|eval|generation eval|total) time\\s*=\\s*([0-9.,]+) ms(.*)");
     private static final Pattern AMOUNT = Pattern.compile("\\s*/\\s*(\\d{1,12}) (?:tokens|runs)\\s*(.*)");
     private static final Pattern DRAFTS = Pattern.compile(
             PREFIX + "draft acceptance(?: rate)? = [0-9.]+ \\( *(\\d{1,12}) accepted / *(\\d{1,12}) generated\\).*");
     private static final Pattern RATES =
-            Pattern.compile("\\(\\s*([0-9.]+) ms per token,\\s*([0-9.]+) tokens per second\\)\\s*");
+            Pattern.compile("\\(\\s*([0-9.,]+) ms per token,\\s*([0-9.,]+) tokens per second\\)\\s*");
 
     private static final String PROMPT = "prompt eval";
     private static final String OUTPUT = "eval";
@@ -201,7 +202,7 @@ final class LlamaLogSummary {
             return;
         }
         String what = nameOf(time.group(1));
-        long ns = ns(time.group(2));
+        long ns = ns(SumRows.withPoint(time.group(2)));
         Matcher amount = AMOUNT.matcher(time.group(3));
         long tokens = amount.matches() ? Long.parseLong(amount.group(1)) : -1;
         if (amount.matches()) {
@@ -223,14 +224,22 @@ final class LlamaLogSummary {
         return SumRows.whole(number.scaleByPowerOfTen(6));
     }
 
+    private double rate(String text) throws TraceFormatException {
+        BigDecimal rate = SumRows.number(SumRows.withPoint(text));
+        if (rate == null) {
+            throw error("'" + TraceFigures.plain(text) + "' is not a rate");
+        }
+        return rate.doubleValue();
+    }
+
     /** Checks a time and its tokens against the rates that the log states beside them with two decimals. */
     private void requireRates(String what, Time time, String text) throws TraceFormatException {
         Matcher rates = RATES.matcher(text);
         if (!rates.matches() || time.tokens() == 0 || time.ns() < HALF_NS) {
             return;
         }
-        double perTokenMs = Double.parseDouble(rates.group(1));
-        double perSecond = Double.parseDouble(rates.group(2));
+        double perTokenMs = rate(rates.group(1));
+        double perSecond = rate(rates.group(2));
         double ms = time.ns() / MS;
         double within = (HALF_NS / MS) / ms;
         boolean isPerToken = Math.abs(perTokenMs - ms / time.tokens()) <= HALF_RATE + within * ms / time.tokens();

@@ -25,10 +25,15 @@ final class NsysStatsParser {
 
     private static final Pattern UNIT =
             Pattern.compile("Total Time \\((ns|us|\u03bcs|\u00b5s|ms|s|nsec|usec|msec|sec)\\)");
+    private static final Pattern SEPARATOR = Pattern.compile("\"?Time ?\\(%\\)\"?([;\\t]).*");
+
+    /** A number with a decimal comma; three digits after the comma may be thousands, and are refused. */
+    private static final Pattern DECIMAL = Pattern.compile("\\d{1,18},(?:\\d{1,2}|\\d{4,18})");
+
     private static final Pattern SHARE = Pattern.compile("Time ?\\(%\\)");
 
     /** The begin of any header: that of a table of times, or of a table of sizes. */
-    private static final Pattern HEADER = Pattern.compile("\"?(Time ?\\(%\\)|Total \\([A-Za-z]+\\)\"?,).*");
+    private static final Pattern HEADER = Pattern.compile("\"?(Time ?\\(%\\)|Total \\([A-Za-z]+\\)\"?[,;\\t]).*");
 
     private static final Pattern COPY = Pattern.compile("\\[CUDA (memcpy|memset|Unified Memory).*");
     private static final String CALLS = "Num Calls";
@@ -57,6 +62,10 @@ final class NsysStatsParser {
     private static final int MOST_ROWS = 1_000_000;
 
     private final TextLines lines;
+
+    /** The character between the fields of the table that was read last. */
+    private char separator = ',';
+
     private final SumRows rows;
     /** The sums of the kernels and of the copies that count, ns; null before a table has some. */
     private @Nullable Double kernelsNs;
@@ -161,6 +170,8 @@ final class NsysStatsParser {
     private void document() throws IOException {
         String line = lines.next();
         while (line != null) {
+            Matcher other = SEPARATOR.matcher(line);
+            separator = other.matches() ? other.group(1).charAt(0) : ',';
             List<String> columns = fields(line);
             Matcher unit = UNIT.matcher(columns.size() > 1 ? columns.get(1) : "");
             boolean isHeader = unit.matches() && SHARE.matcher(columns.get(0)).matches();
@@ -231,10 +242,10 @@ final class NsysStatsParser {
     }
 
     /** Returns whether a line is a row, whole or not: a table ends with a blank line, or with text of the program. */
-    private static boolean isRow(String line) {
+    private boolean isRow(String line) {
         return !line.isBlank()
                 && !HEADER.matcher(line).matches()
-                && (Character.isDigit(line.charAt(0)) || line.startsWith("\"") || line.contains(","))
+                && (Character.isDigit(line.charAt(0)) || line.startsWith("\"") || line.indexOf(separator) >= 0)
                 && !line.startsWith("Processing [");
     }
 
@@ -311,8 +322,11 @@ final class NsysStatsParser {
         }
     }
 
-    /** Returns the fields of a line of CSV; a field in quotation marks may contain commas. */
-    private static List<String> fields(String line) {
+    /**
+     * Returns the fields of a line of CSV. A field in quotation marks may contain the separator; with another separator
+     * than a comma, a number may have a decimal comma.
+     */
+    private List<String> fields(String line) {
         List<String> fields = new ArrayList<>();
         StringBuilder field = new StringBuilder();
         boolean isQuoted = false;
@@ -323,15 +337,20 @@ final class NsysStatsParser {
                 i++;
             } else if (c == '"') {
                 isQuoted = !isQuoted;
-            } else if (c == ',' && !isQuoted) {
-                fields.add(field.toString().strip());
+            } else if (c == separator && !isQuoted) {
+                fields.add(field(field));
                 field.setLength(0);
             } else {
                 field.append(c);
             }
         }
         // A quotation mark that is not closed: the line was cut, and is no row. The result may be empty.
-        fields.add(isQuoted ? "" : field.toString().strip());
+        fields.add(isQuoted ? "" : field(field));
         return isQuoted ? fields.subList(0, fields.size() - 1) : fields;
+    }
+
+    private String field(StringBuilder text) {
+        String field = text.toString().strip();
+        return separator != ',' && DECIMAL.matcher(field).matches() ? SumRows.withPoint(field) : field;
     }
 }

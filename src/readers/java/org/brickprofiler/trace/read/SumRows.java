@@ -123,6 +123,15 @@ final class SumRows {
 
     // ---- numbers ----
 
+    /**
+     * Returns a decimal number with a point, which some locales write with a comma. For texts that use no comma between
+     * numbers or digits.
+     */
+    static String withPoint(String number) {
+        boolean isDecimal = number.indexOf('.') < 0 && number.indexOf(',') == number.lastIndexOf(',');
+        return isDecimal ? number.replace(',', '.') : number;
+    }
+
     /** Returns a decimal number of 0 or more; null if the text is none. */
     static @Nullable BigDecimal number(String text) {
         if (text.isEmpty() || text.length() > LONGEST_NUMBER) {

@@ -18,7 +18,7 @@ enum SumTables {
         }
     },
     /** Tables of {@code nsys stats}, after any text. */
-    NSYS_STATS("(?m)^\"?Time ?\\(%\\)\"?,\"?Total Time \\([a-z]+\\)\"?,", false) {
+    NSYS_STATS("(?m)^\"?Time ?\\(%\\)\"?[,;\\t]\"?Total Time \\([a-z]+\\)\"?[,;\\t]", false) {
         @Override
         void read(BufferedInputStream text, EventCollector collector) throws IOException {
             NsysStatsParser.parse(text, collector);

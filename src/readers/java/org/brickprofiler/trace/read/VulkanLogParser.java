@@ -24,13 +24,13 @@ final class VulkanLogParser {
     static final String CATEGORY = "vulkan";
 
     private static final String BEGIN = "Vulkan Timings:";
-    private static final String NUMBER = "([0-9.]+(?:e[+-]?[0-9]+)?)";
+    private static final String NUMBER = "([0-9.,]+(?:e[+-]?[0-9]+)?)";
     private static final Pattern ROW = Pattern.compile("(.{1,2000}?): (\\d{1,18}) x " + NUMBER + " (us|ms)(?: = "
-            + NUMBER + " us)?(?: \\([0-9.e+-]+ GFLOPS/s\\))?\\s*");
+            + NUMBER + " us)?(?: \\([0-9.,e+-]+ GFLOPS/s\\))?\\s*");
     private static final Pattern TOTAL = Pattern.compile("Total time: " + NUMBER + " us\\.\\s*");
 
     /** The beginning of a row; a line that begins like this but does not match {@link #ROW} is a damaged row. */
-    private static final Pattern BEGUN_ROW = Pattern.compile(".{1,2000}?: \\d{1,18} x [0-9.].*");
+    private static final Pattern BEGUN_ROW = Pattern.compile(".{1,2000}?: \\d{1,18} x [0-9.,].*");
 
     /** The largest relative error of a number in six digits. */
     private static final BigDecimal SIX_DIGITS = new BigDecimal("5e-6");
@@ -90,7 +90,7 @@ final class VulkanLogParser {
         if (row.matches()) {
             takeRow(row);
         } else if (total.matches() && isOpen) {
-            endBlock(rows.ns(total.group(1), "us", lines.offset()));
+            endBlock(rows.ns(SumRows.withPoint(total.group(1)), "us", lines.offset()));
         } else if (total.matches()) {
             throw rows.damage(lines.offset(), "a total of a block whose begin, \"" + BEGIN + "\", is missing");
         } else if (isOpen && BEGUN_ROW.matcher(line).matches()) {
@@ -116,9 +116,11 @@ final class VulkanLogParser {
         }
         long calls = rows.calls(row.group(2), offset);
         String unit = row.group(4);
-        BigDecimal averageNs = rows.ns(row.group(3), unit, offset);
+        BigDecimal averageNs = rows.ns(SumRows.withPoint(row.group(3)), unit, offset);
         String sum = row.group(5);
-        BigDecimal totalNs = sum == null ? averageNs.multiply(BigDecimal.valueOf(calls)) : rows.ns(sum, "us", offset);
+        BigDecimal totalNs = sum == null
+                ? averageNs.multiply(BigDecimal.valueOf(calls))
+                : rows.ns(SumRows.withPoint(sum), "us", offset);
         // The logger truncates the average to whole ns, in the oldest builds to whole us.
         BigDecimal cut = BigDecimal.valueOf(calls).scaleByPowerOfTen(unit.equals("ms") ? 3 : 0);
         rows.requireProduct(calls, averageNs, totalNs, rounding(totalNs).add(cut), offset);

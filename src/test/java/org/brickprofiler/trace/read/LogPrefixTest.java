@@ -75,6 +75,12 @@ final class LogPrefixTest {
 
     @Spec("14.29")
     @Test
+    void numbersMayHaveDecimalCommas() throws IOException {
+        requireOneRequest(LOG.replaceAll("(\\d)\\.(\\d)", "$1,$2").getBytes(UTF_8));
+    }
+
+    @Spec("14.29")
+    @Test
     void aTerminalsEscapeSequencesAreNoDamage() throws IOException {
         requireOneRequest(("\u001b[0m" + LOG.replace("eval time", "\u001b[1;31meval\u001b[0m time")).getBytes(UTF_8));
     }

@@ -585,4 +585,17 @@ final class SumTablesTest {
         TraceFormatException refused = refused(() -> TraceReader.profile(new ByteArrayInputStream(cut), OPTIONS));
         assertThat(refused.fault()).contains("the packed file ends too early");
     }
+
+    @Spec("14.28")
+    @Test
+    void aTableWithAnotherSeparatorMayHaveDecimalCommas() throws IOException {
+        for (char separator : new char[] {';', '\t'}) {
+            String table = KERNELS.replace(',', separator).replace('.', ',');
+            assertThat(Traces.read(table, OPTIONS).snapshot().totalNs()).isEqualTo(300);
+            assertThat(refused(table.replace("100,0" + separator + "300", "100,0" + separator + "0,300"))
+                            .fault())
+                    .as("thousands or a fraction")
+                    .contains("'0,300' is no time");
+        }
+    }
 }
