@@ -223,8 +223,10 @@ final class SqliteFileTest {
                 .run();
 
         assertThat(process.exitCode()).isEqualTo(2);
-        assertThat(process.err())
-                .hasLineCount(1)
+        // Later virtual machines warn of such a folder themselves.
+        assertThat(process.err().lines().filter(line -> !line.startsWith("WARNING: java.io.tmpdir ")))
+                .singleElement()
+                .asString()
                 .startsWith("brick: cannot read " + file() + ": SQLite's library must be unpacked: cannot write a"
                         + " temporary file in the folder ")
                 .contains("it does not exist; set another with -Djava.io.tmpdir=FOLDER");
