@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.checksum.Tolerance;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.stats.LatencyDistribution;
+import org.brickprofiler.testing.FakeClock;
 import org.junit.jupiter.api.Test;
 
 final class BrickProfilerBuilderTest {

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicLong;
-import org.brickprofiler.device.SimulatedStream;
-import org.brickprofiler.internal.record.Crew;
-import org.brickprofiler.internal.record.VirtualThreadStarter;
+import org.brickprofiler.testing.Crew;
+import org.brickprofiler.testing.SimulatedStream;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.testing.VirtualThreadStarter;
 import org.junit.jupiter.api.Test;
 
 /** Deferred measurements that begin at the mark which {@link BrickProfiler#elapsedNs()} set. */

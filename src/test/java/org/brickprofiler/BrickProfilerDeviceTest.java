@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
-import org.brickprofiler.device.SimulatedStream;
-import org.brickprofiler.internal.record.Crew;
-import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.testing.Crew;
+import org.brickprofiler.testing.FakeClock;
+import org.brickprofiler.testing.SimulatedStream;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

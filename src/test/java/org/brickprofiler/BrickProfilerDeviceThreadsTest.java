@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
-import org.brickprofiler.internal.record.Crew;
-import org.brickprofiler.internal.record.VirtualThreadStarter;
+import org.brickprofiler.testing.Crew;
+import org.brickprofiler.testing.VirtualThreadStarter;
 import org.junit.jupiter.api.Test;
 
 /**

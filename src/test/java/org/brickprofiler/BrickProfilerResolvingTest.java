@@ -3,9 +3,9 @@ package org.brickprofiler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.concurrent.CountDownLatch;
-import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.report.TextReport;
+import org.brickprofiler.testing.SimulatedStream;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

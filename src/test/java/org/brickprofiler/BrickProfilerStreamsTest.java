@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import java.util.concurrent.CountDownLatch;
 import org.brickprofiler.device.StreamTotals;
-import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -8,11 +8,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
-import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.TimerToken;
-import org.brickprofiler.internal.record.VirtualThreadStarter;
 import org.brickprofiler.spi.NanoClock;
+import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.testing.VirtualThreadStarter;
 import org.junit.jupiter.api.Test;
 
 /** A profiler under many threads, by its public methods. No test sleeps. */

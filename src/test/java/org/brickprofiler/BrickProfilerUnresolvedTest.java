@@ -2,8 +2,8 @@ package org.brickprofiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.brickprofiler.device.SimulatedStream;
-import org.brickprofiler.internal.record.CapturedLog;
+import org.brickprofiler.testing.CapturedLog;
+import org.brickprofiler.testing.SimulatedStream;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

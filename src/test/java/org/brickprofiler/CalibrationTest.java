@@ -12,9 +12,9 @@ import org.brickprofiler.Calibration.Mode;
 import org.brickprofiler.Calibration.Spread;
 import org.brickprofiler.device.HostStream;
 import org.brickprofiler.graph.ExecutionGraph.Nesting;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.spi.NanoClock;
+import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

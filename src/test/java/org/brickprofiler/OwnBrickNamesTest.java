@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import org.brickprofiler.internal.record.CapturedLog;
-import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.testing.CapturedLog;
+import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

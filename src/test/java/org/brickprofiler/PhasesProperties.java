@@ -20,10 +20,10 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.lifecycle.AfterProperty;
 import net.jqwik.api.lifecycle.BeforeProperty;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.stats.LatencyDistribution;
+import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.jspecify.annotations.Nullable;
 

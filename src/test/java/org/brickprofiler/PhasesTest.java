@@ -13,13 +13,13 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
 import org.brickprofiler.StepInfo.Phase;
-import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.PhaseRow;
 import org.brickprofiler.internal.record.ProfilerState;
 import org.brickprofiler.internal.record.StatTable;
-import org.brickprofiler.internal.record.VirtualThreadStarter;
 import org.brickprofiler.testing.AllocatedBytes;
+import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.testing.VirtualThreadStarter;
 import org.junit.jupiter.api.Test;
 
 /**

@@ -1,7 +1,8 @@
 package org.brickprofiler;
 
-import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.testing.DeviceBricks;
+import org.brickprofiler.testing.SimulatedStream;
 
 /** A profiler of two simulated streams that times every launch, for tests to extend. */
 abstract class ProfiledDevice extends DeviceBricks {

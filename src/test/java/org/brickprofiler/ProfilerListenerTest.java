@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.OptionalLong;
 import org.brickprofiler.StepInfo.Phase;
 import org.brickprofiler.StepStats.CpuTime;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.HostThreadTimes;
 import org.brickprofiler.internal.record.ThreadTimes;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
+import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.brickprofiler.StepInfo.Phase;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.stats.LatencyDistribution;
+import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

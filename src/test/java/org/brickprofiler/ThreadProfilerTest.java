@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.brickprofiler.device.HostStream;
-import org.brickprofiler.internal.record.Crew;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.TimerToken;
+import org.brickprofiler.testing.Crew;
+import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

@@ -3,9 +3,9 @@ package org.brickprofiler;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import org.brickprofiler.internal.record.CapturedLog;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.TimerToken;
+import org.brickprofiler.testing.CapturedLog;
+import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.util.Random;
-import org.brickprofiler.internal.record.Crew;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.TimerToken;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
+import org.brickprofiler.testing.Crew;
+import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -21,12 +21,12 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.Work;
+import org.brickprofiler.WorkModel;
+import org.brickprofiler.WorkModel.LlamaConfig;
 import org.brickprofiler.agent.WeaveRule.Kind;
 import org.brickprofiler.agent.WeaveRule.ModelNumber;
 import org.brickprofiler.agent.WeaveRule.Product;
 import org.brickprofiler.internal.record.TimerToken;
-import org.brickprofiler.roofline.WorkModel;
-import org.brickprofiler.roofline.WorkModel.LlamaConfig;
 import org.jspecify.annotations.Nullable;
 
 /**

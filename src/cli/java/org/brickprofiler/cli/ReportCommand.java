@@ -10,11 +10,12 @@ import java.util.concurrent.Callable;
 import org.brickprofiler.report.CsvReport;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
-import org.brickprofiler.report.RooflineReport;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.report.internal.RequestExport;
 import org.brickprofiler.report.internal.ServiceLevel;
 import org.brickprofiler.roofline.BrickRoofline;
+import org.brickprofiler.roofline.RooflineReport;
+import org.brickprofiler.trace.TimelineDigest;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
@@ -182,9 +183,9 @@ final class ReportCommand implements Callable<Integer> {
 
     private static HtmlReport page(ProfileInput input, @Nullable BrickRoofline roofline) {
         HtmlReport profile = HtmlReport.of(input.snapshot()).withFurther(input.further());
-        HtmlReport page = roofline == null ? profile : profile.withRoofline(roofline);
+        HtmlReport page = roofline == null ? profile : profile.with(RooflineReport.part(roofline));
         return input.timeline()
-                .map(timeline -> page.withTimeline(timeline.timeline()))
+                .map(timeline -> page.with(TimelineDigest.of(timeline.timeline())))
                 .orElse(page);
     }
 

@@ -1,7 +1,7 @@
 package org.brickprofiler.demo;
 
-import org.brickprofiler.roofline.WorkModel;
-import org.brickprofiler.roofline.WorkModel.LlamaConfig;
+import org.brickprofiler.WorkModel;
+import org.brickprofiler.WorkModel.LlamaConfig;
 
 /**
  * The shape of a decoder. Immutable; a shape that cannot be built is refused.

@@ -23,6 +23,7 @@ import org.brickprofiler.jfr.BrickEvents;
 import org.brickprofiler.report.ChecksumFile;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.trace.Timeline;
+import org.brickprofiler.trace.TimelineDigest;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.jfr.VirtualMachineStops;
 import org.brickprofiler.trace.write.TraceFiles;
@@ -139,7 +140,7 @@ final class Recordings {
 
     /** Adds the timeline, and the graph of the first measured pass, to a page, if they were recorded. */
     HtmlReport on(HtmlReport page) {
-        HtmlReport timed = trace == null ? page : page.withTimeline(trace.timeline());
+        HtmlReport timed = trace == null ? page : page.with(TimelineDigest.of(trace.timeline()));
         return graph == null ? timed : timed.withGraph(graph.graph());
     }
 

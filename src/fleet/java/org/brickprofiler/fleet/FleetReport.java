@@ -1,15 +1,11 @@
 package org.brickprofiler.fleet;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.brickprofiler.report.internal.HumanUnits.count;
 import static org.brickprofiler.report.internal.HumanUnits.durationCell;
 import static org.brickprofiler.report.internal.HumanUnits.number;
 
 import com.fasterxml.jackson.core.JsonGenerator;
-import com.fasterxml.jackson.core.util.MinimalPrettyPrinter;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
@@ -613,13 +609,7 @@ public final class FleetReport {
      * @return JSON with one row per line, which ends with a line break
      */
     public String toJson() {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        try (JsonGenerator json = JsonText.generator(bytes, new MinimalPrettyPrinter())) {
-            new Json(json).write();
-        } catch (IOException impossible) {
-            throw new UncheckedIOException("memory does not fail", impossible);
-        }
-        return bytes.toString(UTF_8);
+        return JsonText.of(json -> new Json(json).write());
     }
 
     /**
@@ -631,7 +621,11 @@ public final class FleetReport {
      */
     public String toHtml() {
         return HtmlPage.render(
-                "Brick fleet", FleetReport.class, List.of("fleet.js"), toText(), HtmlPage.data("fleet", toJson()));
+                "Brick fleet",
+                FleetReport.class::getResourceAsStream,
+                List.of("fleet.js"),
+                toText(),
+                HtmlPage.data("fleet", toJson()));
     }
 
     /** Writes the report. One thread. */

@@ -2,11 +2,7 @@ package org.brickprofiler.report;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import com.fasterxml.jackson.core.JsonGenerator;
-import com.fasterxml.jackson.core.util.MinimalPrettyPrinter;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -26,9 +22,7 @@ import org.brickprofiler.report.internal.HtmlPage;
 import org.brickprofiler.report.internal.JsonText;
 import org.brickprofiler.report.internal.ProfileFields;
 import org.brickprofiler.report.internal.RequestFields;
-import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.tile.TileProfiler;
-import org.brickprofiler.trace.Timeline;
 
 /**
  * A profile as one page for a browser: the environment, the distribution of the time, and the remarks that cast doubt
@@ -106,27 +100,17 @@ public final class HtmlReport {
     }
 
     /**
-     * Adds the spans of the median and the slowest step of each of the three most frequent phases, if steps are known,
-     * and each brick's mean time in each layer. At most the 4,000 longest spans of these steps are drawn, and the first
-     * 1,024 layers. If the timeline holds chosen steps only, up to 16 slow steps of each phase are drawn, with at most
-     * 12,000 spans together. The timeline is replayed twice, and not retained.
+     * Adds a part that another artifact brings: {@code TimelineDigest.of(timeline)},
+     * {@code RooflineReport.part(roofline)}.
      *
-     * @param timeline the timeline, from a recorder or a reader of traces
-     * @return a page with it, in place of an earlier one
+     * @param part the part
+     * @return a page with it, in place of an earlier one of the same name
+     * @throws IllegalArgumentException when its key is one of the report's own, or a value cannot be written
      */
-    public HtmlReport withTimeline(Timeline timeline) {
-        Objects.requireNonNull(timeline, "timeline");
-        return with("timeline", element("timeline", json -> TimelineDigest.write(timeline, json)));
-    }
-
-    /**
-     * Adds the distance of bricks to the limits of the machine, to the page and to the JSON that can be saved.
-     *
-     * @param roofline the rooflines of the bricks of this profile
-     * @return a page with it, in place of an earlier one
-     */
-    public HtmlReport withRoofline(BrickRoofline roofline) {
-        return with(Map.of("roofline", RooflineReport.values(Objects.requireNonNull(roofline, "roofline"))));
+    public HtmlReport with(PagePart part) {
+        return part.content() instanceof String json
+                ? with(part.name(), HtmlPage.data(part.name(), json + "\n"))
+                : withFurther(Map.of(part.name(), part.content()));
     }
 
     /**
@@ -139,15 +123,10 @@ public final class HtmlReport {
      * @throws IllegalArgumentException when a key is one of the report's own, or a value is of another type
      */
     public HtmlReport withFurther(Map<String, ?> further) {
-        HtmlReport page = with(Objects.requireNonNull(further, "further"));
+        Map<String, Object> all = new LinkedHashMap<>(this.further);
+        all.putAll(further);
         // Values that cannot be written are refused here.
-        JsonReport.toJson(snapshot, page.further);
-        return page;
-    }
-
-    private HtmlReport with(Map<String, ?> more) {
-        Map<String, Object> all = new LinkedHashMap<>(further);
-        all.putAll(more);
+        JsonReport.toJson(snapshot, all);
         return new HtmlReport(snapshot, Collections.unmodifiableMap(all), added);
     }
 
@@ -220,7 +199,7 @@ public final class HtmlReport {
     public String render() {
         return HtmlPage.render(
                 "Brick profile",
-                HtmlReport.class,
+                HtmlReport.class::getResourceAsStream,
                 List.of("requests.js", "report.js"),
                 TextReport.render(snapshot),
                 HtmlPage.data("profile", JsonReport.toJson(snapshot, further))
@@ -254,18 +233,7 @@ public final class HtmlReport {
         AtomicFile.write(path, out -> out.write(page));
     }
 
-    /** Writes a value. */
-    private interface Value {
-        void to(JsonGenerator json) throws IOException;
-    }
-
-    private static String element(String id, Value value) {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        try (JsonGenerator json = JsonText.generator(bytes, new MinimalPrettyPrinter())) {
-            value.to(json);
-        } catch (IOException impossible) {
-            throw new UncheckedIOException("memory does not fail", impossible);
-        }
-        return HtmlPage.data(id, bytes.toString(UTF_8) + "\n");
+    private static String element(String id, JsonText.Value value) {
+        return HtmlPage.data(id, JsonText.of(value) + "\n");
     }
 }

@@ -269,11 +269,6 @@ final class JsonReportReader {
                 .build();
     }
 
-    /** Reads the environment that {@link JsonReportWriter#environment} wrote. */
-    static Environment environment(JsonInput input) throws IOException {
-        return new JsonReportReader(input).environment();
-    }
-
     private Environment environment() throws IOException {
         return ProfileFields.environment(environment.read(input, "environment"));
     }

@@ -168,14 +168,9 @@ final class JsonReportWriter {
     private void environments() throws IOException {
         json.writeArrayFieldStart("environments");
         for (Environment environment : snapshot.environments()) {
-            environment(json, environment);
+            ProfileFields.ENVIRONMENT.write(json, environment, false);
         }
         json.writeEndArray();
-    }
-
-    /** Writes the environment of a measurement as an object. */
-    static void environment(JsonGenerator json, Environment environment) throws IOException {
-        ProfileFields.ENVIRONMENT.write(json, environment, false);
     }
 
     private void bricks(List<BrickStats> bricks) throws IOException {
@@ -299,7 +294,7 @@ final class JsonReportWriter {
         for (Calibration calibration : calibrations) {
             json.writeStartObject();
             json.writeFieldName("environment");
-            environment(json, calibration.environment());
+            ProfileFields.ENVIRONMENT.write(json, calibration.environment(), false);
             spread("clock_step_ns", calibration.clockStepNs());
             spread("clock_read_ns", calibration.clockReadNs());
             json.writeNumberField("clock_went_back", calibration.clockWentBack());

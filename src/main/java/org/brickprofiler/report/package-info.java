@@ -2,10 +2,8 @@
  * Reports and files. A {@link org.brickprofiler.ProfileSnapshot} is reported by
  * {@link org.brickprofiler.report.TextReport} for a console, {@link org.brickprofiler.report.HtmlReport} for a browser,
  * {@link org.brickprofiler.report.JsonReport} for programs, and {@link org.brickprofiler.report.CsvReport} for
- * spreadsheets. {@code JsonReport} also reads its files back. {@link org.brickprofiler.report.RooflineReport} reports
- * the distance of bricks to the limits of the machine, {@link org.brickprofiler.report.DivergenceReport} and
- * {@link org.brickprofiler.report.ChecksumFile} checksums, and {@link org.brickprofiler.report.ComparisonReport}
- * compared runs. CSV needs commons-csv on the class path.
+ * spreadsheets. {@code JsonReport} also reads its files back. {@link org.brickprofiler.report.DivergenceReport} and
+ * {@link org.brickprofiler.report.ChecksumFile} report checksums. CSV needs commons-csv on the class path.
  */
 @NullMarked
 package org.brickprofiler.report;

@@ -12,9 +12,9 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
-import org.brickprofiler.report.Golden;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.stats.LatencyDistribution;
+import org.brickprofiler.testing.Golden;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

@@ -27,7 +27,6 @@ import org.brickprofiler.compare.RunComparison.Line;
 import org.brickprofiler.compare.RunComparison.Options;
 import org.brickprofiler.compare.RunComparison.Verdict;
 import org.brickprofiler.internal.record.LatencyBuckets;
-import org.brickprofiler.report.ComparisonReport;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;

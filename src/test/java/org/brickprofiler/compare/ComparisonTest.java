@@ -34,7 +34,6 @@ import org.brickprofiler.compare.RunComparison.Verdict;
 import org.brickprofiler.compare.SimulatedRuns.Behaviour;
 import org.brickprofiler.compare.SimulatedRuns.Sides;
 import org.brickprofiler.internal.record.LatencyBuckets;
-import org.brickprofiler.report.ComparisonReport;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.stats.LatencyDistribution;

@@ -7,8 +7,8 @@ import java.io.StringWriter;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.spi.NanoClock;
+import org.brickprofiler.testing.FakeClock;
 import org.junit.jupiter.api.Test;
 
 class DecodeRunTest {

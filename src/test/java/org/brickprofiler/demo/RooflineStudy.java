@@ -15,11 +15,11 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.Work;
 import org.brickprofiler.report.JsonReport;
-import org.brickprofiler.report.RooflineReport;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.roofline.BrickRoofline.Bound;
 import org.brickprofiler.roofline.BrickRoofline.Distance;
 import org.brickprofiler.roofline.MachineRoof;
+import org.brickprofiler.roofline.RooflineReport;
 import org.brickprofiler.spi.NanoClock;
 
 /**

@@ -6,8 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.SpanSink;
+import org.brickprofiler.testing.FakeClock;
+import org.brickprofiler.testing.SimulatedStream;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

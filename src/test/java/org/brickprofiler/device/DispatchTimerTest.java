@@ -8,11 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.brickprofiler.Backend;
-import org.brickprofiler.internal.record.Crew;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.kernel.KernelTiming;
 import org.brickprofiler.kernel.KernelTimings;
 import org.brickprofiler.testing.Collected;
+import org.brickprofiler.testing.Crew;
+import org.brickprofiler.testing.FakeClock;
+import org.brickprofiler.testing.SimulatedStream;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

@@ -1,6 +1,7 @@
 package org.brickprofiler.device;
 
-import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.testing.DeviceStreamContract;
+import org.brickprofiler.testing.FakeClock;
 
 /** The host's own stream keeps the contract of streams. Its work is done by the time it is enqueued. */
 class HostStreamTest extends DeviceStreamContract {

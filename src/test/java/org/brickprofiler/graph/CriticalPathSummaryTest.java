@@ -8,7 +8,7 @@ import java.util.List;
 import org.brickprofiler.graph.CriticalPathSummary.Name;
 import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Layer;
-import org.brickprofiler.report.Golden;
+import org.brickprofiler.testing.Golden;
 import org.junit.jupiter.api.Test;
 
 final class CriticalPathSummaryTest {

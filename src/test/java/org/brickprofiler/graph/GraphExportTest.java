@@ -7,7 +7,7 @@ import java.util.List;
 import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Function;
 import org.brickprofiler.graph.ExecutionNode.Layer;
-import org.brickprofiler.report.Golden;
+import org.brickprofiler.testing.Golden;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

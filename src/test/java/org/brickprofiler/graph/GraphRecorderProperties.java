@@ -17,7 +17,7 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 import org.brickprofiler.graph.ExecutionGraph.Edge;
 import org.brickprofiler.graph.ExecutionNode.Function;
-import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.testing.FakeClock;
 
 /** The recorder finds the content of a step at the step's end; the model keeps an explicit stack. */
 class GraphRecorderProperties {

@@ -13,11 +13,11 @@ import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Function;
 import org.brickprofiler.graph.ExecutionNode.Kernel;
 import org.brickprofiler.graph.ExecutionNode.Layer;
-import org.brickprofiler.internal.record.Crew;
-import org.brickprofiler.internal.record.FakeClock;
-import org.brickprofiler.internal.record.VirtualThreadStarter;
 import org.brickprofiler.spi.NanoClock;
+import org.brickprofiler.testing.Crew;
+import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.testing.VirtualThreadStarter;
 import org.junit.jupiter.api.Test;
 
 class GraphRecorderThreadsTest {

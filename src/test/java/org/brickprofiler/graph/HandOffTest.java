@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
-import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.LayerToken;
+import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

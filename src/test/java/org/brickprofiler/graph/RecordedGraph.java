@@ -3,7 +3,7 @@ package org.brickprofiler.graph;
 import java.util.ArrayList;
 import java.util.List;
 import org.brickprofiler.graph.ExecutionGraph.Edge;
-import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.testing.FakeClock;
 
 /** An enabled recorder whose clock the test moves, and shorthands for its methods, for tests to extend. */
 abstract class RecordedGraph {

@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.FutureTask;
 import org.brickprofiler.Backend;
-import org.brickprofiler.internal.record.CapturedLog;
-import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.kernel.KernelTimings.CommandBuffer;
 import org.brickprofiler.kernel.KernelTimings.CommandBuffer.Dispatch;
+import org.brickprofiler.testing.CapturedLog;
+import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

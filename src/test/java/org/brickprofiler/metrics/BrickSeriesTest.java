@@ -10,8 +10,8 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.CategoryStats;
 import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.metrics.BrickSeries.Labels;
+import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

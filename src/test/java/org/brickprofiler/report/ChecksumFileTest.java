@@ -13,6 +13,7 @@ import java.util.OptionalLong;
 import org.brickprofiler.checksum.ChecksumEntry;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
+import org.brickprofiler.testing.Golden;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -82,13 +83,13 @@ final class ChecksumFileTest {
     @Test
     void looksAsExpected() throws IOException {
         ChecksumFile.write(full(), file);
-        Golden.assertSame(Files.readString(file), "checksums.jsonl");
+        Golden.assertSame(Files.readString(file), getClass(), "checksums.jsonl");
     }
 
     /** A file as the first version wrote it; it is never written anew. */
     @Test
     void readsTheFirstVersion() throws IOException {
-        assertSame(ChecksumFile.read(Golden.path("checksums-v1.jsonl")), full());
+        assertSame(ChecksumFile.read(Golden.path(getClass(), "checksums-v1.jsonl")), full());
     }
 
     @Test

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.testing.Profiles;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,7 +27,7 @@ class CsvReportTest {
     Path folder;
 
     static List<ProfileSnapshot> profiles() {
-        return List.of(Samples.full(), Samples.device());
+        return List.of(Profiles.full(), Profiles.device());
     }
 
     @Spec("8.4")
@@ -76,10 +77,10 @@ class CsvReportTest {
     @Test
     void isTheSameInEveryLocale() {
         Locale usual = Locale.getDefault();
-        String csv = CsvReport.toCsv(Samples.full());
+        String csv = CsvReport.toCsv(Profiles.full());
         try {
             Locale.setDefault(Locale.forLanguageTag("tr-TR-u-nu-arab"));
-            assertThat(CsvReport.toCsv(Samples.full())).isEqualTo(csv).contains(",memory,");
+            assertThat(CsvReport.toCsv(Profiles.full())).isEqualTo(csv).contains(",memory,");
         } finally {
             Locale.setDefault(usual);
         }
@@ -104,7 +105,7 @@ class CsvReportTest {
     }
 
     private static String csvOf(String name) {
-        return CsvReport.toCsv(Samples.of(Samples.brick(name, BrickCategory.OTHER, 3, 10, 3, 4, 3)));
+        return CsvReport.toCsv(Profiles.of(Profiles.brick(name, BrickCategory.OTHER, 3, 10, 3, 4, 3)));
     }
 
     private static String nameOf(String name) {
@@ -114,7 +115,7 @@ class CsvReportTest {
     @Test
     void writesNumbersWithoutExponentAndAtMost15Digits() {
         List<List<String>> table = CsvTable.parse(
-                CsvReport.toCsv(Samples.of(Samples.brick("x", BrickCategory.OTHER, 3, 10, 3, 4, 1L << 50))));
+                CsvReport.toCsv(Profiles.of(Profiles.brick("x", BrickCategory.OTHER, 3, 10, 3, 4, 1L << 50))));
 
         List<String> header = table.get(0);
         assertThat(table.get(1).get(header.indexOf("avg_us"))).isEqualTo("0.00333333333333333");
@@ -125,19 +126,19 @@ class CsvReportTest {
 
     @Test
     void anEmptyProfileGivesTheHeaderAlone() {
-        assertThat(CsvTable.parse(CsvReport.toCsv(Samples.empty()))).hasSize(1);
+        assertThat(CsvTable.parse(CsvReport.toCsv(Profiles.empty()))).hasSize(1);
     }
 
     @Test
     void writesUtf8AndNamesAPathThatCannotBeWritten() throws IOException {
         Path file = folder.resolve("bricks.csv");
-        CsvReport.write(Samples.full(), file);
+        CsvReport.write(Profiles.full(), file);
         assertThat(Files.readString(file))
-                .isEqualTo(CsvReport.toCsv(Samples.full()))
+                .isEqualTo(CsvReport.toCsv(Profiles.full()))
                 .contains("\u00e9");
 
         Path missing = folder.resolve("missing").resolve("bricks.csv");
-        assertThatThrownBy(() -> CsvReport.write(Samples.full(), missing))
+        assertThatThrownBy(() -> CsvReport.write(Profiles.full(), missing))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining(missing.toString())
                 .hasMessageContaining("does not exist");

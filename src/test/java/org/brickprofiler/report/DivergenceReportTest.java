@@ -13,6 +13,7 @@ import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.checksum.Logs;
 import org.brickprofiler.checksum.Tolerance;
+import org.brickprofiler.testing.Golden;
 import org.junit.jupiter.api.Test;
 
 final class DivergenceReportTest {
@@ -55,7 +56,7 @@ final class DivergenceReportTest {
         pass(reference, 7, 1, 2);
         here.record("extra\n\u00e9", ChecksumEntry.NO_LAYER, 8, new float[] {Float.NaN});
 
-        Golden.assertSame(report(here, reference, Tolerance.EXACT), "divergence-exact.txt");
+        Golden.assertSame(report(here, reference, Tolerance.EXACT), getClass(), "divergence-exact.txt");
     }
 
     @Test
@@ -67,7 +68,7 @@ final class DivergenceReportTest {
         pass(here, 7, 0, 2.5f);
         pass(reference, 7, 0, 2);
 
-        Golden.assertSame(report(here, reference, Tolerance.FLOAT16), "divergence-tolerance.txt");
+        Golden.assertSame(report(here, reference, Tolerance.FLOAT16), getClass(), "divergence-tolerance.txt");
     }
 
     @Test
@@ -77,7 +78,7 @@ final class DivergenceReportTest {
         pass(here, 7, 1, Float.NEGATIVE_INFINITY);
         pass(reference, 7, 1, 2);
 
-        Golden.assertSame(report(here, reference, Tolerance.FLOAT32), "divergence-not-finite.txt");
+        Golden.assertSame(report(here, reference, Tolerance.FLOAT32), getClass(), "divergence-not-finite.txt");
     }
 
     @Test
@@ -90,6 +91,7 @@ final class DivergenceReportTest {
 
         Golden.assertSame(
                 DivergenceReport.render(ChecksumLog.of(small, firstTwo, 1234).compareWith(whole, Tolerance.FLOAT32)),
+                getClass(),
                 "divergence-missing.txt");
     }
 
@@ -100,7 +102,7 @@ final class DivergenceReportTest {
         pass(here, 7, 1, 2.0015f);
         pass(reference, 7, 1, 2);
 
-        Golden.assertSame(report(here, reference, Tolerance.BFLOAT16), "divergence-none.txt");
+        Golden.assertSame(report(here, reference, Tolerance.BFLOAT16), getClass(), "divergence-none.txt");
         assertThat(DivergenceReport.render(here.compareWith(here, Tolerance.EXACT)))
                 .startsWith("NO DIVERGENCE: 8 entries with equal checksums\n");
     }

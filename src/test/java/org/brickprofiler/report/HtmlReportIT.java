@@ -37,17 +37,23 @@ import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.Dim3;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.ExecutionNode;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.kernel.KernelTiming;
 import org.brickprofiler.report.internal.HumanUnits;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.roofline.BrickRoofline.Distance;
+import org.brickprofiler.roofline.RooflineReport;
+import org.brickprofiler.roofline.RooflineReportTest;
+import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.PageInBrowser;
+import org.brickprofiler.testing.Profiles;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.tile.TileStats;
+import org.brickprofiler.trace.SampleTimelines;
 import org.brickprofiler.trace.Timeline;
+import org.brickprofiler.trace.TimelineDigest;
+import org.brickprofiler.trace.TimelineDigestTest;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.read.TraceReader;
 import org.junit.jupiter.api.Test;
@@ -132,7 +138,7 @@ class HtmlReportIT extends PageInBrowser {
                 List.of(new RunFacts.VirtualMachine(9, Instant.EPOCH, 2_000_000_000, 50_000_000, 500_000_000)),
                 List.of(),
                 Map.of());
-        return Samples.plain().withFacts(facts);
+        return Profiles.plain().withFacts(facts);
     }
 
     /** Launches of a device with a ridge at 50 FLOP/byte: at most 20 TFLOP/s at 10, and 100 beyond 50. */
@@ -164,22 +170,22 @@ class HtmlReportIT extends PageInBrowser {
     static List<HtmlReport> pages() {
         List<HtmlReport> pages =
                 new ArrayList<>(profiles().stream().map(HtmlReport::of).toList());
-        pages.add(HtmlReport.of(Samples.full())
-                .withGraph(Samples.pass(12, 8))
+        pages.add(HtmlReport.of(Profiles.full())
+                .withGraph(Profiles.pass(12, 8))
                 .withChecksums(checksums(2))
-                .withTimeline(Samples.timeline(new int[] {10, 30, 20, 500, 40}, 12))
+                .with(TimelineDigest.of(SampleTimelines.ofSteps(new int[] {10, 30, 20, 500, 40}, 12)))
                 .withTiles(places())
                 .withKernels(List.of(new KernelTiming("gemm", Backend.CUDA, 4, 3_000_000, 700_000, 800_000, 750_000))));
         pages.add(HtmlReport.of(RooflineReportTest.PROFILE)
-                .withRoofline(roofline())
+                .with(RooflineReport.part(roofline()))
                 .withKernelRoofline(kernels(), PEAK_TFLOPS, BANDWIDTH_GBPS));
         pages.add(HtmlReport.of(disturbed()).withFurther(RECORDED));
-        pages.add(HtmlReport.of(Samples.plain()).withFurther(ANNOTATED_WHOLE));
+        pages.add(HtmlReport.of(Profiles.plain()).withFurther(ANNOTATED_WHOLE));
         pages.add(inPhases());
         pages.add(HtmlReport.of(calibrated()));
         Timeline chosen = TimelineDigestTest.chosenSteps();
-        pages.add(HtmlReport.of(Samples.steps())
-                .withTimeline(chosen)
+        pages.add(HtmlReport.of(Profiles.steps())
+                .with(TimelineDigest.of(chosen))
                 .withFurther(Map.of(
                         JsonReport.SLOW_STEPS,
                         chosen.info().slowSteps().orElseThrow().values())));
@@ -190,7 +196,7 @@ class HtmlReportIT extends PageInBrowser {
         Calibration.Spread spread = new Calibration.Spread(1, 2, 3);
         Calibration.Cost cost = new Calibration.Cost(spread, spread, spread, spread);
         RunFacts none = RunFacts.NONE;
-        return Samples.plain().toBuilder()
+        return Profiles.plain().toBuilder()
                 .facts(new RunFacts(
                         none.tokensPerSec(),
                         none.unprofiledTokensPerSec(),
@@ -214,15 +220,15 @@ class HtmlReportIT extends PageInBrowser {
 
     static List<ProfileSnapshot> profiles() {
         return List.of(
-                Samples.full(),
-                Samples.device(),
-                Samples.deferred(),
-                Samples.plain(),
-                Samples.empty(),
-                Samples.many(30),
-                Samples.steps(),
-                Samples.served(20),
-                Samples.decoded(3));
+                Profiles.full(),
+                Profiles.device(),
+                Profiles.deferred(),
+                Profiles.plain(),
+                Profiles.empty(),
+                Profiles.many(30),
+                Profiles.steps(),
+                Profiles.served(20),
+                Profiles.decoded(3));
     }
 
     private void show(ProfileSnapshot snapshot) throws Exception {
@@ -299,13 +305,13 @@ class HtmlReportIT extends PageInBrowser {
                 .window(7)
                 .build();
 
-        show(Samples.plain().withIdentity(identity));
+        show(Profiles.plain().withIdentity(identity));
         assertThat(browser.text("header p"))
                 .startsWith(identity.describe() + "; ")
                 .contains("UTC");
-        show(Samples.plain().withIdentity(RunIdentity.builder().rank(0).build()));
+        show(Profiles.plain().withIdentity(RunIdentity.builder().rank(0).build()));
         assertThat(browser.text("header p")).startsWith("rank 0; ");
-        show(Samples.plain());
+        show(Profiles.plain());
         assertThat(browser.text("header p")).startsWith("20");
     }
 
@@ -317,35 +323,35 @@ class HtmlReportIT extends PageInBrowser {
 
     @Test
     void namesTheFaultsOfTheData() throws Exception {
-        show(Samples.device());
+        show(Profiles.device());
         assertThat(browser.text(".notices"))
                 .contains("Pending: 14 measurements had begun")
                 .contains("the device did not report the time of 14 samples")
                 .contains("Stream copies: the device was lost.");
-        show(Samples.deferred());
+        show(Profiles.deferred());
         assertThat(browser.text(".notices")).contains("Overlapping: 3 deferred", "Pending: 1,200");
-        show(Samples.full());
+        show(Profiles.full());
         assertThat(browser.text(".notices")).contains("Dropped: 12 deferred", "Brick time exceeds wall time");
-        show(Samples.plain());
+        show(Profiles.plain());
         assertThat(browser.texts(".notices")).isEmpty();
     }
 
     @Test
     void leavesOutMissingParts() throws Exception {
-        show(Samples.plain());
+        show(Profiles.plain());
         assertThat(browser.texts("main h2")).containsExactly("Bricks", "Categories", "Environment");
-        show(Samples.device());
+        show(Profiles.device());
         assertThat(browser.texts("main h2"))
                 .containsExactly("Before you read on", "Bricks", "Categories", "Devices", "Environment");
         assertThat(browser.texts("#section-bricks thead th")).contains("time of", "host's launch", "unresolved");
-        show(Samples.full());
+        show(Profiles.full());
         assertThat(browser.texts("main h2"))
                 .containsExactly("Before you read on", "Bricks", "Categories", "Tiles", "Environment");
     }
 
     @Test
     void sortsByEveryColumnAndBack() throws Exception {
-        show(Samples.many(30));
+        show(Profiles.many(30));
         List<String> names = browser.texts(NAME);
         List<String> bySize = column("bricks", "max");
         List<String> sorted = new ArrayList<>(names);
@@ -371,7 +377,7 @@ class HtmlReportIT extends PageInBrowser {
 
     @Test
     void canBeUsedByKeyboardAlone() throws Exception {
-        show(Samples.full());
+        show(Profiles.full());
 
         tabTo("Filter bricks by name or category");
         browser.type("proj");
@@ -408,7 +414,7 @@ class HtmlReportIT extends PageInBrowser {
                 "__proto__"
             })
     void showsHostileNamesAsText(String name) throws Exception {
-        ProfileSnapshot snapshot = Samples.of(Samples.brick(name, BrickCategory.OTHER, 1, 10, 10, 10, 1));
+        ProfileSnapshot snapshot = Profiles.of(Profiles.brick(name, BrickCategory.OTHER, 1, 10, 10, 10, 1));
         show(snapshot);
         browser.evaluate("document.querySelector('.open').click()");
 
@@ -424,10 +430,10 @@ class HtmlReportIT extends PageInBrowser {
     @Test
     void showsTextThatABrowserWouldInterpretOrHide() throws Exception {
         String reversed = "\u202egpj.exe\u2066\u0000\u200b\ud800";
-        show(Samples.of(
-                Samples.brick(reversed, BrickCategory.OTHER, 1, 30, 10, 10, 1),
-                Samples.brick("x".repeat(1_000) + "y".repeat(1_000), BrickCategory.OTHER, 1, 20, 10, 10, 1),
-                Samples.brick("\u05d0\u05d1 projection \ud83d\ude00", BrickCategory.OTHER, 1, 10, 10, 10, 1)));
+        show(Profiles.of(
+                Profiles.brick(reversed, BrickCategory.OTHER, 1, 30, 10, 10, 1),
+                Profiles.brick("x".repeat(1_000) + "y".repeat(1_000), BrickCategory.OTHER, 1, 20, 10, 10, 1),
+                Profiles.brick("\u05d0\u05d1 projection \ud83d\ude00", BrickCategory.OTHER, 1, 10, 10, 10, 1)));
 
         assertThat(browser.texts(NAME))
                 .containsExactly(
@@ -444,8 +450,8 @@ class HtmlReportIT extends PageInBrowser {
 
     @Test
     void showsTheGraphOfAPassAndItsPath() throws Exception {
-        ExecutionGraph graph = Samples.pass(12, 8);
-        show(HtmlReport.of(Samples.plain()).withGraph(graph));
+        ExecutionGraph graph = Profiles.pass(12, 8);
+        show(HtmlReport.of(Profiles.plain()).withGraph(graph));
 
         assertThat(browser.texts("main h2"))
                 .containsExactly("Bricks", "Categories", "Layers", "Critical path", "Environment");
@@ -503,7 +509,7 @@ class HtmlReportIT extends PageInBrowser {
             profiler.stopBrick(brick, 1);
             profiler.endPass();
         }
-        show(HtmlReport.of(profiler.snapshot()).withTimeline(recorder.timeline()));
+        show(HtmlReport.of(profiler.snapshot()).with(TimelineDigest.of(recorder.timeline())));
 
         assertThat(browser.evaluate("document.querySelectorAll('#section-steps .span').length")
                         .asInt())
@@ -516,7 +522,8 @@ class HtmlReportIT extends PageInBrowser {
     @Spec("8.6")
     @Test
     void showsTheMedianAndTheSlowestStep() throws Exception {
-        show(HtmlReport.of(Samples.plain()).withTimeline(Samples.timeline(new int[] {10, 30, 20, 500, 40}, 2)));
+        show(HtmlReport.of(Profiles.plain())
+                .with(TimelineDigest.of(SampleTimelines.ofSteps(new int[] {10, 30, 20, 500, 40}, 2))));
 
         assertThat(browser.texts("main h2")).containsExactly("Bricks", "Categories", "Layers", "Steps", "Environment");
         String steps = "#section-steps";
@@ -577,7 +584,7 @@ class HtmlReportIT extends PageInBrowser {
 
     @Test
     void showsTheStepsThatAProfileHolds() throws Exception {
-        ProfileSnapshot snapshot = Samples.decoded(3);
+        ProfileSnapshot snapshot = Profiles.decoded(3);
         StepStats prefill = snapshot.steps().phase(Phase.PREFILL).orElseThrow();
         StepStats decode = snapshot.steps().phase(Phase.DECODE).orElseThrow();
         show(snapshot);
@@ -617,7 +624,7 @@ class HtmlReportIT extends PageInBrowser {
     @Test
     void drawsTheDistanceToTheRoof() throws Exception {
         BrickRoofline roofline = roofline();
-        show(HtmlReport.of(RooflineReportTest.PROFILE).withRoofline(roofline));
+        show(HtmlReport.of(RooflineReportTest.PROFILE).with(RooflineReport.part(roofline)));
 
         String section = "distance-to-the-roof";
         List<Distance> bricks = roofline.bricks();
@@ -657,7 +664,8 @@ class HtmlReportIT extends PageInBrowser {
         ProfileSnapshot profile = RooflineReportTest.inPhases().toBuilder()
                 .environments(List.of())
                 .build();
-        show(HtmlReport.of(profile).withRoofline(BrickRoofline.of(profile, RooflineReportTest.MACHINE, 8)));
+        show(HtmlReport.of(profile)
+                .with(RooflineReport.part(BrickRoofline.of(profile, RooflineReportTest.MACHINE, 8))));
 
         assertThat(browser.text(".notices"))
                 .contains(
@@ -709,7 +717,7 @@ class HtmlReportIT extends PageInBrowser {
     @Spec("14.27")
     @Test
     void showsTheStepsThatAnEngineAnnotated() throws Exception {
-        show(HtmlReport.of(Samples.plain()).withFurther(ANNOTATED));
+        show(HtmlReport.of(Profiles.plain()).withFurther(ANNOTATED));
 
         assertThat(browser.texts("#section-steps tbody th, #section-steps tbody td").stream()
                         .map(text -> text.replace('\u00a0', ' ')))
@@ -718,7 +726,8 @@ class HtmlReportIT extends PageInBrowser {
 
     private static HtmlReport inPhases() {
         ProfileSnapshot snapshot = RooflineReportTest.inPhases();
-        return HtmlReport.of(snapshot).withRoofline(BrickRoofline.of(snapshot, RooflineReportTest.MACHINE, 8));
+        return HtmlReport.of(snapshot)
+                .with(RooflineReport.part(BrickRoofline.of(snapshot, RooflineReportTest.MACHINE, 8)));
     }
 
     private static BrickRoofline roofline() {
@@ -728,7 +737,7 @@ class HtmlReportIT extends PageInBrowser {
     @Spec("8.6")
     @Test
     void drawsKernelsBelowTheRoofOfTheirDevice() throws Exception {
-        show(HtmlReport.of(Samples.plain()).withKernelRoofline(kernels(), PEAK_TFLOPS, BANDWIDTH_GBPS));
+        show(HtmlReport.of(Profiles.plain()).withKernelRoofline(kernels(), PEAK_TFLOPS, BANDWIDTH_GBPS));
 
         String section = "distance-of-kernels-to-the-roof";
         assertThat(column(section, "kernel")).containsExactly("<i>gemm", "attention", "idle", "impossible");
@@ -753,7 +762,7 @@ class HtmlReportIT extends PageInBrowser {
         for (int i = 0; i < 50; i++) {
             graph.addNode(kernel("kernel " + i, 10, 1 + i, 1_000 + i));
         }
-        show(HtmlReport.of(Samples.plain()).withKernelRoofline(graph, PEAK_TFLOPS, BANDWIDTH_GBPS));
+        show(HtmlReport.of(Profiles.plain()).withKernelRoofline(graph, PEAK_TFLOPS, BANDWIDTH_GBPS));
 
         String section = "distance-of-kernels-to-the-roof";
         assertThat(column(section, "kernel")).hasSize(50);
@@ -786,9 +795,9 @@ class HtmlReportIT extends PageInBrowser {
     @Spec("8.8")
     @Test
     void namesFirstThatNoStepWasReachedAndThenBricksOfWhichOneSampleIsMoreThanAQuarter() throws Exception {
-        ProfileSnapshot profile = Samples.of(
-                Samples.brick("<b>loads", BrickCategory.OTHER, 65, 4_520_000_000L, 15_000_000, 3_300_000_000L, 1),
-                Samples.brick("even", BrickCategory.OTHER, 100, 1_000, 10, 10, 1));
+        ProfileSnapshot profile = Profiles.of(
+                Profiles.brick("<b>loads", BrickCategory.OTHER, 65, 4_520_000_000L, 15_000_000, 3_300_000_000L, 1),
+                Profiles.brick("even", BrickCategory.OTHER, 100, 1_000, 10, 10, 1));
         show(HtmlReport.of(profile.withFacts(
                 profile.facts().withMachine(Map.of(), List.of("steal 7 %", RunFacts.NO_STEP + ": none")))));
 
@@ -805,7 +814,7 @@ class HtmlReportIT extends PageInBrowser {
     @Spec("8.6")
     @Test
     void mapsTilesByRowAndColumn() throws Exception {
-        show(HtmlReport.of(Samples.full()).withTiles(places()));
+        show(HtmlReport.of(Profiles.full()).withTiles(places()));
 
         assertThat(browser.texts("#section-tiles h3").stream().map(text -> text.replace('\u00a0', ' ')))
                 .containsExactly("Macro tiles by row and column, median 10.00 \u00b5s");
@@ -844,7 +853,7 @@ class HtmlReportIT extends PageInBrowser {
     @Spec("8.6")
     @Test
     void listsKernels() throws Exception {
-        show(HtmlReport.of(Samples.plain())
+        show(HtmlReport.of(Profiles.plain())
                 .withKernels(List.of(
                         new KernelTiming("<i>gemm", Backend.CUDA, 4, 3_000_000, 700_000, 800_000, 750_000),
                         new KernelTiming("softmax", Backend.METAL, 2, 1_000_000, 400_000, 600_000, 600_000),
@@ -862,10 +871,10 @@ class HtmlReportIT extends PageInBrowser {
 
     @Test
     void showsTheResultOfChecksums() throws Exception {
-        show(HtmlReport.of(Samples.plain()).withChecksums(checksums(2)));
+        show(HtmlReport.of(Profiles.plain()).withChecksums(checksums(2)));
         assertThat(browser.texts("#section-checksums p"))
                 .containsExactly("NO DIVERGENCE: 1 entry with equal checksums");
-        show(HtmlReport.of(Samples.plain()).withChecksums(checksums(3)));
+        show(HtmlReport.of(Profiles.plain()).withChecksums(checksums(3)));
         assertThat(browser.text("#section-checksums p")).startsWith("DIVERGENCE at '<b>RmsNorm' (layer 1, pos 7)");
     }
 
@@ -877,7 +886,7 @@ class HtmlReportIT extends PageInBrowser {
 
     @Test
     void wouldFindAFaultOfAccessibility() throws Exception {
-        show(Samples.full());
+        show(Profiles.full());
         browser.evaluate(axe() + "; document.querySelector('input').removeAttribute('aria-label'); "
                 + "document.querySelector('input').placeholder = ''; "
                 + "document.documentElement.style.setProperty('--quiet', '#cccccc')");
@@ -888,7 +897,7 @@ class HtmlReportIT extends PageInBrowser {
 
     @Test
     void followsTheSystemsSetting() throws Exception {
-        show(Samples.full());
+        show(Profiles.full());
         List<String> papers = new ArrayList<>();
         for (String scheme : List.of("light", "dark")) {
             browser.prefer(scheme);
@@ -900,12 +909,12 @@ class HtmlReportIT extends PageInBrowser {
 
     @Test
     void keepsToTheWindowHoweverNarrow() throws Exception {
-        assertKeepsToTheWindow(HtmlReport.render(Samples.full()));
+        assertKeepsToTheWindow(HtmlReport.render(Profiles.full()));
     }
 
     @Test
     void prints() throws Exception {
-        show(Samples.many(200));
+        show(Profiles.many(200));
         String pdf = new String(browser.pdf(), ISO_8859_1);
 
         assertThat(pdf).startsWith("%PDF-");
@@ -925,9 +934,9 @@ class HtmlReportIT extends PageInBrowser {
     }
 
     private static HtmlReport large() {
-        return HtmlReport.of(Samples.many(500))
-                .withGraph(Samples.pass(200, 50))
-                .withTimeline(Samples.timeline(new int[] {10, 20, 30}, 200));
+        return HtmlReport.of(Profiles.many(500))
+                .withGraph(Profiles.pass(200, 50))
+                .with(TimelineDigest.of(SampleTimelines.ofSteps(new int[] {10, 20, 30}, 200)));
     }
 
     /** Writes pictures for inspection and the first paint of a large page, if a folder is named for them. */

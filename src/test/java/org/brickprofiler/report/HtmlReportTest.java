@@ -25,7 +25,10 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.ExecutionNode;
+import org.brickprofiler.testing.Profiles;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.SampleTimelines;
+import org.brickprofiler.trace.TimelineDigest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -67,7 +70,7 @@ class HtmlReportTest {
     @Test
     void holdsTheTextForBrowsersWithoutScripts() {
         String page = HtmlReport.render(
-                Samples.of(Samples.brick("a </pre></noscript><b>&amp;", BrickCategory.OTHER, 1, 10, 10, 10, 1)));
+                Profiles.of(Profiles.brick("a </pre></noscript><b>&amp;", BrickCategory.OTHER, 1, 10, 10, 10, 1)));
 
         assertThat(page)
                 .contains("<noscript><pre>Brick profile\n")
@@ -78,7 +81,7 @@ class HtmlReportTest {
     @Spec("8.5")
     @Test
     void loadsNothingAndAllowsItsOwnScriptOnly() throws Exception {
-        String page = HtmlReport.render(Samples.full());
+        String page = HtmlReport.render(Profiles.full());
 
         assertThat(page)
                 .contains("default-src 'none'; style-src '" + hash(only(STYLE, page)) + "'; script-src '"
@@ -112,10 +115,10 @@ class HtmlReportTest {
     @Spec("8.5")
     @Test
     void staysSmall() {
-        assertThat(HtmlReport.render(Samples.full()).getBytes(UTF_8)).hasSizeLessThan(143_000);
-        String large = HtmlReport.of(Samples.many(500))
-                .withGraph(Samples.pass(200, 500))
-                .withTimeline(Samples.timeline(new int[] {10, 20, 30}, 1_000))
+        assertThat(HtmlReport.render(Profiles.full()).getBytes(UTF_8)).hasSizeLessThan(143_000);
+        String large = HtmlReport.of(Profiles.many(500))
+                .withGraph(Profiles.pass(200, 500))
+                .with(TimelineDigest.of(SampleTimelines.ofSteps(new int[] {10, 20, 30}, 1_000)))
                 .render();
         assertThat(large.getBytes(UTF_8)).hasSizeLessThan(2_050_000);
     }
@@ -123,7 +126,7 @@ class HtmlReportTest {
     @Spec("8.5")
     @Test
     void holdsTheGraphOfAPassUpToABound() throws IOException {
-        ExecutionGraph graph = Samples.pass(4, 3);
+        ExecutionGraph graph = Profiles.pass(4, 3);
         CriticalPath path = CriticalPath.of(graph);
         JsonNode json = graphOf(graph);
 
@@ -140,7 +143,7 @@ class HtmlReportTest {
         assertThat(json.get("slack_ns").get(graph.nodeCount() - 1).asLong()).isEqualTo(35_000 - 1_500);
         assertThat(json.get("start_ns").get(5).asLong()).isEqualTo(8_000);
 
-        JsonNode large = graphOf(Samples.pass(300, 50));
+        JsonNode large = graphOf(Profiles.pass(300, 50));
         assertThat(large.get("name")).hasSize(PageParts.MOST_NODES);
         assertThat(large.get("left_out").asInt()).isEqualTo(2 + 300 * 51 - PageParts.MOST_NODES);
         assertThat(large.get("parent"))
@@ -148,7 +151,7 @@ class HtmlReportTest {
     }
 
     private static JsonNode graphOf(ExecutionGraph graph) throws IOException {
-        String page = HtmlReport.of(Samples.plain()).withGraph(graph).render();
+        String page = HtmlReport.of(Profiles.plain()).withGraph(graph).render();
         return new ObjectMapper().readTree(only(GRAPH, page));
     }
 
@@ -160,12 +163,12 @@ class HtmlReportTest {
 
     @Test
     void addsToAPageWithoutChangingIt() {
-        HtmlReport page = HtmlReport.of(Samples.plain());
+        HtmlReport page = HtmlReport.of(Profiles.plain());
         String before = page.render();
-        HtmlReport more = page.withGraph(Samples.pass(2, 2));
+        HtmlReport more = page.withGraph(Profiles.pass(2, 2));
 
-        assertThat(page.render()).isEqualTo(before).isEqualTo(HtmlReport.render(Samples.plain()));
-        assertThat(more.withGraph(Samples.pass(2, 2)).render())
+        assertThat(page.render()).isEqualTo(before).isEqualTo(HtmlReport.render(Profiles.plain()));
+        assertThat(more.withGraph(Profiles.pass(2, 2)).render())
                 .isEqualTo(more.render())
                 .isNotEqualTo(before);
     }
@@ -178,7 +181,7 @@ class HtmlReportTest {
         graph.addDependency(one, two);
         graph.addDependency(two, one);
 
-        assertThatThrownBy(() -> HtmlReport.of(Samples.plain()).withGraph(graph))
+        assertThatThrownBy(() -> HtmlReport.of(Profiles.plain()).withGraph(graph))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContainingAll("one", "two");
     }
@@ -186,7 +189,7 @@ class HtmlReportTest {
     @Test
     void refusesValuesThatItsJsonCannotHold() {
         HtmlReport page =
-                HtmlReport.of(Samples.plain()).withFurther(Map.of("one", 1)).withFurther(Map.of("two", 2));
+                HtmlReport.of(Profiles.plain()).withFurther(Map.of("one", 1)).withFurther(Map.of("two", 2));
 
         assertThat(page.render()).contains("\"one\": 1", "\"two\": 2");
         assertThatThrownBy(() -> page.withFurther(Map.of("bricks", List.of())))
@@ -196,7 +199,7 @@ class HtmlReportTest {
 
     @Test
     void refusesARoofThatIsNone() {
-        assertThatThrownBy(() -> HtmlReport.of(Samples.plain()).withKernelRoofline(new ExecutionGraph(), 1, 0))
+        assertThatThrownBy(() -> HtmlReport.of(Profiles.plain()).withKernelRoofline(new ExecutionGraph(), 1, 0))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("bandwidth of 0.0 GB/s");
     }
@@ -208,7 +211,7 @@ class HtmlReportTest {
         try {
             for (String tag : List.of("en-US", "tr-TR-u-nu-arab")) {
                 Locale.setDefault(Locale.forLanguageTag(tag));
-                pages.add(HtmlReport.render(Samples.full()));
+                pages.add(HtmlReport.render(Profiles.full()));
             }
         } finally {
             Locale.setDefault(usual);
@@ -220,11 +223,11 @@ class HtmlReportTest {
     @Test
     void writesTheFileWholeOrNotAtAll() throws IOException {
         Path file = folder.resolve("report.html");
-        HtmlReport.write(Samples.plain(), file);
+        HtmlReport.write(Profiles.plain(), file);
 
-        assertThat(Files.readString(file)).isEqualTo(HtmlReport.render(Samples.plain()));
+        assertThat(Files.readString(file)).isEqualTo(HtmlReport.render(Profiles.plain()));
         Path nowhere = folder.resolve("missing").resolve("report.html");
-        assertThatThrownBy(() -> HtmlReport.write(Samples.plain(), nowhere))
+        assertThatThrownBy(() -> HtmlReport.write(Profiles.plain(), nowhere))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining(nowhere.toString());
     }

@@ -11,6 +11,8 @@ import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.testing.Golden;
+import org.brickprofiler.testing.Profiles;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
@@ -24,7 +26,7 @@ final class JsonReportReaderTest {
     @Spec("8.2")
     @Test
     void aFileWithTheKeysOfTheContractAloneIsRead() throws IOException {
-        ProfileSnapshot old = JsonReport.read(Golden.path("contract-v1.json"));
+        ProfileSnapshot old = JsonReport.read(Golden.path(getClass(), "contract-v1.json"));
 
         assertThat(old.startedAt()).isEqualTo(Instant.EPOCH);
         assertThat(old.wallNs()).isZero();
@@ -44,16 +46,16 @@ final class JsonReportReaderTest {
 
     @Test
     void theGoldenFilesAreReadBack() throws IOException {
-        assertThat(JsonReport.read(Golden.path("full.json"))).isEqualTo(Samples.full());
-        assertThat(JsonReport.read(Golden.path("device.json"))).isEqualTo(Samples.device());
-        assertThat(JsonReport.read(Golden.path("steps.json"))).isEqualTo(Samples.steps());
-        assertThat(JsonReport.read(Golden.path("requests.json"))).isEqualTo(Samples.requests());
+        assertThat(JsonReport.read(Golden.path(getClass(), "full.json"))).isEqualTo(Profiles.full());
+        assertThat(JsonReport.read(Golden.path(getClass(), "device.json"))).isEqualTo(Profiles.device());
+        assertThat(JsonReport.read(Golden.path(getClass(), "steps.json"))).isEqualTo(Profiles.steps());
+        assertThat(JsonReport.read(Golden.path(getClass(), "requests.json"))).isEqualTo(Profiles.requests());
     }
 
     @Spec("25.18")
     @Test
     void ownWorkOfRequestsIsReadBack() throws IOException {
-        ProfileSnapshot snapshot = Samples.withOwnWork();
+        ProfileSnapshot snapshot = Profiles.withOwnWork();
         ProfileSnapshot read = JsonReport.fromJson(JsonReport.toJson(snapshot));
         assertThat(read).isEqualTo(snapshot);
         // Half of 60 ms, before each of 4 steps of 3 requests; the last 10 ms of each are delivery.
@@ -70,8 +72,8 @@ final class JsonReportReaderTest {
     @Spec("25.19")
     @Test
     void requestsOfOlderVersionsAreRead() throws IOException {
-        ProfileSnapshot old = JsonReport.read(Golden.path("requests-without-own-work.json"));
-        RequestStats now = Samples.requests().requests();
+        ProfileSnapshot old = JsonReport.read(Golden.path(getClass(), "requests-without-own-work.json"));
+        RequestStats now = Profiles.requests().requests();
         assertThat(now.countedFrom()).containsExactly("the call of RequestRecorder.arrived");
         assertThat(old.requests())
                 .isEqualTo(new RequestStats(
@@ -82,7 +84,7 @@ final class JsonReportReaderTest {
                         now.firstTokenCauseNs(),
                         now.slowestFirstTokens(),
                         now.longestGaps()));
-        assertThat(old.requestTimeline()).isEqualTo(Samples.requests().requestTimeline());
+        assertThat(old.requestTimeline()).isEqualTo(Profiles.requests().requestTimeline());
         assertThat(TextReport.render(old))
                 .contains("Requests count from an unknown moment; queues before it are not seen.");
     }
@@ -270,7 +272,7 @@ final class JsonReportReaderTest {
 
     @Test
     void aStepMustHaveAValueForEachColumn() throws IOException {
-        String json = Files.readString(Golden.path("steps.json"));
+        String json = Files.readString(Golden.path(getClass(), "steps.json"));
         assertThatIOException()
                 .isThrownBy(() -> JsonReport.fromJson(json.replace("\"started_at_unix_ns\", ", "")))
                 .withMessageContaining("a step has 22 values, but there are 21 columns");
@@ -284,7 +286,7 @@ final class JsonReportReaderTest {
 
     @Test
     void columnsOfStepsThatAreNotKnownAreLeftOut() throws IOException {
-        String json = Files.readString(Golden.path("steps.json"));
+        String json = Files.readString(Golden.path(getClass(), "steps.json"));
         assertThat(JsonReport.fromJson(json.replace("\"started_at_unix_ns\"", "\"mood\""))
                         .steps()
                         .kept())

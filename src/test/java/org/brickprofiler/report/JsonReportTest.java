@@ -14,6 +14,7 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.testing.Profiles;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.junit.jupiter.api.Test;
@@ -28,10 +29,10 @@ final class JsonReportTest {
     void aFileIsReadBackExactly() throws IOException {
         Path path = folder.resolve("profile.json");
 
-        JsonReport.write(Samples.full(), path);
+        JsonReport.write(Profiles.full(), path);
 
-        assertThat(JsonReport.read(path)).isEqualTo(Samples.full());
-        assertThat(path).hasContent(JsonReport.toJson(Samples.full()));
+        assertThat(JsonReport.read(path)).isEqualTo(Profiles.full());
+        assertThat(path).hasContent(JsonReport.toJson(Profiles.full()));
     }
 
     @Test
@@ -51,40 +52,40 @@ final class JsonReportTest {
     @Test
     @Spec("23.6")
     void theCompactFormIsOneLineOfLessThanHalfTheText() throws IOException {
-        String json = JsonReport.toCompactJson(Samples.full(), Map.of("more", 1));
+        String json = JsonReport.toCompactJson(Profiles.full(), Map.of("more", 1));
 
         assertThat(json).hasLineCount(1).endsWith(",\"more\":1}\n").doesNotContain("_us\"", "\"pct\"");
-        assertThat(json.length()).isLessThan(JsonReport.toJson(Samples.full()).length() / 2);
-        assertThat(JsonReport.fromJson(json)).isEqualTo(Samples.full());
+        assertThat(json.length()).isLessThan(JsonReport.toJson(Profiles.full()).length() / 2);
+        assertThat(JsonReport.fromJson(json)).isEqualTo(Profiles.full());
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> JsonReport.toCompactJson(Samples.full(), Map.of("bricks", 1)));
+                .isThrownBy(() -> JsonReport.toCompactJson(Profiles.full(), Map.of("bricks", 1)));
     }
 
     @Test
     void furtherKeysStandBehindTheReportsOwnAndAreIgnored() throws IOException {
         String json = JsonReport.toJson(
-                Samples.full(), Map.of("more", List.of(Map.of("name", "x", "share", 0.5, "count", 3L, "sure", true))));
+                Profiles.full(), Map.of("more", List.of(Map.of("name", "x", "share", 0.5, "count", 3L, "sure", true))));
 
         assertThat(json).contains("\"more\": [ {").contains("\"share\": 0.5").contains("\"sure\": true");
         assertThat(json.indexOf("\"more\"")).isGreaterThan(json.indexOf("\"tiles\""));
-        assertThat(JsonReport.fromJson(json)).isEqualTo(Samples.full());
+        assertThat(JsonReport.fromJson(json)).isEqualTo(Profiles.full());
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> JsonReport.toJson(Samples.full(), Map.of("bricks", 1)))
+                .isThrownBy(() -> JsonReport.toJson(Profiles.full(), Map.of("bricks", 1)))
                 .withMessageContaining("'bricks'");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> JsonReport.toJson(Samples.full(), Map.of("path", folder)))
+                .isThrownBy(() -> JsonReport.toJson(Profiles.full(), Map.of("path", folder)))
                 .withMessage("unsupported value " + folder);
     }
 
     @Test
     void anEmptyProfileIsReadBackExactly() throws IOException {
-        assertThat(JsonReport.fromJson(JsonReport.toJson(Samples.empty()))).isEqualTo(Samples.empty());
+        assertThat(JsonReport.fromJson(JsonReport.toJson(Profiles.empty()))).isEqualTo(Profiles.empty());
     }
 
     @Test
     void namesMayHoldAnything() throws IOException {
         String name = "\u0000\n\"\\\u00e9\u4e2d\ud83d\ude00\udc00\ud800";
-        ProfileSnapshot odd = Samples.of(Samples.brick(name, BrickCategory.OTHER, 1, 1, 1, 1, 1));
+        ProfileSnapshot odd = Profiles.of(Profiles.brick(name, BrickCategory.OTHER, 1, 1, 1, 1, 1));
 
         assertThat(JsonReport.fromJson(JsonReport.toJson(odd))).isEqualTo(odd);
         Path path = folder.resolve("profile.json");
@@ -110,7 +111,7 @@ final class JsonReportTest {
 
     @Test
     void aTruncatedFileIsSaidToEndTooEarly() throws IOException {
-        String whole = JsonReport.toJson(Samples.full());
+        String whole = JsonReport.toJson(Profiles.full());
         Path path = folder.resolve("truncated.json");
         for (int length = 1; length < whole.length() - 2; length += 97) {
             Files.writeString(path, whole.substring(0, length), StandardCharsets.UTF_8);
@@ -150,7 +151,7 @@ final class JsonReportTest {
         Path path = folder.resolve("missing").resolve("profile.json");
 
         assertThatIOException()
-                .isThrownBy(() -> JsonReport.write(Samples.plain(), path))
+                .isThrownBy(() -> JsonReport.write(Profiles.plain(), path))
                 .withMessage("cannot write " + path + ": " + folder.resolve("missing") + " does not exist");
     }
 }

@@ -15,6 +15,8 @@ import java.util.OptionalDouble;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.testing.Golden;
+import org.brickprofiler.testing.Profiles;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileStats;
 import org.junit.jupiter.api.Test;
@@ -62,29 +64,29 @@ final class JsonReportWriterTest {
 
     @Test
     void looksAsExpected() throws IOException {
-        Golden.assertSame(JsonReport.toJson(Samples.full()), "full.json");
+        Golden.assertSame(JsonReport.toJson(Profiles.full()), getClass(), "full.json");
     }
 
     @Test
     void looksAsExpectedWithDevices() throws IOException {
-        Golden.assertSame(JsonReport.toJson(Samples.device()), "device.json");
+        Golden.assertSame(JsonReport.toJson(Profiles.device()), getClass(), "device.json");
     }
 
     @Test
     void looksAsExpectedWithSteps() throws IOException {
-        Golden.assertSame(JsonReport.toJson(Samples.steps()), "steps.json");
+        Golden.assertSame(JsonReport.toJson(Profiles.steps()), getClass(), "steps.json");
     }
 
     @Spec("25.10")
     @Test
     void writesRequests() throws IOException {
-        Golden.assertSame(JsonReport.toJson(Samples.requests()), "requests.json");
+        Golden.assertSame(JsonReport.toJson(Profiles.requests()), getClass(), "requests.json");
     }
 
     @Spec("8.2")
     @Test
     void hasEveryKeyOfTheContract() throws IOException {
-        JsonNode root = parsed(Samples.full());
+        JsonNode root = parsed(Profiles.full());
 
         assertThat(keys(root)).containsAll(TOP_KEYS);
         assertThat(root.get("bricks")).isNotEmpty().allSatisfy(brick -> assertThat(keys(brick))
@@ -99,17 +101,17 @@ final class JsonReportWriterTest {
     @Spec("8.2")
     @Test
     void theVersionComesFirst() throws IOException {
-        assertThat(keys(parsed(Samples.empty()))).startsWith("schema_version");
+        assertThat(keys(parsed(Profiles.empty()))).startsWith("schema_version");
     }
 
     @Test
     void sharesNameTheirBase() throws IOException {
-        assertThat(parsed(Samples.plain()).get("pct_base").textValue()).isEqualTo("brick_time");
+        assertThat(parsed(Profiles.plain()).get("pct_base").textValue()).isEqualTo("brick_time");
     }
 
     @Test
     void valuesAreThoseOfTheSnapshot() throws IOException {
-        ProfileSnapshot snapshot = Samples.full();
+        ProfileSnapshot snapshot = Profiles.full();
         BrickStats brick = snapshot.bricks().get(0);
         TileStats tile = snapshot.tiles().get(0);
         JsonNode root = parsed(snapshot);
@@ -137,7 +139,7 @@ final class JsonReportWriterTest {
 
     @Test
     void optionalValuesAreLeftOut() throws IOException {
-        JsonNode root = parsed(Samples.plain());
+        JsonNode root = parsed(Profiles.plain());
 
         assertThat(root.has("l2_cache_hit_rate")).isFalse();
         assertThat(root.get("bricks").get(0).has("latency")).isFalse();
@@ -146,7 +148,7 @@ final class JsonReportWriterTest {
     @Test
     void valuesThatAreNoNumbersAreLeftOut() {
         for (double rate : new double[] {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY}) {
-            ProfileSnapshot odd = ProfileSnapshot.builder(Samples.STARTED, Samples.ENDED, 1)
+            ProfileSnapshot odd = ProfileSnapshot.builder(Profiles.STARTED, Profiles.ENDED, 1)
                     .threads(1, false)
                     .l2CacheHitRate(OptionalDouble.of(rate))
                     .build();
@@ -157,15 +159,15 @@ final class JsonReportWriterTest {
 
     @Test
     void linesEndAlikeOnEverySystem() {
-        assertThat(JsonReport.toJson(Samples.full())).doesNotContain("\r").endsWith("\n}\n");
+        assertThat(JsonReport.toJson(Profiles.full())).doesNotContain("\r").endsWith("\n}\n");
     }
 
     @Test
     void theOrderOfTheBricksGivenDoesNotMatter() {
-        BrickStats one = Samples.brick("one", BrickCategory.OTHER, 1, 5, 5, 5, 1);
-        BrickStats two = Samples.brick("two", BrickCategory.OTHER, 1, 5, 5, 5, 1);
+        BrickStats one = Profiles.brick("one", BrickCategory.OTHER, 1, 5, 5, 5, 1);
+        BrickStats two = Profiles.brick("two", BrickCategory.OTHER, 1, 5, 5, 5, 1);
 
-        assertThat(JsonReport.toJson(Samples.of(one, two))).isEqualTo(JsonReport.toJson(Samples.of(two, one)));
+        assertThat(JsonReport.toJson(Profiles.of(one, two))).isEqualTo(JsonReport.toJson(Profiles.of(two, one)));
     }
 
     @Test
@@ -183,7 +185,7 @@ final class JsonReportWriterTest {
                 closed[0] = true;
             }
         }) {
-            JsonReportWriter.write(Samples.plain(), out);
+            JsonReportWriter.write(Profiles.plain(), out);
             assertThat(closed[0]).isFalse();
         }
 

@@ -13,8 +13,11 @@ import net.jqwik.api.ShrinkingMode;
 import net.jqwik.api.constraints.Size;
 import net.jqwik.api.domains.Domain;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.compare.ComparisonReport;
+import org.brickprofiler.compare.ComparisonReportIT;
 import org.brickprofiler.compare.RunComparison;
 import org.brickprofiler.testing.PageTypes;
+import org.brickprofiler.testing.Profiles;
 import org.junit.jupiter.api.Test;
 
 /** Compares the declarations that type-check the scripts of the pages with the data that Java writes. */
@@ -36,7 +39,7 @@ class PageTypesTest {
     /** The script makes an object of each row of steps, by its columns. */
     @Test
     void declareColumnsOfSteps() throws IOException {
-        JsonNode report = new ObjectMapper().readTree(JsonReport.toJson(Samples.steps()));
+        JsonNode report = new ObjectMapper().readTree(JsonReport.toJson(Profiles.steps()));
         List<String> columns = new ArrayList<>();
         report.at("/steps/kept_columns").forEach(column -> columns.add(column.asText()));
 

@@ -10,6 +10,7 @@ import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestTimeline;
 import org.brickprofiler.testing.PageInBrowser;
+import org.brickprofiler.testing.Profiles;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
@@ -33,7 +34,7 @@ class RequestsOnPageIT extends PageInBrowser {
     @Spec("25.12")
     @Test
     void showsTheCausesOfTheChosenRequestByKeyboard() throws Exception {
-        ProfileSnapshot snapshot = Samples.served(20);
+        ProfileSnapshot snapshot = Profiles.served(20);
         show(HtmlReport.render(snapshot));
 
         browser.evaluate("document.querySelector('.over-time').focus()");
@@ -65,7 +66,7 @@ class RequestsOnPageIT extends PageInBrowser {
     @Spec("25.12")
     @Test
     void showsTheCausesOfTheRequestUnderThePointer() throws Exception {
-        show(HtmlReport.render(Samples.served(20)));
+        show(HtmlReport.render(Profiles.served(20)));
 
         browser.evaluate("const rows = document.querySelector('.requests'), edges = rows.getBoundingClientRect();"
                 + "rows.dispatchEvent(new MouseEvent('click', {clientX: edges.left + 100, clientY: edges.top + 4}))");
@@ -75,7 +76,7 @@ class RequestsOnPageIT extends PageInBrowser {
     @Spec("25.10")
     @Test
     void showsTheLatenciesOfRequestsAndNotThoseOfSteps() throws Exception {
-        ProfileSnapshot snapshot = Samples.served(20);
+        ProfileSnapshot snapshot = Profiles.served(20);
         show(HtmlReport.render(snapshot));
 
         assertThat(plain(browser.text(".figures")))
@@ -88,7 +89,7 @@ class RequestsOnPageIT extends PageInBrowser {
     @Spec("25.11")
     @Test
     void segmentsOfTheScriptAgreeWithTheCauses() throws Exception {
-        String page = HtmlReport.render(Samples.served(1_024));
+        String page = HtmlReport.render(Profiles.served(1_024));
         show(page);
         assertThat(browser.text("#section-requests")).doesNotContain(UNKNOWN);
 
@@ -99,7 +100,7 @@ class RequestsOnPageIT extends PageInBrowser {
     @Spec({"25.18", "25.19"})
     @Test
     void drawsOwnWorkAndStatesFromWhichMomentRequestsCount() throws Exception {
-        String page = HtmlReport.render(Samples.withOwnWork());
+        String page = HtmlReport.render(Profiles.withOwnWork());
         show(page);
         assertThat(browser.text("#section-requests"))
                 .doesNotContain(UNKNOWN)
@@ -114,6 +115,6 @@ class RequestsOnPageIT extends PageInBrowser {
     @Spec("25.12")
     @Test
     void keepsToTheWindowWithAThousandRequests() throws Exception {
-        assertKeepsToTheWindow(HtmlReport.render(Samples.served(1_024)));
+        assertKeepsToTheWindow(HtmlReport.render(Profiles.served(1_024)));
     }
 }

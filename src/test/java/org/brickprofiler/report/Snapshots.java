@@ -29,8 +29,8 @@ import org.brickprofiler.Work;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.internal.record.LatencyBuckets;
-import org.brickprofiler.request.RequestSamples;
 import org.brickprofiler.stats.LatencyDistribution;
+import org.brickprofiler.testing.RequestSamples;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 

@@ -17,6 +17,9 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.roofline.RooflineReportTest;
+import org.brickprofiler.testing.Golden;
+import org.brickprofiler.testing.Profiles;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
@@ -27,33 +30,33 @@ final class TextReportTest {
     @Spec("8.1")
     @Test
     void looksAsExpected() throws IOException {
-        Golden.assertSame(TextReport.render(Samples.full()), "full.txt");
+        Golden.assertSame(TextReport.render(Profiles.full()), getClass(), "full.txt");
     }
 
     @Test
     void looksAsExpectedWithNothingOptional() throws IOException {
-        Golden.assertSame(TextReport.render(Samples.plain()), "plain.txt");
+        Golden.assertSame(TextReport.render(Profiles.plain()), getClass(), "plain.txt");
     }
 
     @Test
     void looksAsExpectedWithDevices() throws IOException {
-        Golden.assertSame(TextReport.render(Samples.device()), "device.txt");
+        Golden.assertSame(TextReport.render(Profiles.device()), getClass(), "device.txt");
     }
 
     @Test
     void looksAsExpectedWithSteps() throws IOException {
-        Golden.assertSame(TextReport.render(Samples.steps()), "steps.txt");
+        Golden.assertSame(TextReport.render(Profiles.steps()), getClass(), "steps.txt");
     }
 
     @Spec("25.10")
     @Test
     void reportsWhyTheSlowestRequestsWaitedLongerThanTheMedian() throws IOException {
-        Golden.assertSame(TextReport.render(Samples.requests()), "requests.txt");
+        Golden.assertSame(TextReport.render(Profiles.requests()), getClass(), "requests.txt");
     }
 
     @Test
     void anEmptyProfileIsSaidToBeEmpty() throws IOException {
-        Golden.assertSame(TextReport.render(Samples.empty()), "empty.txt");
+        Golden.assertSame(TextReport.render(Profiles.empty()), getClass(), "empty.txt");
     }
 
     @Test
@@ -61,9 +64,9 @@ final class TextReportTest {
         Locale before = Locale.getDefault();
         try {
             Locale.setDefault(Locale.forLanguageTag("ar-EG-u-nu-arab"));
-            String arabic = TextReport.render(Samples.full());
+            String arabic = TextReport.render(Profiles.full());
             Locale.setDefault(Locale.ROOT);
-            assertThat(arabic).isEqualTo(TextReport.render(Samples.full()));
+            assertThat(arabic).isEqualTo(TextReport.render(Profiles.full()));
         } finally {
             Locale.setDefault(before);
         }
@@ -71,16 +74,16 @@ final class TextReportTest {
 
     @Test
     void isPrintableAsciiWithoutTrailingBlanks() {
-        assertThat(TextReport.render(Samples.full()).split("\n", -1))
+        assertThat(TextReport.render(Profiles.full()).split("\n", -1))
                 .allSatisfy(line -> assertThat(line).matches("|[ -~]*[!-~]"));
     }
 
     @Spec("8.1")
     @Test
     void columnsOfOptionalDataAppearOnlyWithSuchData() {
-        assertThat(TextReport.render(Samples.full()))
+        assertThat(TextReport.render(Profiles.full()))
                 .contains("p50", "p99", "GB/s", "GFLOP/s ", "in/out bytes", "cycles/element", "bottleneck", "Tiles");
-        assertThat(TextReport.render(Samples.plain()))
+        assertThat(TextReport.render(Profiles.plain()))
                 .doesNotContain(
                         "p50", "p99", "GB/s", "GFLOP/s ", "in/out bytes", "cycles/element", "bottleneck", "Tiles");
     }
@@ -98,18 +101,18 @@ final class TextReportTest {
     @Spec("8.1")
     @Test
     void everyShareNamesItsBase() {
-        assertThat(TextReport.render(Samples.plain())).contains("% of brick time", "% of wall time");
+        assertThat(TextReport.render(Profiles.plain())).contains("% of brick time", "% of wall time");
     }
 
     @Test
     void explainsSharesOfWallTimeAboveTheWhole() {
-        assertThat(TextReport.render(Samples.full())).contains("add up to more than 100 %");
-        assertThat(TextReport.render(Samples.plain())).doesNotContain("add up to more than 100 %");
+        assertThat(TextReport.render(Profiles.full())).contains("add up to more than 100 %");
+        assertThat(TextReport.render(Profiles.plain())).doesNotContain("add up to more than 100 %");
     }
 
     @Test
     void bricksWithoutDurationDoNotDivideByZero() {
-        String report = TextReport.render(Samples.of(Samples.brick("zero", BrickCategory.OTHER, 3, 0, 0, 0, 5)));
+        String report = TextReport.render(Profiles.of(Profiles.brick("zero", BrickCategory.OTHER, 3, 0, 0, 0, 5)));
 
         assertThat(report).doesNotContain("NaN", "Infinity").contains("Profiler's own cost: not known");
     }
@@ -117,7 +120,8 @@ final class TextReportTest {
     @Spec("8.1")
     @Test
     void theCostOfTheProfilerIsAShareOfBrickTime() {
-        String report = TextReport.render(Samples.of(Samples.brick("a", BrickCategory.OTHER, 2, 20_000, 1, 19_999, 2)));
+        String report =
+                TextReport.render(Profiles.of(Profiles.brick("a", BrickCategory.OTHER, 2, 20_000, 1, 19_999, 2)));
 
         assertThat(report)
                 .contains("Profiler's own cost: about 100 ns, 0.500 % of brick time (50 ns a sample).\n"
@@ -128,25 +132,25 @@ final class TextReportTest {
     @Spec("8.8")
     @Test
     void namesBricksOfWhichOneSampleIsMoreThanAQuarter() {
-        String report = TextReport.render(Samples.of(
-                Samples.brick("first loads", BrickCategory.OTHER, 65, 4_520_000_000L, 15_000_000, 3_300_000_000L, 1),
-                Samples.brick("quarter", BrickCategory.OTHER, 8, 400, 10, 100, 1),
-                Samples.brick("even", BrickCategory.OTHER, 100, 1_000, 10, 10, 1),
-                Samples.brick("few", BrickCategory.OTHER, 4, 500, 100, 200, 1)));
+        String report = TextReport.render(Profiles.of(
+                Profiles.brick("first loads", BrickCategory.OTHER, 65, 4_520_000_000L, 15_000_000, 3_300_000_000L, 1),
+                Profiles.brick("quarter", BrickCategory.OTHER, 8, 400, 10, 100, 1),
+                Profiles.brick("even", BrickCategory.OTHER, 100, 1_000, 10, 10, 1),
+                Profiles.brick("few", BrickCategory.OTHER, 4, 500, 100, 200, 1)));
 
         assertThat(report)
                 .contains("\n"
                         + "More than a quarter of a brick's time was one sample: first loads 3.300 s of 4.520 s,"
                         + " in 65 samples.\n"
                         + "First samples load classes; leave them out by a warm-up, or compare medians.\n");
-        assertThat(TextReport.render(Samples.of(Samples.brick("even", BrickCategory.OTHER, 100, 1_000, 10, 10, 1))))
+        assertThat(TextReport.render(Profiles.of(Profiles.brick("even", BrickCategory.OTHER, 100, 1_000, 10, 10, 1))))
                 .doesNotContain("one sample");
     }
 
     @Spec("8.8")
     @Test
     void remarksOnTheRunComeFirst() {
-        ProfileSnapshot profile = Samples.plain();
+        ProfileSnapshot profile = Profiles.plain();
         RunFacts facts = profile.facts().withMachine(Map.of(), List.of("a remark", RunFacts.NO_STEP + ": none"));
 
         assertThat(TextReport.render(profile.withFacts(facts)))
@@ -157,7 +161,7 @@ final class TextReportTest {
     @Test
     void aFileWithoutTimesSaysSo() {
         ProfileSnapshot old = ProfileSnapshot.builder(Instant.EPOCH, Instant.EPOCH, 0)
-                .bricks(List.of(Samples.brick("a", BrickCategory.OTHER, 1, 10, 10, 10, 1)))
+                .bricks(List.of(Profiles.brick("a", BrickCategory.OTHER, 1, 10, 10, 10, 1)))
                 .build();
 
         assertThat(TextReport.render(old))
@@ -173,7 +177,7 @@ final class TextReportTest {
                 .samples(1, 10, 10, 10)
                 .work(4, 32)
                 .build();
-        ProfileSnapshot tiles = ProfileSnapshot.builder(Samples.STARTED, Samples.ENDED, 1)
+        ProfileSnapshot tiles = ProfileSnapshot.builder(Profiles.STARTED, Profiles.ENDED, 1)
                 .tiles(List.of(tile))
                 .build();
 
@@ -186,19 +190,19 @@ final class TextReportTest {
 
     @Test
     void looksAsExpectedWithDeferredMeasurements() throws IOException {
-        Golden.assertSame(TextReport.render(Samples.deferred()), "deferred.txt");
+        Golden.assertSame(TextReport.render(Profiles.deferred()), getClass(), "deferred.txt");
     }
 
     @Spec("3.3")
     @Test
     void overlapsAreSaidAboveTheTablesWithTheirRemedy() {
-        String report = TextReport.render(Samples.deferred());
+        String report = TextReport.render(Profiles.deferred());
 
         assertThat(report.indexOf("Attribution.SEQUENTIAL"))
                 .isPositive()
                 .isLessThan(report.indexOf("Bricks, largest first"));
         assertThat(report).contains("3 deferred measurements").doesNotContain("several threads at once");
-        assertThat(TextReport.render(Samples.full()))
+        assertThat(TextReport.render(Profiles.full()))
                 .doesNotContain("SEQUENTIAL")
                 .contains("several threads at once");
     }
@@ -206,12 +210,12 @@ final class TextReportTest {
     @Spec("8.1")
     @Test
     void pendingMeasurementsAreReportedAboveTheTables() {
-        String report = TextReport.render(Samples.deferred());
+        String report = TextReport.render(Profiles.deferred());
 
         assertThat(report.indexOf("1,200 measurements had begun"))
                 .isPositive()
                 .isLessThan(report.indexOf("Bricks, largest first"));
-        assertThat(TextReport.render(Samples.full())).doesNotContain("Pending");
+        assertThat(TextReport.render(Profiles.full())).doesNotContain("Pending");
     }
 
     @Test
@@ -241,14 +245,14 @@ final class TextReportTest {
 
     @Test
     void elementsOfDifferentUnitsAreNotAddedUp() {
-        assertThat(TextReport.render(Samples.plain())).containsPattern("all bricks +2,146 .*100\\.0\n");
+        assertThat(TextReport.render(Profiles.plain())).containsPattern("all bricks +2,146 .*100\\.0\n");
     }
 
     @Test
     void theLargestOfOtherAreNamed() {
-        assertThat(TextReport.render(Samples.device()))
+        assertThat(TextReport.render(Profiles.device()))
                 .contains("Largest of Other, of brick time: LmHead 8.9 %, Sampling 0.3 %.\n");
-        assertThat(TextReport.render(Samples.of(Samples.brick("RmsNorm", BrickCategory.NORM, 1, 9, 9, 9, 1))))
+        assertThat(TextReport.render(Profiles.of(Profiles.brick("RmsNorm", BrickCategory.NORM, 1, 9, 9, 9, 1))))
                 .doesNotContain("Largest of");
     }
 
@@ -268,15 +272,15 @@ final class TextReportTest {
 
     @Test
     void theSizeOfAnElementIsTheCallersToSay() {
-        assertThat(TextReport.render(Samples.full()))
+        assertThat(TextReport.render(Profiles.full()))
                 .contains("FLOP/B at 4 B an element")
                 .containsPattern("macro .* 0\\.500  row");
-        assertThat(TextReport.render(Samples.full(), 0.5))
+        assertThat(TextReport.render(Profiles.full(), 0.5))
                 .contains("FLOP/B at 0.5 B an element")
                 .containsPattern("macro .* 4\\.000  row");
         for (double none : new double[] {0, -1, Double.NaN, Double.POSITIVE_INFINITY}) {
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> TextReport.render(Samples.full(), none))
+                    .isThrownBy(() -> TextReport.render(Profiles.full(), none))
                     .withMessageContaining("bytesPerElement " + none);
         }
     }
@@ -285,12 +289,12 @@ final class TextReportTest {
 
     @Test
     void categoriesCanBeHadAlone() {
-        String whole = TextReport.render(Samples.device());
-        String alone = TextReport.renderCategories(Samples.device());
+        String whole = TextReport.render(Profiles.device());
+        String alone = TextReport.renderCategories(Profiles.device());
 
         assertThat(alone).startsWith("Categories, largest first\n").doesNotContain("Bricks,", "Device streams");
         assertThat(whole).contains(alone);
-        assertThat(TextReport.renderCategories(Samples.empty())).isEmpty();
+        assertThat(TextReport.renderCategories(Profiles.empty())).isEmpty();
     }
 
     @Test
@@ -298,7 +302,7 @@ final class TextReportTest {
         List<Environment> environments = IntStream.range(0, 100)
                 .mapToObj(i -> new Environment("17", "vm", "os", "arch", "cpu" + i, 1, 1))
                 .toList();
-        ProfileSnapshot merged = ProfileSnapshot.builder(Samples.STARTED, Samples.ENDED, 1)
+        ProfileSnapshot merged = ProfileSnapshot.builder(Profiles.STARTED, Profiles.ENDED, 1)
                 .threads(1, false)
                 .environments(environments)
                 .build();
@@ -308,25 +312,25 @@ final class TextReportTest {
 
     @Test
     void namesCannotBreakTheTable() {
-        BrickStats evil = Samples.brick("a\nb\r\u001b[31m\u2028\ud83d", BrickCategory.OTHER, 1, 10, 10, 10, 1);
-        BrickStats twin = Samples.brick("a", BrickCategory.OTHER, 1, 10, 10, 10, 1);
+        BrickStats evil = Profiles.brick("a\nb\r\u001b[31m\u2028\ud83d", BrickCategory.OTHER, 1, 10, 10, 10, 1);
+        BrickStats twin = Profiles.brick("a", BrickCategory.OTHER, 1, 10, 10, 10, 1);
 
-        String broken = TextReport.render(Samples.of(evil));
+        String broken = TextReport.render(Profiles.of(evil));
 
         assertThat(broken.lines())
-                .hasSameSizeAs(TextReport.render(Samples.of(twin)).lines().toList());
+                .hasSameSizeAs(TextReport.render(Profiles.of(twin)).lines().toList());
         assertThat(broken).contains("a\\nb\\r\\u001b[31m\\u2028\\ud83d");
     }
 
     @Test
     void thousandsOfBricksAreListed() {
-        BrickStats one = Samples.brick("x", BrickCategory.OTHER, 1, 10, 10, 10, 1);
+        BrickStats one = Profiles.brick("x", BrickCategory.OTHER, 1, 10, 10, 10, 1);
         BrickStats[] bricks = IntStream.range(0, 4_000)
-                .mapToObj(i -> Samples.brick("x" + i, BrickCategory.OTHER, 1, 10, 10, 10, 1))
+                .mapToObj(i -> Profiles.brick("x" + i, BrickCategory.OTHER, 1, 10, 10, 10, 1))
                 .toArray(BrickStats[]::new);
 
-        long added = TextReport.render(Samples.of(bricks)).lines().count()
-                - TextReport.render(Samples.of(Collections.nCopies(1, one).toArray(BrickStats[]::new)))
+        long added = TextReport.render(Profiles.of(bricks)).lines().count()
+                - TextReport.render(Profiles.of(Collections.nCopies(1, one).toArray(BrickStats[]::new)))
                         .lines()
                         .count();
 

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.brickprofiler.internal.record.Crew;
-import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.testing.Crew;
+import org.brickprofiler.testing.FakeClock;
 import org.junit.jupiter.api.Test;
 
 final class TileSnapshotTest {

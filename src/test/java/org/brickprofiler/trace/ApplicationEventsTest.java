@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import org.brickprofiler.Backend;
 import org.brickprofiler.BrickId;
-import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.trace.TraceInfo.Device;

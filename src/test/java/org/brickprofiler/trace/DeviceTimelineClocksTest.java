@@ -10,9 +10,9 @@ import java.util.regex.Pattern;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.SyncMode;
-import org.brickprofiler.device.SimulatedStream;
-import org.brickprofiler.internal.record.ClockKind;
-import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.testing.ClockKind;
+import org.brickprofiler.testing.FakeClock;
+import org.brickprofiler.testing.SimulatedStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 

@@ -6,10 +6,10 @@ import java.lang.ref.WeakReference;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickProfilerBuilder;
-import org.brickprofiler.device.SimulatedStream;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.testing.Collected;
+import org.brickprofiler.testing.FakeClock;
+import org.brickprofiler.testing.SimulatedStream;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

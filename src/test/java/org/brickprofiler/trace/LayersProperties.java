@@ -16,7 +16,7 @@ import net.jqwik.api.constraints.Size;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.ExecutionNode.Layer;
-import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.Spec;
 
 /** Bricks that follow each other by {@code lap}, with any boundaries inside them. */

@@ -15,11 +15,11 @@ import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.brickprofiler.graph.GraphExport;
-import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.LayerToken;
-import org.brickprofiler.internal.record.VirtualThreadStarter;
 import org.brickprofiler.testing.AllocatedBytes;
+import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.testing.VirtualThreadStarter;
 import org.junit.jupiter.api.Test;
 
 /** Which layer a brick belongs to, in timeline and graph: over boundaries, and on the threads that work for a pass. */

@@ -8,8 +8,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
-import org.brickprofiler.device.SimulatedStream;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.SpanSinks;
@@ -17,6 +15,8 @@ import org.brickprofiler.internal.record.SpanStore;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.testing.Collected;
+import org.brickprofiler.testing.FakeClock;
+import org.brickprofiler.testing.SimulatedStream;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

@@ -4,7 +4,7 @@ import java.util.List;
 import org.brickprofiler.Attribution;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
-import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.testing.FakeClock;
 
 /** A recorder of the bricks and tiles of a profiler, for tests to extend. */
 abstract class TracedBricks {

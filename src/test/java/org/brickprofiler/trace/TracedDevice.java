@@ -4,8 +4,8 @@ import java.util.List;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickProfilerBuilder;
-import org.brickprofiler.DeviceBricks;
-import org.brickprofiler.device.SimulatedStream;
+import org.brickprofiler.testing.DeviceBricks;
+import org.brickprofiler.testing.SimulatedStream;
 
 /** A recorder of events that a profiler times on a simulated stream, for tests to extend. */
 abstract class TracedDevice extends DeviceBricks {

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A page in one file for a browser: a style sheet, data as JSON, and a script that draws from the data. The page loads
@@ -29,8 +30,8 @@ public final class HtmlPage {
     private static final Pattern COMMENTS =
             Pattern.compile("^ *(?:/\\*.*?\\*/|//[^\n]*)\n", Pattern.MULTILINE | Pattern.DOTALL);
 
-    private static final String STYLE = resource(HtmlPage.class, "page.css");
-    private static final String COMMON = resource(HtmlPage.class, "page.js");
+    private static final String STYLE = resource(HtmlPage.class::getResourceAsStream, "page.css");
+    private static final String COMMON = resource(HtmlPage.class::getResourceAsStream, "page.js");
 
     /** The page. Its placeholders are, in order: hashes, title, style sheet, text, data, script. */
     private static final String PAGE = """
@@ -54,20 +55,33 @@ public final class HtmlPage {
 
     private HtmlPage() {}
 
+    /** Opens the files beside a class. */
+    public interface Files {
+        /**
+         * Opens a file.
+         *
+         * @param name its name
+         * @return its bytes, or {@code null} if there is none
+         */
+        @Nullable
+        InputStream open(String name);
+    }
+
     /**
      * Returns a page.
      *
      * @param title the title of the window, without markup
-     * @param owner the class to which the page belongs
-     * @param scripts the names of the scripts beside their owner that draw the page. They are concatenated in this
-     *     order, after the functions shared by all pages, to one module
+     * @param files opens a file beside the class to which the page belongs, {@code null} if there is none; the class
+     *     itself must do so, since a module hides its files from others
+     * @param scripts the names of the scripts that draw the page. They are concatenated in this order, after the
+     *     functions shared by all pages, to one module
      * @param text the text that is shown if scripts are off
      * @param data elements of {@link #data}, concatenated
      * @return HTML, to be stored as UTF-8
      */
-    public static String render(String title, Class<?> owner, List<String> scripts, String text, String data) {
+    public static String render(String title, Files files, List<String> scripts, String text, String data) {
         String all =
-                COMMON + scripts.stream().map(script -> resource(owner, script)).collect(Collectors.joining());
+                COMMON + scripts.stream().map(script -> resource(files, script)).collect(Collectors.joining());
         return PAGE.formatted(
                 hash(STYLE), hash(all), title, STYLE, text.replace("&", "&amp;").replace("<", "&lt;"), data, all);
     }
@@ -141,10 +155,10 @@ public final class HtmlPage {
         column(json, keyOfTexts, places.keySet(), json::writeString);
     }
 
-    private static String resource(Class<?> owner, String name) {
-        try (InputStream in = owner.getResourceAsStream(name)) {
+    private static String resource(Files files, String name) {
+        try (InputStream in = files.open(name)) {
             if (in == null) {
-                throw new IllegalStateException("the jar lacks " + name + " beside " + owner.getSimpleName());
+                throw new IllegalStateException("the jar lacks " + name);
             }
             // A browser normalises line ends to line feeds before it hashes the text.
             String text = new String(in.readAllBytes(), UTF_8).replace("\r\n", "\n");

@@ -1,14 +1,19 @@
 package org.brickprofiler.report.internal;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.PrettyPrinter;
 import com.fasterxml.jackson.core.StreamWriteFeature;
 import com.fasterxml.jackson.core.util.DefaultIndenter;
 import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
+import com.fasterxml.jackson.core.util.MinimalPrettyPrinter;
 import com.fasterxml.jackson.core.util.Separators;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 
 /** JSON that is the same text on every machine and JDK. Stateless; any thread. */
 public final class JsonText {
@@ -40,6 +45,44 @@ public final class JsonText {
         json.setPrettyPrinter(printer);
         json.setHighestNonEscapedChar(LAST_BEFORE_SURROGATES);
         return json;
+    }
+
+    /** Writes one value. */
+    public interface Value {
+        /**
+         * Writes the value.
+         *
+         * @param json the target
+         * @throws IOException when writing fails
+         */
+        void to(JsonGenerator json) throws IOException;
+    }
+
+    /**
+     * Returns the text of one value, without blanks and line breaks.
+     *
+     * @param value writes the value
+     * @return its text
+     */
+    public static String of(Value value) {
+        return of(value, new MinimalPrettyPrinter());
+    }
+
+    /**
+     * Returns the text of one value.
+     *
+     * @param value writes the value
+     * @param printer the separators between values
+     * @return its text
+     */
+    public static String of(Value value, PrettyPrinter printer) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (JsonGenerator json = generator(bytes, printer)) {
+            value.to(json);
+        } catch (IOException impossible) {
+            throw new UncheckedIOException("memory does not fail", impossible);
+        }
+        return bytes.toString(UTF_8);
     }
 
     /**

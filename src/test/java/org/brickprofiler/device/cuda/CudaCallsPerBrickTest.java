@@ -6,7 +6,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
-import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;

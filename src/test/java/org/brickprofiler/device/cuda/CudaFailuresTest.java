@@ -10,7 +10,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.device.DeviceStream;
-import org.brickprofiler.internal.record.CapturedLog;
+import org.brickprofiler.testing.CapturedLog;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;

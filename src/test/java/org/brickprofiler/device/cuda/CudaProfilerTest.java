@@ -18,7 +18,7 @@ import org.brickprofiler.DeviceTime;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.SyncMode;
 import org.brickprofiler.device.StreamTotals;
-import org.brickprofiler.internal.record.CapturedLog;
+import org.brickprofiler.testing.CapturedLog;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DynamicTest;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.device.DeviceStream;
-import org.brickprofiler.device.DeviceStreamContract;
+import org.brickprofiler.testing.DeviceStreamContract;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 

@@ -16,8 +16,8 @@ import jcuda.NativePointerObject;
 import jcuda.driver.CUgraph;
 import jcuda.driver.CUgraphExec;
 import jcuda.driver.JCudaDriver;
-import org.brickprofiler.device.NativeLibrary;
 import org.brickprofiler.testing.Fixture;
+import org.brickprofiler.testing.NativeLibrary;
 import org.jspecify.annotations.Nullable;
 
 /**

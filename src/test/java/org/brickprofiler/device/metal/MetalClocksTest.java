@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.SyncMode;
-import org.brickprofiler.internal.record.ClockKind;
+import org.brickprofiler.testing.ClockKind;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 

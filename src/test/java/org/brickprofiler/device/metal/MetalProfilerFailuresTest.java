@@ -8,7 +8,7 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.device.StreamTotals;
-import org.brickprofiler.internal.record.CapturedLog;
+import org.brickprofiler.testing.CapturedLog;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

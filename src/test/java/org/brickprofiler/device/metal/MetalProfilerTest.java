@@ -12,7 +12,7 @@ import org.brickprofiler.DeviceTime;
 import org.brickprofiler.SyncMode;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.StreamTotals;
-import org.brickprofiler.internal.record.CapturedLog;
+import org.brickprofiler.testing.CapturedLog;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

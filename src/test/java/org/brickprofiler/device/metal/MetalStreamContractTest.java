@@ -2,7 +2,7 @@ package org.brickprofiler.device.metal;
 
 import com.sun.jna.Pointer;
 import org.brickprofiler.device.DeviceStream;
-import org.brickprofiler.device.DeviceStreamContract;
+import org.brickprofiler.testing.DeviceStreamContract;
 import org.junit.jupiter.api.Nested;
 
 /** Metal streams keep the contract of streams, on a queue of the application and on one of their own. */

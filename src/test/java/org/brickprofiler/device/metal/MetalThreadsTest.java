@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
-import org.brickprofiler.internal.record.CapturedLog;
-import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.testing.CapturedLog;
 import org.brickprofiler.testing.Collected;
+import org.brickprofiler.testing.Crew;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 

@@ -7,9 +7,9 @@ import com.sun.jna.Pointer;
 import java.time.Duration;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
-import org.brickprofiler.internal.record.CapturedLog;
-import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.testing.CapturedLog;
 import org.brickprofiler.testing.Collected;
+import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

@@ -8,8 +8,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import org.brickprofiler.device.NativeLibrary;
 import org.brickprofiler.testing.Fixture;
+import org.brickprofiler.testing.NativeLibrary;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,7 +2,7 @@ package org.brickprofiler.device.opencl;
 
 import java.util.Set;
 import org.brickprofiler.device.DeviceStream;
-import org.brickprofiler.device.DeviceStreamContract;
+import org.brickprofiler.testing.DeviceStreamContract;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;

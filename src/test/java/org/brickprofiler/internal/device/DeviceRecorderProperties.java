@@ -12,11 +12,11 @@ import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
-import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.device.StreamTotals;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.StatRow;
 import org.brickprofiler.internal.record.TableRegistry;
+import org.brickprofiler.testing.FakeClock;
+import org.brickprofiler.testing.SimulatedStream;
 import org.brickprofiler.testing.Spec;
 
 /** Whatever an application does with bricks, their times and the stream's are those of a plain simulation. */

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import java.util.Collections;
 import java.util.List;
-import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.device.StreamTotals;
-import org.brickprofiler.internal.record.Crew;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.StatRow;
 import org.brickprofiler.internal.record.TableRegistry;
+import org.brickprofiler.testing.Crew;
+import org.brickprofiler.testing.FakeClock;
+import org.brickprofiler.testing.SimulatedStream;
 import org.junit.jupiter.api.Test;
 
 /** The queries of a recorder at boundaries, the values that it returns, and samples without a time. */

@@ -3,8 +3,8 @@ package org.brickprofiler.internal.device;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.brickprofiler.device.DeviceStream;
-import org.brickprofiler.device.SimulatedStream;
-import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.testing.FakeClock;
+import org.brickprofiler.testing.SimulatedStream;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
-import org.brickprofiler.device.SimulatedStream;
-import org.brickprofiler.internal.record.Crew;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.testing.AllocatedBytes;
+import org.brickprofiler.testing.Crew;
+import org.brickprofiler.testing.FakeClock;
+import org.brickprofiler.testing.SimulatedStream;
 import org.junit.jupiter.api.Test;
 
 /** The data of marks takes memory only as marks are set, also if several threads set them at once. */

@@ -3,8 +3,8 @@ package org.brickprofiler.internal.device;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.brickprofiler.device.HostStream;
-import org.brickprofiler.device.SimulatedStream;
-import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.testing.FakeClock;
+import org.brickprofiler.testing.SimulatedStream;
 import org.junit.jupiter.api.Test;
 
 /** The holders of a mark, its release to the stream, and the data that is known of it until then. */

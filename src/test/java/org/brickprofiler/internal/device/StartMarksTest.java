@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.HostStream;
-import org.brickprofiler.device.SimulatedStream;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.testing.AllocatedBytes;
+import org.brickprofiler.testing.FakeClock;
+import org.brickprofiler.testing.SimulatedStream;
 import org.junit.jupiter.api.Test;
 
 /** Starts are found by their readings, first as marks and then as times, as long as they are known. */

@@ -3,7 +3,7 @@ package org.brickprofiler.internal.io;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Map;
-import org.brickprofiler.internal.record.CapturedLog;
+import org.brickprofiler.testing.CapturedLog;
 import org.brickprofiler.testing.Spec;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;

@@ -12,6 +12,8 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.stream.IntStream;
+import org.brickprofiler.testing.CapturedLog;
+import org.brickprofiler.testing.Crew;
 import org.junit.jupiter.api.Test;
 
 final class NameTableTest {

@@ -11,6 +11,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
+import org.brickprofiler.testing.Crew;
 import org.junit.jupiter.api.Test;
 
 final class PendingQueueTest {

@@ -7,6 +7,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.LongRange;
 import net.jqwik.api.constraints.NotEmpty;
+import org.brickprofiler.testing.Crew;
 import org.junit.jupiter.api.Test;
 
 final class PendingResolverTest {

@@ -11,6 +11,8 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.brickprofiler.testing.AllocatedBytes;
+import org.brickprofiler.testing.Crew;
+import org.brickprofiler.testing.VirtualThreadStarter;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;

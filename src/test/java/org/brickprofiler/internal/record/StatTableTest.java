@@ -10,6 +10,7 @@ import java.util.Random;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

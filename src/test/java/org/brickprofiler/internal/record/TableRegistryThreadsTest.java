@@ -10,7 +10,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.FutureTask;
+import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.testing.VirtualThreadStarter;
 import org.junit.jupiter.api.Test;
 
 /** The registry under many threads. No test sleeps; each ends when its threads have. */

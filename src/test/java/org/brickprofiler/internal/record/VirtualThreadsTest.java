@@ -3,6 +3,8 @@ package org.brickprofiler.internal.record;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.concurrent.FutureTask;
+import org.brickprofiler.testing.Crew;
+import org.brickprofiler.testing.VirtualThreadStarter;
 import org.junit.jupiter.api.Test;
 
 final class VirtualThreadsTest {

@@ -19,11 +19,11 @@ import org.assertj.core.data.Percentage;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.metrics.RecentSnapshot;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.testing.Collected;
+import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

@@ -12,7 +12,7 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepInfo.Phase;
-import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.TraceRecorder;

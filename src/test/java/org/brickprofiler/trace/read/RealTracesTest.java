@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.report.Golden;
+import org.brickprofiler.testing.Golden;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;

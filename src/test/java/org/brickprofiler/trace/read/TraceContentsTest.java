@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickProfiler;
-import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.TraceRecorder;

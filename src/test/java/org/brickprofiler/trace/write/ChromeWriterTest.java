@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.stream.Stream;
 import org.brickprofiler.Backend;
-import org.brickprofiler.report.Golden;
+import org.brickprofiler.testing.Golden;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.SpanName;

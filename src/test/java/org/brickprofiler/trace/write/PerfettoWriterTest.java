@@ -15,7 +15,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import org.brickprofiler.report.Golden;
+import org.brickprofiler.testing.Golden;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.TraceInfo;

@@ -12,7 +12,7 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.device.CpuTimer;
 import org.brickprofiler.device.ProbeTimer;
-import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.Track;
 import org.brickprofiler.trace.write.proto.PerfettoTrace;

@@ -5,9 +5,9 @@ import java.nio.file.Path;
 import java.util.List;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
-import org.brickprofiler.device.SimulatedStream;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.SpanSink;
+import org.brickprofiler.testing.FakeClock;
+import org.brickprofiler.testing.SimulatedStream;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TraceRecorder;
 

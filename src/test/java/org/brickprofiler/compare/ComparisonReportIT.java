@@ -1,4 +1,4 @@
-package org.brickprofiler.report;
+package org.brickprofiler.compare;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -13,8 +13,6 @@ import java.util.OptionalDouble;
 import java.util.Random;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.StepInfo;
-import org.brickprofiler.compare.Run;
-import org.brickprofiler.compare.RunComparison;
 import org.brickprofiler.compare.RunComparison.Change;
 import org.brickprofiler.compare.RunComparison.Kind;
 import org.brickprofiler.compare.RunComparison.Line;
@@ -23,15 +21,16 @@ import org.brickprofiler.compare.RunComparison.Side;
 import org.brickprofiler.compare.RunComparison.Statistic;
 import org.brickprofiler.compare.RunComparison.Verdict;
 import org.brickprofiler.testing.PageInBrowser;
+import org.brickprofiler.testing.Profiles;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The page of a comparison in a real browser. */
-class ComparisonReportIT extends PageInBrowser {
+public class ComparisonReportIT extends PageInBrowser {
 
-    static List<RunComparison> comparisons() {
+    public static List<RunComparison> comparisons() {
         return List.of(ComparisonReportTest.full(), ComparisonReportTest.empty(), many(40), every());
     }
 
@@ -53,7 +52,7 @@ class ComparisonReportIT extends PageInBrowser {
                     .probability(OptionalDouble.of(0.01))
                     .build());
         }
-        Run run = Run.of("a.json", Samples.plain());
+        Run run = Run.of("a.json", Profiles.plain());
         return new RunComparison(
                 List.of(run), List.of(run), Options.defaults(), Optional.of("LmHead"), List.of(), lines);
     }

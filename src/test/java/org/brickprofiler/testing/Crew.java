@@ -1,4 +1,4 @@
-package org.brickprofiler.internal.record;
+package org.brickprofiler.testing;
 
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-package org.brickprofiler.report;
+package org.brickprofiler.trace;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -14,13 +14,12 @@ import java.util.regex.Pattern;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
-import org.brickprofiler.device.SimulatedStream;
-import org.brickprofiler.internal.record.Crew;
-import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.report.HtmlReport;
+import org.brickprofiler.testing.Crew;
+import org.brickprofiler.testing.FakeClock;
+import org.brickprofiler.testing.Profiles;
+import org.brickprofiler.testing.SimulatedStream;
 import org.brickprofiler.testing.Spec;
-import org.brickprofiler.trace.SlowSteps;
-import org.brickprofiler.trace.Timeline;
-import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.read.ReadOptions;
 import org.brickprofiler.trace.read.TraceReader;
 import org.brickprofiler.trace.read.TraceTimeline;
@@ -28,13 +27,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class TimelineDigestTest {
+public class TimelineDigestTest {
 
     private static final Pattern DATA =
             Pattern.compile("<script type=\"application/json\" id=\"timeline\">(.*?)</script>", Pattern.DOTALL);
 
     private static JsonNode digest(Timeline timeline) throws IOException {
-        String page = HtmlReport.of(Samples.plain()).withTimeline(timeline).render();
+        String page = HtmlReport.of(Profiles.plain())
+                .with(TimelineDigest.of(timeline))
+                .render();
         Matcher data = DATA.matcher(page);
         assertThat(data.find()).isTrue();
         return new ObjectMapper().readTree(data.group(1));
@@ -47,7 +48,7 @@ class TimelineDigestTest {
     }
 
     /** Returns the timeline of 20 steps, of which it holds the three slowest and a median one. */
-    static Timeline chosenSteps() {
+    public static Timeline chosenSteps() {
         FakeClock clock = new FakeClock();
         TraceRecorder recorder =
                 TraceRecorder.builder().keepSlowSteps(3).clock(clock).build();
@@ -143,7 +144,7 @@ class TimelineDigestTest {
     @Spec("8.6")
     @Test
     void findsTheMedianAndTheSlowestStep() throws IOException {
-        JsonNode digest = digest(Samples.timeline(new int[] {10, 30, 20, 500, 40}, 2));
+        JsonNode digest = digest(SampleTimelines.ofSteps(new int[] {10, 30, 20, 500, 40}, 2));
 
         assertThat(digest.get("steps").asInt()).isEqualTo(5);
         assertThat(digest.get("dropped").asInt()).isZero();
@@ -177,7 +178,7 @@ class TimelineDigestTest {
     @Spec("8.6")
     @Test
     void addsUpEachBrickByLayer() throws IOException {
-        JsonNode digest = digest(Samples.timeline(new int[] {10, 30, 20}, 3));
+        JsonNode digest = digest(SampleTimelines.ofSteps(new int[] {10, 30, 20}, 3));
 
         assertThat(digest.get("layers").asInt()).isEqualTo(3);
         assertThat(digest.get("bricks")).hasSize(2);
@@ -189,7 +190,7 @@ class TimelineDigestTest {
 
     @Test
     void showsEachPhaseByItself() throws IOException {
-        JsonNode digest = digest(Samples.timelineOfPhases());
+        JsonNode digest = digest(SampleTimelines.ofPhases());
 
         assertThat(digest.get("shown"))
                 .extracting(step ->
@@ -201,7 +202,7 @@ class TimelineDigestTest {
     @Test
     void keepsTheLongestSpansOfAStepAndCountsTheOthers() throws IOException {
         int layers = 3_000;
-        JsonNode digest = digest(Samples.timeline(new int[] {10}, layers));
+        JsonNode digest = digest(SampleTimelines.ofSteps(new int[] {10}, layers));
 
         JsonNode only = digest.get("shown").get(0);
         assertThat(digest.get("shown")).hasSize(1);
@@ -210,8 +211,8 @@ class TimelineDigestTest {
         assertThat(longs(only.get("ns"))).allMatch(ns -> ns >= 10_000);
         assertThat(only.get("omitted").asInt()).isEqualTo(1 + 3 * layers - TimelineDigest.MOST_SPANS);
         assertThat(digest.get("layers").asInt()).isEqualTo(TimelineDigest.MOST_LAYERS);
-        assertThat(HtmlReport.of(Samples.plain())
-                        .withTimeline(Samples.timeline(new int[] {10}, layers))
+        assertThat(HtmlReport.of(Profiles.plain())
+                        .with(TimelineDigest.of(SampleTimelines.ofSteps(new int[] {10}, layers)))
                         .render()
                         .getBytes(StandardCharsets.UTF_8))
                 .hasSizeLessThan(400_000);
@@ -244,7 +245,7 @@ class TimelineDigestTest {
 
     @Test
     void hasNothingOfATimelineWithoutSteps() throws IOException {
-        JsonNode digest = digest(Samples.timeline(new int[0], 1));
+        JsonNode digest = digest(SampleTimelines.ofSteps(new int[0], 1));
 
         assertThat(digest.get("steps").asInt()).isZero();
         assertThat(digest.get("shown")).isEmpty();

@@ -1,4 +1,4 @@
-package org.brickprofiler.roofline;
+package org.brickprofiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -9,9 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
-import org.brickprofiler.BrickId;
-import org.brickprofiler.Work;
-import org.brickprofiler.roofline.WorkModel.LlamaConfig;
+import org.brickprofiler.WorkModel.LlamaConfig;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

@@ -1,4 +1,4 @@
-package org.brickprofiler.report;
+package org.brickprofiler.compare;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -12,8 +12,6 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.brickprofiler.compare.Run;
-import org.brickprofiler.compare.RunComparison;
 import org.brickprofiler.compare.RunComparison.Change;
 import org.brickprofiler.compare.RunComparison.Kind;
 import org.brickprofiler.compare.RunComparison.Line;
@@ -21,11 +19,13 @@ import org.brickprofiler.compare.RunComparison.Options;
 import org.brickprofiler.compare.RunComparison.Side;
 import org.brickprofiler.compare.RunComparison.Statistic;
 import org.brickprofiler.compare.RunComparison.Verdict;
+import org.brickprofiler.testing.Golden;
+import org.brickprofiler.testing.Profiles;
 import org.brickprofiler.testing.Spec;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-class ComparisonReportTest {
+public class ComparisonReportTest {
 
     static final String HOSTILE = "a|b `c` <script>@all</script> *x* \u202e\n# h";
 
@@ -66,7 +66,7 @@ class ComparisonReportTest {
     }
 
     /** A comparison with every kind of line but {@link Kind#STEP}, and every verdict. */
-    static RunComparison full() {
+    public static RunComparison full() {
         Change common = new Change(-0.5, -1.5, 0.5);
         Line noted = Line.builder(Kind.BRICK, HOSTILE, Statistic.MEAN, 1)
                 .sides(Optional.of(new Side(1_500, 4, 3)), Optional.of(new Side(3_000, 5, 2)))
@@ -75,10 +75,10 @@ class ComparisonReportTest {
                 .build();
         return new RunComparison(
                 List.of(
-                        Run.of("before/1.json", Samples.plain()),
-                        Run.of("before/2.json", Samples.plain()),
-                        new Run("before/3.json", Samples.plain(), OptionalDouble.of(61.5), List.of("steal 7 %"))),
-                List.of(Run.of("after/1.json", Samples.plain()), Run.of("after/2.json", Samples.plain())),
+                        Run.of("before/1.json", Profiles.plain()),
+                        Run.of("before/2.json", Profiles.plain()),
+                        new Run("before/3.json", Profiles.plain(), OptionalDouble.of(61.5), List.of("steal 7 %"))),
+                List.of(Run.of("after/1.json", Profiles.plain()), Run.of("after/2.json", Profiles.plain())),
                 Options.defaults().withBaseline(List.of("RmsNorm", "LmHead")),
                 Optional.of("LmHead"),
                 List.of(
@@ -160,8 +160,8 @@ class ComparisonReportTest {
                                 Verdict.NO_DIFFERENCE)));
     }
 
-    static RunComparison empty() {
-        Run run = Run.of("a.json", Samples.empty());
+    public static RunComparison empty() {
+        Run run = Run.of("a.json", Profiles.empty());
         return new RunComparison(
                 List.of(run), List.of(run), Options.defaults(), Optional.empty(), List.of(), List.of());
     }
@@ -169,7 +169,7 @@ class ComparisonReportTest {
     @Spec("16.6")
     @Test
     void showsEverythingAsText() throws IOException {
-        Golden.assertSame(ComparisonReport.toText(full()), "comparison.txt");
+        Golden.assertSame(ComparisonReport.toText(full()), getClass(), "comparison.txt");
     }
 
     @Spec("16.6")
@@ -177,7 +177,7 @@ class ComparisonReportTest {
     void showsChangesInMarkdownAndFoldsTheRest() throws IOException {
         String markdown = ComparisonReport.toMarkdown(full());
 
-        Golden.assertSame(markdown, "comparison.md");
+        Golden.assertSame(markdown, getClass(), "comparison.md");
         // A name changes no table and no page, and mentions no user.
         assertThat(markdown).doesNotContain("<script", "@all", "`c`", "\u202e").contains("a&#124;b");
         assertThat(markdown.lines().filter(line -> line.startsWith("| ") && !line.startsWith("| |")))
@@ -188,7 +188,7 @@ class ComparisonReportTest {
     @Test
     void writesJsonThatAnotherParserReads() throws IOException {
         String json = ComparisonReport.toJson(full());
-        Golden.assertSame(json, "comparison.json");
+        Golden.assertSame(json, getClass(), "comparison.json");
 
         JsonNode read = new ObjectMapper().readTree(json);
         assertThat(read.path("kind").asText()).isEqualTo("brick-comparison");

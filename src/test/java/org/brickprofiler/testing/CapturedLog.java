@@ -1,4 +1,4 @@
-package org.brickprofiler.internal.record;
+package org.brickprofiler.testing;
 
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;

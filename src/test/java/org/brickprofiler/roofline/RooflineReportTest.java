@@ -1,4 +1,4 @@
-package org.brickprofiler.report;
+package org.brickprofiler.roofline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
@@ -17,20 +17,21 @@ import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo.Phase;
 import org.brickprofiler.Work;
-import org.brickprofiler.roofline.BrickRoofline;
+import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.roofline.BrickRoofline.Bound;
-import org.brickprofiler.roofline.MachineRoof;
 import org.brickprofiler.roofline.MachineRoof.Bandwidth;
 import org.brickprofiler.roofline.MachineRoof.Rate;
+import org.brickprofiler.testing.Golden;
+import org.brickprofiler.testing.Profiles;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Roofs and the bricks below them, as text, values and a file. */
-final class RooflineReportTest {
+public final class RooflineReportTest {
 
-    static final MachineRoof MACHINE = new MachineRoof(
-            Samples.ENVIRONMENT,
+    public static final MachineRoof MACHINE = new MachineRoof(
+            Profiles.ENVIRONMENT,
             Instant.parse("2026-01-02T03:04:05.678Z"),
             List.of(
                     new Bandwidth("L1", 32 << 10, rate(150), rate(1_100), rate(240), rate(1_900)),
@@ -39,7 +40,7 @@ final class RooflineReportTest {
             rate(200.5),
             rate(1_500));
 
-    static final ProfileSnapshot PROFILE = Samples.of(
+    public static final ProfileSnapshot PROFILE = Profiles.of(
             working(
                     "QkvProjection",
                     BrickCategory.ATTENTION,
@@ -48,7 +49,7 @@ final class RooflineReportTest {
             working("RmsNorm", BrickCategory.NORM, 9_000_000, new Work(40_000_000, 60_000_000, 12_288)),
             working("AttentionSoftmax", BrickCategory.ATTENTION, 3_000_000, new Work(2_900_000_000L, 0, 0)),
             working("\u00fcbrig", BrickCategory.OTHER, 1_000, new Work(1, 3_000_000, 4_096)),
-            Samples.brick("Sampling", BrickCategory.OTHER, 1, 999, 999, 999, 1));
+            Profiles.brick("Sampling", BrickCategory.OTHER, 1, 999, 999, 999, 1));
 
     @TempDir
     Path folder;
@@ -58,17 +59,17 @@ final class RooflineReportTest {
     }
 
     private static BrickStats working(String name, BrickCategory category, long totalNs, Work work) {
-        return Samples.working(Samples.brick(name, category, 10, totalNs, 1, totalNs, 10), work);
+        return Profiles.working(Profiles.brick(name, category, 10, totalNs, 1, totalNs, 10), work);
     }
 
     @Spec("18.2")
     @Test
     void looksAsExpected() throws IOException {
-        Golden.assertSame(RooflineReport.render(BrickRoofline.of(PROFILE, MACHINE, 8)), "roofline.txt");
+        Golden.assertSame(RooflineReport.render(BrickRoofline.of(PROFILE, MACHINE, 8)), getClass(), "roofline.txt");
     }
 
     /** One brick, bound by its operations in prefill and by its bytes in decode. */
-    static ProfileSnapshot inPhases() {
+    public static ProfileSnapshot inPhases() {
         BrickStats prefill = working(
                 "QkvProjection", BrickCategory.ATTENTION, 60_000_000, new Work(80_000_000_000L, 52_000_000L, 2L << 30));
         BrickStats decode = working(
@@ -76,7 +77,7 @@ final class RooflineReportTest {
                 BrickCategory.ATTENTION,
                 90_000_000,
                 new Work(5_000_000_000L, 2_600_000_000L, 2L << 30));
-        return Samples.of(prefill, decode).toBuilder()
+        return Profiles.of(prefill, decode).toBuilder()
                 .phases(Map.of(Phase.PREFILL, List.of(prefill), Phase.DECODE, List.of(decode)))
                 .build();
     }
@@ -106,7 +107,7 @@ final class RooflineReportTest {
     @Test
     void theDoubtsOfPhasesAreInTextAndValues() throws IOException {
         ProfileSnapshot plain =
-                Samples.of(Samples.brick("QkvProjection", BrickCategory.ATTENTION, 10, 60_000_000, 1, 1, 1));
+                Profiles.of(Profiles.brick("QkvProjection", BrickCategory.ATTENTION, 10, 60_000_000, 1, 1, 1));
         ProfileSnapshot merged = inPhases()
                 .merge(plain.toBuilder()
                         .phases(Map.of(Phase.DECODE, plain.bricks()))
@@ -130,12 +131,12 @@ final class RooflineReportTest {
 
     @Test
     void theMachineLooksAsExpected() throws IOException {
-        Golden.assertSame(RooflineReport.render(MACHINE), "roofline-machine.txt");
+        Golden.assertSame(RooflineReport.render(MACHINE), getClass(), "roofline-machine.txt");
     }
 
     @Test
     void saysThatNoWorkIsKnown() {
-        assertThat(RooflineReport.render(BrickRoofline.of(Samples.plain(), MACHINE, 1)))
+        assertThat(RooflineReport.render(BrickRoofline.of(Profiles.plain(), MACHINE, 1)))
                 .endsWith("states the work of bricks.\n");
     }
 
@@ -183,7 +184,7 @@ final class RooflineReportTest {
         RooflineReport.write(MACHINE, file);
 
         assertThat(RooflineReport.read(file)).isEqualTo(MACHINE);
-        Golden.assertSame(Files.readString(file), "roofline-machine.json");
+        Golden.assertSame(Files.readString(file), getClass(), "roofline-machine.json");
     }
 
     @Spec("18.5")

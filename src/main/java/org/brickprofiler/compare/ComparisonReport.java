@@ -1,4 +1,4 @@
-package org.brickprofiler.report;
+package org.brickprofiler.compare;
 
 import static org.brickprofiler.report.internal.HumanUnits.count;
 import static org.brickprofiler.report.internal.HumanUnits.durationCell;
@@ -6,10 +6,7 @@ import static org.brickprofiler.report.internal.HumanUnits.rateCell;
 import static org.brickprofiler.report.internal.Markdown.escaped;
 
 import com.fasterxml.jackson.core.JsonGenerator;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.text.DecimalFormat;
 import java.text.DecimalFormatSymbols;
 import java.text.NumberFormat;
@@ -24,8 +21,6 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.brickprofiler.compare.Run;
-import org.brickprofiler.compare.RunComparison;
 import org.brickprofiler.compare.RunComparison.Change;
 import org.brickprofiler.compare.RunComparison.Kind;
 import org.brickprofiler.compare.RunComparison.Line;
@@ -124,13 +119,7 @@ public final class ComparisonReport {
      * @return indented JSON that ends with a line break
      */
     public static String toJson(RunComparison comparison) {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        try (JsonGenerator json = JsonText.generator(bytes, JsonText.indented())) {
-            new Json(json).write(comparison);
-        } catch (IOException impossible) {
-            throw new UncheckedIOException("memory does not fail", impossible);
-        }
-        return bytes.toString(StandardCharsets.UTF_8);
+        return JsonText.of(json -> new Json(json).write(comparison), JsonText.indented());
     }
 
     /**
@@ -145,7 +134,7 @@ public final class ComparisonReport {
     public static String toHtml(RunComparison comparison) {
         return HtmlPage.render(
                 "Brick comparison",
-                ComparisonReport.class,
+                ComparisonReport.class::getResourceAsStream,
                 List.of("comparison.js"),
                 toText(comparison),
                 HtmlPage.data("comparison", toJson(comparison)));

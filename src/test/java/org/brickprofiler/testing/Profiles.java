@@ -1,4 +1,4 @@
-package org.brickprofiler.report;
+package org.brickprofiler.testing;
 
 import java.time.Instant;
 import java.util.List;
@@ -26,38 +26,34 @@ import org.brickprofiler.graph.EdgeType;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.graph.TransferDirection;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.request.RequestRecorder;
-import org.brickprofiler.request.RequestSamples;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
-import org.brickprofiler.trace.Timeline;
-import org.brickprofiler.trace.TraceRecorder;
 
 /** Snapshots to report. */
-final class Samples {
+public final class Profiles {
 
-    static final Environment ENVIRONMENT = new Environment(
+    public static final Environment ENVIRONMENT = new Environment(
             "17.0.15", "OpenJDK 64-Bit Server VM 17.0.15+6", "Linux 6.1.0", "amd64", "Example CPU @ 2.40GHz", 8, 21);
 
-    static final Instant STARTED = Instant.parse("2026-01-02T03:04:05.123456789Z");
-    static final Instant ENDED = Instant.parse("2026-01-02T03:04:17.470Z");
+    public static final Instant STARTED = Instant.parse("2026-01-02T03:04:05.123456789Z");
+    public static final Instant ENDED = Instant.parse("2026-01-02T03:04:17.470Z");
 
     private static final long LAST_AT_UNIX_NS = 1_767_323_057_470_000_001L;
 
-    private Samples() {}
+    private Profiles() {}
 
-    static ProfileSnapshot empty() {
+    public static ProfileSnapshot empty() {
         return ProfileSnapshot.builder(STARTED, ENDED, 0)
                 .environments(List.of(ENVIRONMENT))
                 .build();
     }
 
     /** One thread, no percentiles, nothing optional. */
-    static ProfileSnapshot plain() {
+    public static ProfileSnapshot plain() {
         return ProfileSnapshot.builder(STARTED, ENDED, 20_000_000_000L)
                 .threads(1, false)
                 .overheadNs(80_000)
@@ -70,7 +66,7 @@ final class Samples {
     }
 
     /** Bricks on two streams of a device, one of which was lost. */
-    static ProfileSnapshot device() {
+    public static ProfileSnapshot device() {
         BrickStats host = brick("Sampling", BrickCategory.OTHER, 32, 1_900_000, 40_000, 90_000, 32);
         return ProfileSnapshot.builder(STARTED, ENDED, 12_346_543_211L)
                 .threads(1, false)
@@ -112,12 +108,12 @@ final class Samples {
         return b.toBuilder().device(device).build();
     }
 
-    static BrickStats working(BrickStats b, Work work) {
+    public static BrickStats working(BrickStats b, Work work) {
         return b.toBuilder().work(work).build();
     }
 
     /** Everything that a snapshot can hold. */
-    static ProfileSnapshot full() {
+    public static ProfileSnapshot full() {
         return ProfileSnapshot.builder(STARTED, ENDED, 12_346_543_211L)
                 .threads(3, true)
                 .overheadNs(65_432_100)
@@ -141,7 +137,7 @@ final class Samples {
     }
 
     /** Deferred measurements that shared one resolution, some of which are still pending, and no switch for tiles. */
-    static ProfileSnapshot deferred() {
+    public static ProfileSnapshot deferred() {
         return ProfileSnapshot.builder(STARTED, ENDED, 1_000_000)
                 .threads(1, false)
                 .overheadNs(150)
@@ -198,7 +194,7 @@ final class Samples {
                 brick("Sampling", BrickCategory.OTHER, 1, 999, 999, 999, 1));
     }
 
-    static BrickStats brick(
+    public static BrickStats brick(
             String name, BrickCategory category, long count, long totalNs, long minNs, long maxNs, long elements) {
         return BrickStats.builder(name, category)
                 .samples(count, totalNs, minNs, maxNs)
@@ -207,7 +203,7 @@ final class Samples {
                 .build();
     }
 
-    static ProfileSnapshot of(BrickStats... bricks) {
+    public static ProfileSnapshot of(BrickStats... bricks) {
         return ProfileSnapshot.builder(STARTED, ENDED, 1_000_000_000)
                 .threads(1, false)
                 .overheadNs(100)
@@ -220,7 +216,7 @@ final class Samples {
      * Bricks of all categories, with durations of every magnitude. Each has a distribution as wide as on a busy
      * machine.
      */
-    static ProfileSnapshot many(int bricks) {
+    public static ProfileSnapshot many(int bricks) {
         Random random = new Random(42);
         BrickCategory[] categories = BrickCategory.values();
         BrickStats[] all = new BrickStats[bricks];
@@ -252,7 +248,7 @@ final class Samples {
      * A pass on one thread: a brick, then layers of {@code bricks} bricks each, one after the other. The first brick of
      * layer 3 takes ten times as long as in other layers. Nothing waits for a copy beside them.
      */
-    static ExecutionGraph pass(int layers, int bricks) {
+    public static ExecutionGraph pass(int layers, int bricks) {
         ExecutionGraph graph = new ExecutionGraph();
         int last = graph.addNode(new ExecutionNode.Brick("Embedding", 2_000, 1));
         for (int layer = 0; layer < layers; layer++) {
@@ -276,39 +272,8 @@ final class Samples {
         return graph;
     }
 
-    /**
-     * A timeline of steps without gaps. Each step has an embedding of 1 us, and in each layer a norm of 1 us and a
-     * product of the step's {@code productUs}.
-     */
-    static Timeline timeline(int[] productUs, int layers) {
-        FakeClock clock = new FakeClock();
-        TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
-        BrickProfiler profiler =
-                BrickProfiler.builder().clock(clock).tracing(recorder).build();
-        profiler.enable();
-        for (int us : productUs) {
-            pass(profiler, clock, us, layers);
-        }
-        return recorder.timeline();
-    }
-
-    /** A timeline of a prompt and three tokens, each announced by {@code beginStep}. */
-    static Timeline timelineOfPhases() {
-        FakeClock clock = new FakeClock();
-        TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
-        BrickProfiler profiler =
-                BrickProfiler.builder().clock(clock).tracing(recorder).build();
-        profiler.enable();
-        profiler.beginStep(StepInfo.prefill(100));
-        pass(profiler, clock, 200, 1);
-        for (int us : new int[] {20, 40, 10}) {
-            profiler.beginStep(StepInfo.decode(100));
-            pass(profiler, clock, us, 1);
-        }
-        return recorder.timeline();
-    }
-
-    private static void pass(BrickProfiler profiler, FakeClock clock, int productUs, int layers) {
+    /** Runs a pass of layers: an embedding of 1 us, and in each layer a norm of 1 us and a product. */
+    public static void pass(BrickProfiler profiler, FakeClock clock, int productUs, int layers) {
         timed(profiler, clock, BrickId.EMBEDDING, 1);
         for (int layer = 0; layer < layers; layer++) {
             profiler.startLayer();
@@ -323,7 +288,7 @@ final class Samples {
      * A profile of prompts of 100 tokens, after each of which 150 tokens are decoded, slower and slower. One token of
      * the second prompt is very slow.
      */
-    static ProfileSnapshot decoded(int prompts) {
+    public static ProfileSnapshot decoded(int prompts) {
         FakeClock clock = new FakeClock();
         BrickProfiler profiler =
                 BrickProfiler.builder().clock(clock).percentiles(true).build();
@@ -356,22 +321,22 @@ final class Samples {
     }
 
     /** Steps of two phases, one of which checks drafted tokens. */
-    static ProfileSnapshot steps() {
+    public static ProfileSnapshot steps() {
         return steps(RequestStats.NONE);
     }
 
     /** The same steps with 200 requests, of which two waited long behind the prompts of others. */
-    static ProfileSnapshot requests() {
+    public static ProfileSnapshot requests() {
         return steps(RequestSamples.twoOfThemSlow());
     }
 
     /** Requests of a simulated engine with whole prompts. */
-    static ProfileSnapshot served(int number) {
+    public static ProfileSnapshot served(int number) {
         return withTimeline(RequestSamples.served(number));
     }
 
     /** Requests whose threads tokenize and detokenize. */
-    static ProfileSnapshot withOwnWork() {
+    public static ProfileSnapshot withOwnWork() {
         return withTimeline(RequestSamples.withOwnWork());
     }
 

@@ -1,4 +1,4 @@
-package org.brickprofiler.roofline;
+package org.brickprofiler;
 
 import static org.brickprofiler.BrickId.ACTIVATION;
 import static org.brickprofiler.BrickId.ATTENTION_OUTPUT;
@@ -24,8 +24,6 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
-import org.brickprofiler.BrickId;
-import org.brickprofiler.Work;
 import org.brickprofiler.internal.io.Checks;
 
 /**

@@ -1,4 +1,4 @@
-package org.brickprofiler.request;
+package org.brickprofiler.testing;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -8,8 +8,13 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.TreeMap;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.request.Cause;
+import org.brickprofiler.request.Outcome;
+import org.brickprofiler.request.RequestRecord;
+import org.brickprofiler.request.RequestRecorder;
+import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.request.RequestTimeline;
 import org.brickprofiler.stats.LatencyDistribution;
 
 /** Sample requests for tests of their statistics and reports. */

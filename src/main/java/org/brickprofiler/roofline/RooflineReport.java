@@ -1,4 +1,4 @@
-package org.brickprofiler.report;
+package org.brickprofiler.roofline;
 
 import static org.brickprofiler.report.internal.HumanUnits.durationCell;
 import static org.brickprofiler.report.internal.HumanUnits.number;
@@ -26,13 +26,14 @@ import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.InputFile;
 import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.report.PagePart;
 import org.brickprofiler.report.internal.JsonInput;
 import org.brickprofiler.report.internal.JsonText;
+import org.brickprofiler.report.internal.ProfileFields;
+import org.brickprofiler.report.internal.Row;
 import org.brickprofiler.report.internal.TextTable;
-import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.roofline.BrickRoofline.Bound;
 import org.brickprofiler.roofline.BrickRoofline.Distance;
-import org.brickprofiler.roofline.MachineRoof;
 import org.brickprofiler.roofline.MachineRoof.Bandwidth;
 import org.brickprofiler.roofline.MachineRoof.Rate;
 import org.jspecify.annotations.Nullable;
@@ -275,6 +276,17 @@ public final class RooflineReport {
         return values;
     }
 
+    /**
+     * Returns the part of a page that shows the distance of bricks to the limits of the machine; the JSON that can be
+     * saved from the page has it, too.
+     *
+     * @param roofline the rooflines of the bricks of the page's profile
+     * @return a part for {@link org.brickprofiler.report.HtmlReport#with(PagePart)}
+     */
+    public static PagePart part(BrickRoofline roofline) {
+        return PagePart.object("roofline", values(Objects.requireNonNull(roofline, "roofline")));
+    }
+
     private static Map<String, Object> values(Map.Entry<StepInfo.Phase, BrickRoofline> phase) {
         BrickRoofline roofline = phase.getValue();
         Map<String, Object> bounds = new LinkedHashMap<>();
@@ -332,7 +344,7 @@ public final class RooflineReport {
             json.writeStringField("kind", KIND);
             json.writeStringField("measured_at", machine.measuredAt().toString());
             json.writeFieldName("environment");
-            JsonReportWriter.environment(json, machine.environment());
+            ProfileFields.ENVIRONMENT.write(json, machine.environment(), false);
             rate(json, "gflops_one", machine.flopsOne());
             rate(json, "gflops_all", machine.flopsAll());
             json.writeArrayFieldStart("bandwidths");
@@ -421,7 +433,8 @@ public final class RooflineReport {
                 case "schema_version" -> input.version(key, HIGHEST_MAJOR_VERSION);
                 case "kind" -> isMachine = input.text(key).equals(KIND);
                 case "measured_at" -> measuredAt = input.moment(key);
-                case "environment" -> environment = JsonReportReader.environment(input);
+                case "environment" ->
+                    environment = ProfileFields.environment(new Row(ProfileFields.ENVIRONMENT).read(input, key));
                 case "gflops_one", "gflops_all" -> rates.put(key, rate(key));
                 case "bandwidths" -> input.array(key, () -> bandwidths.add(bandwidth()));
                 case "disturbances" -> input.array(key, () -> disturbances.add(input.text(key)));

@@ -1,4 +1,4 @@
-package org.brickprofiler.internal.record;
+package org.brickprofiler.testing;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 

@@ -1,4 +1,6 @@
-package org.brickprofiler.internal.record;
+package org.brickprofiler.testing;
+
+import org.brickprofiler.internal.record.RunningClock;
 
 /** The clocks that tests of simulated devices run on. */
 public enum ClockKind {

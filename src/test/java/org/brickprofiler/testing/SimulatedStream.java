@@ -1,11 +1,11 @@
-package org.brickprofiler.device;
+package org.brickprofiler.testing;
 
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
+import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.internal.io.CloseActions;
 import org.brickprofiler.internal.io.MarkPool;
-import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.SpanSink;
 import org.jspecify.annotations.Nullable;
 

@@ -1,4 +1,4 @@
-package org.brickprofiler.device;
+package org.brickprofiler.testing;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -13,9 +13,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
-import org.brickprofiler.testing.ChildProcess;
-import org.brickprofiler.testing.Fixture;
-import org.brickprofiler.testing.ProcessResult;
 
 /**
  * A native library that tests build for themselves, once, and load. Virtual machines that need one at the same time

@@ -1,4 +1,4 @@
-package org.brickprofiler.report;
+package org.brickprofiler.trace;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.IOException;
@@ -9,18 +9,15 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
+import org.brickprofiler.report.PagePart;
 import org.brickprofiler.report.internal.HtmlPage;
-import org.brickprofiler.trace.SlowSteps;
-import org.brickprofiler.trace.Span;
-import org.brickprofiler.trace.SpanName;
-import org.brickprofiler.trace.Timeline;
-import org.brickprofiler.trace.TimelineVisitor;
-import org.brickprofiler.trace.Track;
+import org.brickprofiler.report.internal.JsonText;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * each brick in each layer, over all steps. Its size is bounded for timelines of any size. The timeline is replayed
  * twice. One thread.
  */
-final class TimelineDigest {
+public final class TimelineDigest {
 
     /** The most spans that are drawn for all steps together; the longest spans of each step are chosen. */
     static final int MOST_SPANS = 4_000;
@@ -126,20 +123,33 @@ final class TimelineDigest {
         this.chosen = timeline.info().slowSteps().orElse(null);
     }
 
-    /** Writes the digest of a timeline as an object. */
-    static void write(Timeline timeline, JsonGenerator json) throws IOException {
-        TimelineDigest digest = new TimelineDigest(timeline);
+    /**
+     * Returns the part of a page that shows a timeline: the spans of the median and the slowest step of each of the
+     * three most frequent phases, if steps are known, and each brick's mean time in each layer. At most the 4,000
+     * longest spans of these steps are drawn, and the first 1,024 layers. If the timeline holds chosen steps only, up
+     * to 16 slow steps of each phase are drawn, with at most 12,000 spans together. The timeline is replayed twice, and
+     * not retained.
+     *
+     * @param timeline the timeline, from a recorder or a reader of traces
+     * @return a part for {@link org.brickprofiler.report.HtmlReport#with(PagePart)}
+     */
+    public static PagePart of(Timeline timeline) {
+        TimelineDigest digest = new TimelineDigest(Objects.requireNonNull(timeline, "timeline"));
         digest.findSteps();
         List<Window> windows = digest.windows();
         digest.fill(windows);
+        return PagePart.element("timeline", JsonText.of(json -> digest.write(windows, json)));
+    }
+
+    private void write(List<Window> windows, JsonGenerator json) throws IOException {
         json.writeStartObject();
-        json.writeNumberField("steps", digest.steps.size());
+        json.writeNumberField("steps", steps.size());
         json.writeNumberField("dropped", timeline.info().droppedSpans());
-        if (digest.chosen != null) {
-            digest.writeChosen(digest.chosen, json);
+        if (chosen != null) {
+            writeChosen(chosen, json);
         }
-        digest.writeLayers(json);
-        digest.writeWindows(windows, json);
+        writeLayers(json);
+        writeWindows(windows, json);
         json.writeEndObject();
     }
 

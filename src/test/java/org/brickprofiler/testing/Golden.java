@@ -1,4 +1,4 @@
-package org.brickprofiler.report;
+package org.brickprofiler.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
@@ -18,16 +18,9 @@ public final class Golden {
 
     private Golden() {}
 
-    static Path path(String name) {
-        return path(Golden.class, name);
-    }
-
-    private static Path path(Class<?> test, String name) {
+    /** Returns a file in the folder of a test's package. */
+    public static Path path(Class<?> test, String name) {
         return RESOURCES.resolve(test.getPackageName().replace('.', '/')).resolve(name);
-    }
-
-    static void assertSame(String actual, String name) throws IOException {
-        assertSame(actual, Golden.class, name);
     }
 
     /** Compares with a file in the folder of a test's package. */

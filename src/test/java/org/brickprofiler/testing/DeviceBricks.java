@@ -1,7 +1,8 @@
-package org.brickprofiler;
+package org.brickprofiler.testing;
 
-import org.brickprofiler.device.SimulatedStream;
-import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.BrickProfilerBuilder;
 
 /**
  * Bricks on a simulated device, for tests to extend: the host launches each in 5 ns, and the stream "decode" does its
