@@ -17,7 +17,6 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
-import org.brickprofiler.roofline.RooflineReportTest;
 import org.brickprofiler.testing.Golden;
 import org.brickprofiler.testing.Profiles;
 import org.brickprofiler.testing.Spec;
@@ -91,7 +90,7 @@ final class TextReportTest {
     @Spec("8.1")
     @Test
     void knownWorkGivesRates() {
-        assertThat(TextReport.render(RooflineReportTest.PROFILE))
+        assertThat(TextReport.render(Profiles.withWork()))
                 .containsPattern("elements/s +GFLOP/s +work GB/s *\n")
                 .containsPattern("\nQkvProjection .* 74\\.29 +37\\.14\n")
                 .containsPattern("\nAttentionSoftmax .* 966\\.7 +-\n")

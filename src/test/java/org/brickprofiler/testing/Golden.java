@@ -30,7 +30,7 @@ public final class Golden {
 
     /** Compares with a page of {@code docs}. */
     public static void assertSameDocument(String actual, String name) throws IOException {
-        assertSame(actual, Path.of("docs", name));
+        assertSame(actual, SourceTree.path("docs", name));
     }
 
     /** Compares with a file of the project. */

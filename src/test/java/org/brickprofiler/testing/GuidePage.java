@@ -18,7 +18,7 @@ public record GuidePage(String ofTheAgent, String others) {
 
     /** Reads the page. */
     public static GuidePage read() throws IOException {
-        Matcher section = SECTION.matcher(Files.readString(Path.of("docs", "GUIDE.md")));
+        Matcher section = SECTION.matcher(Files.readString(SourceTree.path("docs", "GUIDE.md")));
         if (!section.find()) {
             throw new IOException("the page has no section on the agent");
         }

@@ -35,10 +35,10 @@ public record NativeLibrary(
     /** Stands for all files that end in {@code .c} or {@code .m}. */
     private static final String SOURCES = "<sources>";
 
-    private static final Path TARGET = Path.of("target", "native-test");
+    private static final Path TARGET = SourceTree.path("gpu", "target", "native-test");
 
     /** Lies beside {@link #TARGET}, in which there are no files without a compiler. */
-    private static final Path LOCK = Path.of("target", "native-test.lock");
+    private static final Path LOCK = SourceTree.path("gpu", "target", "native-test.lock");
 
     private static final Map<NativeLibrary, Path> BUILT = new ConcurrentHashMap<>();
 

@@ -71,7 +71,7 @@ public final class PageTypes {
     public static PageTypes of(String... files) throws IOException {
         StringBuilder text = new StringBuilder();
         for (String file : files) {
-            text.append(Files.readString(Path.of("build", "pages", file + ".d.ts")));
+            text.append(Files.readString(SourceTree.path("build", "pages", file + ".d.ts")));
         }
         return new PageTypes(text.toString());
     }

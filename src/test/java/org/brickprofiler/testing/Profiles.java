@@ -112,6 +112,25 @@ public final class Profiles {
         return b.toBuilder().work(work).build();
     }
 
+    /** Bricks with and without work, compute bound and memory bound. */
+    public static ProfileSnapshot withWork() {
+        return of(
+                working(
+                        "QkvProjection",
+                        BrickCategory.ATTENTION,
+                        700_000_000,
+                        new Work(52_000_000_000L, 26_000_000_000L, 2L << 30)),
+                working("RmsNorm", BrickCategory.NORM, 9_000_000, new Work(40_000_000, 60_000_000, 12_288)),
+                working("AttentionSoftmax", BrickCategory.ATTENTION, 3_000_000, new Work(2_900_000_000L, 0, 0)),
+                working("\u00fcbrig", BrickCategory.OTHER, 1_000, new Work(1, 3_000_000, 4_096)),
+                brick("Sampling", BrickCategory.OTHER, 1, 999, 999, 999, 1));
+    }
+
+    /** A brick of ten samples that did some work. */
+    public static BrickStats working(String name, BrickCategory category, long totalNs, Work work) {
+        return working(brick(name, category, 10, totalNs, 1, totalNs, 10), work);
+    }
+
     /** Everything that a snapshot can hold. */
     public static ProfileSnapshot full() {
         return ProfileSnapshot.builder(STARTED, ENDED, 12_346_543_211L)

@@ -1,0 +1,305 @@
+package org.brickprofiler.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.IntConsumer;
+import java.util.function.ToLongFunction;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Rules from the samples of one run and the times of another, both made up. */
+class RunSuggestionsTest {
+
+    private static final Pattern CANDIDATE =
+            Pattern.compile("in: '(?<in>[^']+)', call: '(?<call>[^']+)', brick: (?<name>candidate \\d+)");
+
+    /** An engine whose names do not show what its methods do. */
+    static final class Machine {
+        private final float[] one = {1};
+        private final float[] two = {2};
+        private final float[] three = {3};
+
+        int produce(int[] given, int count) {
+            int position = consume(given, 0);
+            int last = 0;
+            for (int i = 0; i < count; i++) {
+                last = advance(last, position + i);
+                pick(last);
+            }
+            return last;
+        }
+
+        int consume(int[] given, int from) {
+            for (int i = 0; i < given.length; i++) {
+                stage(from + i);
+            }
+            return given.length;
+        }
+
+        int advance(int last, int at) {
+            stage(at);
+            spread(4, part -> two[0] += product(one, part));
+            return last + at;
+        }
+
+        private void stage(int at) {
+            row(one, at);
+            row(two, at);
+            row(three, at);
+            tidy();
+        }
+
+        private void row(float[] weights, int at) {
+            for (int i = 0; i < at; i++) {
+                weights[0] += product(weights, i);
+            }
+        }
+
+        private static float product(float[] weights, int i) {
+            float sum = 0;
+            for (int k = 0; k < i; k++) {
+                sum += weights[0];
+            }
+            return sum;
+        }
+
+        private void tidy() {
+            spread(1, i -> one[0] += i);
+        }
+
+        private static int pick(int last) {
+            return IntStream.range(0, last).max().orElse(0);
+        }
+
+        static void spread(int parts, IntConsumer task) {
+            IntStream.range(0, parts).parallel().forEach(task);
+        }
+    }
+
+    private static RunSuggestions found(String... hot) throws IOException {
+        Map<String, Integer> samples = new HashMap<>();
+        for (String each : hot) {
+            samples.put(Machine.class.getName().replace('.', '/') + '.' + each, 100);
+        }
+        return RunSuggestions.of(
+                List.of(new ClassFiles.ClassFile("Machine.class", Woven.file(Machine.class))),
+                new HotMethods(samples, 1_000, ""),
+                leftOut -> {});
+    }
+
+    private static RunSuggestions found() throws IOException {
+        return found(
+                "product([FI)F",
+                "row([FI)V",
+                "stage(I)V",
+                "advance(II)I",
+                "consume([II)I",
+                "produce([II)I",
+                "pick(I)I",
+                "tidy()V",
+                "lambda$advance$0(I)V");
+    }
+
+    /**
+     * Returns the profile of the second run, in which the name of a candidate decides the number of its calls.
+     *
+     * @param meanNs the ns of each call, by method and call
+     */
+    private static ProfileSnapshot measured(RunSuggestions found, long wallNs, ToLongFunction<String> meanNs) {
+        List<BrickStats> bricks = new ArrayList<>();
+        Matcher candidate = CANDIDATE.matcher(found.candidates());
+        while (candidate.find()) {
+            String in = candidate.group("in");
+            String call = in.substring(in.lastIndexOf('.') + 1) + ' ' + candidate.group("call");
+            long count = call.startsWith("row")
+                    ? 20_000
+                    : call.startsWith("stage")
+                            ? 150
+                            : call.startsWith("consume") ? 100 : call.startsWith("produce consume") ? 1 : 50;
+            long ns = meanNs.applyAsLong(call);
+            bricks.add(BrickStats.builder(candidate.group("name"), BrickCategory.OTHER)
+                    .samples(count, count * ns, ns, ns)
+                    .build());
+        }
+        return ProfileSnapshot.builder(Instant.EPOCH, Instant.EPOCH, wallNs)
+                .bricks(bricks)
+                .build();
+    }
+
+    /** Returns the ns of a call: a prompt of 100 tokens and 50 more, each with three rows of 40 us and other calls. */
+    private static long usual(String call) {
+        Map<String, Long> ns = Map.of(
+                "produce consume 1", 12_500_000L,
+                "produce advance 1", 170_000L,
+                "produce pick 1", 90_000L,
+                "advance stage 1", 125_000L,
+                "consume stage 1", 125_000L,
+                "advance spread 1", 30_000L,
+                "row product 1", 80L,
+                "stage tidy 1", 500L);
+        return ns.getOrDefault(call, call.startsWith("stage row") ? 40_000L : 400L);
+    }
+
+    @Spec("22.36")
+    @Test
+    void proposesTheDeepestCallsThatAreLongAndTheCallThatCountsWithItsLoopAsStep() throws IOException {
+        RunSuggestions found = found();
+        String rules = found.rules(measured(found, 10_000_000_000L, RunSuggestionsTest::usual));
+        String in = "org.brickprofiler.agent.RunSuggestionsTest$Machine.";
+        assertThat(rules).isEqualTo("""
+                # Proposed from a run of 10.0 s. The rules cost at most some 0.0 %% of it: 550 samples at 2 us, and the steps at 15 us.
+                step:
+                  # 50 calls, 0.17 ms each
+                  - in: %1$sadvance
+                    kv: arg1
+                  - in: %1$sconsume
+                    tokens: arg0.length
+                    kv: arg1
+                bricks:
+                  # 150 calls, 40.0 us each
+                  - in: %1$sstage
+                    call: row 1
+                    brick: Machine.stage row 1
+                    category: OTHER
+                  # 150 calls, 40.0 us each
+                  - in: %1$sstage
+                    call: row 2
+                    brick: Machine.stage row 2
+                    category: OTHER
+                  # 150 calls, 40.0 us each
+                  - in: %1$sstage
+                    call: row 3
+                    brick: Machine.stage row 3
+                    category: OTHER
+                  # 50 calls, 30.0 us each
+                  - in: %1$sadvance
+                    call: spread 1
+                    brick: Machine.advance spread 1
+                    category: MATRIX_PRODUCT
+                  # 50 calls, 90.0 us each
+                  - in: %1$sproduce
+                    call: pick 1
+                    brick: Machine.produce pick 1
+                    category: OTHER
+                    elements: arg0.length
+                """.formatted(in));
+        RuleFile.Rules parsed = RuleFile.parse("s", rules);
+        assertThat(parsed.problems()).isEmpty();
+        assertThat(Woven.weaver(rules)
+                        .weave(Woven.file(Machine.class), Machine.class.getClassLoader())
+                        .applied())
+                .hasSize(7);
+    }
+
+    /** Of 10 s, 300 ms are allowed; a step takes 15 us of it, and a sample 2 us. 20,000 steps take all of it. */
+    @Spec("22.36")
+    @ParameterizedTest
+    @CsvSource({"1, 5, true", "200, 3, true", "400, 3, false", "4000, 0, false"})
+    void leavesOutTheShortestUntilTheRestCostsLittle(int times, int bricks, boolean hasSteps) throws IOException {
+        RunSuggestions found = found();
+        ProfileSnapshot measured = measured(found, 10_000_000_000L, RunSuggestionsTest::usual);
+        ProfileSnapshot longer = measured.toBuilder()
+                .bricks(measured.bricks().stream()
+                        .map(each -> each.toBuilder()
+                                .samples(times * each.count(), times * each.totalNs(), each.minNs(), each.maxNs())
+                                .build())
+                        .toList())
+                .build();
+        String rules = found.rules(longer);
+        assertThat(rules.lines().filter(line -> line.startsWith("    brick: "))).hasSize(bricks);
+        assertThat(rules)
+                .startsWith(
+                        bricks == 0
+                                ? "# steps and calls are so short that timing them would cost more than 3 % of the run"
+                                : "# Proposed from a run of 10.0 s.");
+        assertThat(rules.contains("\nstep:\n")).isEqualTo(hasSteps);
+        assertThat(rules.contains("\n# No step is proposed: org.brickprofiler.agent.RunSuggestionsTest$Machine.advance"
+                        + " takes 170.0 us on average, so steps would cost more than 3 % of the run.\n"))
+                .isEqualTo(bricks > 0 && !hasSteps);
+    }
+
+    @Spec("22.36")
+    @Test
+    void refusesAShortRun() throws IOException {
+        RunSuggestions found = found();
+        assertThatThrownBy(() -> found.rules(measured(found, 199_999_999, RunSuggestionsTest::usual)))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("only 199 ms of the second run remained");
+    }
+
+    @Spec("22.36")
+    @Test
+    void proposesNothingIfEachCallIsShort() throws IOException {
+        RunSuggestions found = found();
+        assertThat(found.rules(measured(found, 10_000_000_000L, call -> 900)))
+                .isEqualTo("# no call of hot code is long enough to be timed\n");
+        assertThat(found("absent()V").isEmpty()).isTrue();
+    }
+
+    @Spec("22.36")
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "false | the command ended with exit code 1: false",
+                "true | the command ran no Java for as long as a sample takes: true",
+            })
+    void refusesCommandsThatRunNoEngine(String command, String message) {
+        assertThatThrownBy(() ->
+                        new SuggestionRuns(List.of(command), Path.of("agent.jar"), 60).rules(List.of(), leftOut -> {}))
+                .isInstanceOf(IOException.class)
+                .hasMessage(message);
+    }
+
+    @Spec("22.37")
+    @Test
+    void dropsBricksWithManyShortSamples() {
+        List<Set<String>> dropped = new ArrayList<>();
+        List<BrickStats> now = new ArrayList<>();
+        List<String> goingOn = new ArrayList<>();
+        ShortBricks watch = new ShortBricks(1_000, () -> now, dropped::add, goingOn::add);
+        now.add(stats("cold", 2_000, 5_000_000));
+        now.add(stats("rare", 500, 50_000));
+        now.add(stats("long", 2_000, 2_000_000));
+        watch.look();
+        assertThat(dropped).isEmpty();
+        // Compiled, 2,000 more samples take 200 ns each; the mean of all is above 1 us.
+        now.set(0, stats("cold", 4_000, 5_400_000));
+        watch.look();
+        assertThat(dropped).containsExactly(Set.of("cold"));
+        assertThat(goingOn).isEmpty();
+        assertThat(List.of(watch.hasDropped("cold"), watch.hasDropped("long"))).isEqualTo(List.of(true, false));
+        // A method that has not returned since its class was woven again still has samples: it is not dropped twice.
+        now.set(0, stats("cold", 2_000, 400_000));
+        watch.look();
+        assertThat(dropped).hasSize(1);
+        assertThat(goingOn).containsExactly("cold");
+        assertThatThrownBy(() -> ShortBricks.bound("1 us"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("'1 us' is not a number of nanoseconds");
+        assertThat(ShortBricks.bound(" 1000 ")).isEqualTo(1_000);
+    }
+
+    private static BrickStats stats(String name, long count, long totalNs) {
+        return BrickStats.builder(name, BrickCategory.OTHER)
+                .samples(count, totalNs, 1, totalNs)
+                .build();
+    }
+}

@@ -1,0 +1,229 @@
+package org.brickprofiler;
+
+import org.brickprofiler.testing.SourceTree;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import javax.tools.Diagnostic;
+import javax.tools.DiagnosticCollector;
+import javax.tools.JavaCompiler;
+import javax.tools.JavaFileObject;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
+import jcuda.driver.CUcontext;
+import jcuda.driver.CUdevice;
+import jcuda.driver.CUdeviceptr;
+import jcuda.driver.CUresult;
+import jcuda.driver.CUstream;
+import jcuda.driver.JCudaDriver;
+import org.brickprofiler.device.cuda.SimulatedCuda;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.ProcessResult;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The unchanged examples of README.md are compiled, and have the described effects. */
+public class ReadmeTest {
+
+    private static final Pattern EXAMPLE = Pattern.compile("```java\\R(.*?)```", Pattern.DOTALL);
+
+    /** The jars of the dependencies that are not optional. */
+    private static final Pattern REGULAR =
+            Pattern.compile("(eclipse-collections(-api)?|slf4j-api|jspecify|jackson-core)-[\\d.]+\\.jar");
+
+    @TempDir
+    Path folder;
+
+    /** The names that the shorter examples assume. */
+    public abstract static class Surroundings {
+
+        /** A queue that records its calls. */
+        public static final class Queue {
+
+            private final List<String> done = new ArrayList<>();
+
+            public void launch(String work) {
+                done.add(work);
+            }
+
+            public void synchronize() {
+                done.add("synchronize");
+            }
+        }
+
+        protected final int tokens = 16;
+        protected final Queue queue = new Queue();
+        protected final String attention = "attention";
+        protected final String experts = "experts";
+        protected final CUcontext context = new CUcontext();
+        protected final CUstream stream = new CUstream();
+
+        /** Runs the example, and returns the profiler that it made. */
+        public abstract BrickProfiler run();
+    }
+
+    /** Returns the code of the only example that contains a word. */
+    private static String example(String word) throws Exception {
+        List<String> examples = EXAMPLE.matcher(Files.readString(SourceTree.path("README.md")))
+                .results()
+                .map(match -> match.group(1))
+                .filter(example -> example.contains(word))
+                .toList();
+        assertThat(examples).as("examples with " + word).hasSize(1);
+        return examples.get(0);
+    }
+
+    /** Compiles the example as the body of a method, and runs it. */
+    private BrickProfiler run(String example, Consumer<Surroundings> preparation) throws Exception {
+        Path source = Files.writeString(folder.resolve("Example.java"), """
+                import org.brickprofiler.*;
+                import org.brickprofiler.device.cuda.*;
+                import org.brickprofiler.report.*;
+
+                public class Example extends ReadmeTest.Surroundings {
+                    @Override
+                    public BrickProfiler run() {
+                %s
+                        return profiler;
+                    }
+                }
+                """.formatted(example));
+        compile(source);
+        URL[] classes = {folder.toUri().toURL()};
+        try (URLClassLoader loader = new URLClassLoader(classes, getClass().getClassLoader())) {
+            Surroundings compiled =
+                    (Surroundings) loader.loadClass("Example").getConstructor().newInstance();
+            preparation.accept(compiled);
+            return compiled.run();
+        }
+    }
+
+    private void compile(Path source) throws Exception {
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        DiagnosticCollector<JavaFileObject> messages = new DiagnosticCollector<>();
+        try (StandardJavaFileManager files = compiler.getStandardFileManager(messages, null, StandardCharsets.UTF_8)) {
+            boolean compiled = compiler.getTask(
+                            null,
+                            files,
+                            messages,
+                            List.of(
+                                    "-proc:none",
+                                    "-cp",
+                                    System.getProperty("java.class.path"),
+                                    "-d",
+                                    folder.toString()),
+                            null,
+                            files.getJavaFileObjects(source))
+                    .call();
+            List<Diagnostic<? extends JavaFileObject>> errors = messages.getDiagnostics().stream()
+                    .filter(message -> message.getKind() == Diagnostic.Kind.ERROR)
+                    .toList();
+            assertThat(errors).isEmpty();
+            assertThat(compiled).isTrue();
+        }
+    }
+
+    private static Map<String, Long> counts(BrickProfiler profiler) {
+        return profiler.allBrickStats().stream()
+                .collect(Collectors.toMap(BrickStats::name, BrickStats::count, Long::sum, TreeMap::new));
+    }
+
+    /**
+     * Returns the library and its regular dependencies, which are the class path of a project with the one dependency
+     * of the page.
+     */
+    private static String classPathOfANewProject() {
+        return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+                .map(entry -> Path.of(entry).toAbsolutePath())
+                .filter(entry -> Files.isDirectory(entry)
+                        || REGULAR.matcher(entry.getFileName().toString()).matches())
+                .map(Path::toString)
+                .collect(Collectors.joining(File.pathSeparator));
+    }
+
+    @Test
+    void theFirstExampleIsAProgramThatNeedsTheOneDependency() throws Exception {
+        Files.writeString(folder.resolve("Engine.java"), example("class Engine"));
+
+        ProcessResult result = ChildProcess.java()
+                .arguments(List.of("-cp", classPathOfANewProject(), "Engine.java"))
+                .in(folder)
+                .run();
+
+        assertThat(result.exitCode()).as(result.output()).isZero();
+        assertThat(result.output())
+                .containsPattern("RmsNorm +Norm +400 ")
+                .containsPattern("QkvProjection +Attention +400 ")
+                .containsPattern("my fused kernel +FFN +400 ")
+                .contains("FFN", "Time to first token");
+        assertThat(folder.resolve("report.html")).content().contains("my fused kernel");
+    }
+
+    @Test
+    void theDeferredExampleGivesEachItsPartOfTheWhole() throws Exception {
+        List<Surroundings.Queue> queues = new ArrayList<>();
+        BrickProfiler profiler = run(example("recordDeferred"), given -> queues.add(given.queue));
+
+        assertThat(queues.get(0).done).containsExactly("attention", "experts", "synchronize");
+        assertThat(counts(profiler)).containsExactly(Map.entry("FusedAttention", 1L), Map.entry("MoeExpert", 1L));
+        assertThat(profiler.hasPending()).isFalse();
+        assertThat(profiler.totalNs()).isPositive().isLessThanOrEqualTo(profiler.elapsedNs());
+    }
+
+    @Test
+    void theExampleOfAGpuGivesBricksTheDevicesTime() throws Exception {
+        SimulatedCuda.start();
+        assertThat(JCudaDriver.cuInit(0)).isEqualTo(CUresult.CUDA_SUCCESS);
+        List<CUstream> streams = new ArrayList<>();
+        BrickProfiler profiler = run(example("CudaStream.on("), given -> {
+            JCudaDriver.cuCtxCreate(given.context, 0, new CUdevice());
+            JCudaDriver.cuStreamCreate(given.stream, 0);
+            streams.add(given.stream);
+        });
+
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        SimulatedCuda.setCopyNs(5_000);
+        JCudaDriver.cuMemcpyDtoDAsync(new CUdeviceptr(), new CUdeviceptr(), 0, streams.get(0));
+        profiler.stopBrick(timer, 1);
+        profiler.endPass();
+
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(5_000);
+    }
+
+    @Test
+    void theCoordinatesAreThoseOfThePom() throws Exception {
+        String project = Files.readString(Path.of("pom.xml")).replaceFirst("(?s)<parent>.*</parent>", "");
+        Matcher own = Pattern.compile(
+                        "<groupId>(.*?)</groupId>\\s*<artifactId>(.*?)</artifactId>\\s*<version>(.*?)</version>")
+                .matcher(project);
+        assertThat(own.find()).isTrue();
+
+        assertThat(Files.readString(SourceTree.path("README.md")).lines().map(String::strip))
+                .contains(
+                        "<groupId>" + own.group(1) + "</groupId>",
+                        "<artifactId>" + own.group(2) + "</artifactId>",
+                        "<version>" + own.group(3) + "</version>",
+                        "dependencies { implementation(\"" + own.group(1) + ":" + own.group(2) + ":" + own.group(3)
+                                + "\") }");
+    }
+
+    @Test
+    void noExampleIsLeftOut() throws Exception {
+        Matcher examples = EXAMPLE.matcher(Files.readString(SourceTree.path("README.md")));
+        assertThat(examples.results()).hasSize(3);
+    }
+}

@@ -1,0 +1,184 @@
+package org.brickprofiler.report.internal;
+
+import org.brickprofiler.testing.SourceTree;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.brickprofiler.testing.Golden;
+import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.SlowStepFields;
+import org.junit.jupiter.api.Test;
+
+/** Compares the document of the format with the tables of fields. */
+class FormatDocumentTest {
+
+    private static final String LIST = "[]";
+
+    /** The place of a table's records in a report. */
+    private static final Map<String, String> PLACES = Map.ofEntries(
+            Map.entry(
+                    "brick",
+                    "An object of `bricks`, for which CSV has a row each; and of `bricks` in an object of `phases`, which"
+                            + " has the samples that belong to the steps of a `phase`: `prefill`, `decode` or `mixed`. `phases`"
+                            + " is left out if no sample belongs to a step."),
+            Map.entry("tile level", "An object of `tiles`."),
+            Map.entry("stream", "An object of `streams`, which is left out without streams."),
+            Map.entry("phase of steps", "An object of `steps.phases`."),
+            Map.entry("step", "An array of `steps.kept`; `steps.kept_columns` lists its keys in their order."),
+            Map.entry("identity", "The object `identity`, which is left out if nothing of it is known."),
+            Map.entry("environment", "An object of `environments`, and `environment` of a calibration."),
+            Map.entry("virtual machine", "An object of `run.virtual_machines`."),
+            Map.entry("nesting", "An object of `run.nesting`."),
+            Map.entry("spread", "A measured cost in `run.calibrations`."),
+            Map.entry("requests", "The object `requests`, which is left out without requests."),
+            Map.entry(
+                    "step of the time line",
+                    "A row of `request_timeline.steps`, whose columns are `step_columns`; `requests` beside it are rows of "
+                            + "requests, with the columns `request_columns`. Requests whose steps are no longer known are "
+                            + "listed in `incomplete`, by their index."),
+            Map.entry("work on a request", "A row of `request_timeline.works`, whose columns are `work_columns`."),
+            Map.entry(
+                    "own work on a request",
+                    "A row of `request_timeline.own_works`, whose columns are `own_work_columns`: work of the thread that"
+                            + " serves the request, outside of its steps. Files of older versions have none."));
+
+    /** The names of the records in the scripts of pages; a step is a row there, and the script makes its object. */
+    private static final Map<String, String> INTERFACES = Map.ofEntries(
+            Map.entry("brick", "Brick"),
+            Map.entry("distribution", "Latency"),
+            Map.entry("device times", "DeviceTime"),
+            Map.entry("work", "Work"),
+            Map.entry("tile level", "Tile"),
+            Map.entry("stream", "Stream"),
+            Map.entry("phase of steps", "Phase"),
+            Map.entry("identity", "Identity"),
+            Map.entry("environment", "Environment"),
+            Map.entry("virtual machine", "VirtualMachineOfRun"),
+            Map.entry("nesting", "Nesting"),
+            Map.entry("spread", "Spread"),
+            Map.entry("requests", "Requests"),
+            Map.entry("request", "RequestOfRun"),
+            Map.entry("causes up to the first token", "FirstTokenCauses"),
+            Map.entry("step of the time line", "TimelineStep"),
+            Map.entry("work on a request", "TimelineWork"),
+            Map.entry("own work on a request", "TimelineOwnWork"),
+            Map.entry("slow steps", "SlowSteps"),
+            Map.entry("phase of slow steps", "SlowPhase"),
+            Map.entry("slow step", "SlowStep"),
+            Map.entry("part of a slow step", "SlowPart"));
+
+    @Spec("8.2")
+    @Test
+    void theDocumentListsTheFieldsOfEachTable() throws IOException {
+        StringBuilder text = new StringBuilder("""
+                # Fields of a profile
+
+                A report is one JSON object. A *report* is the text of `JsonReport`, and a *window* is a file of a run's
+                windows, which leaves out values that follow from others. Readers ignore keys that they do not know, and a
+                missing number is 0 unless its meaning says otherwise. Rules [8.1 to 8.6](spec/reports.md) apply.
+
+                This page is written by `FormatDocumentTest` from the tables that writers, readers and CSV use. To change it,
+                change `ProfileFields` and run the test with `-Dgolden.regenerate=true`.
+                """);
+        for (Fields<?> table : ProfileFields.all()) {
+            String title = table.title();
+            text.append("\n## ").append(capitalised(title)).append("\n\n");
+            if (PLACES.containsKey(title)) {
+                text.append(PLACES.get(title)).append("\n\n");
+            }
+            boolean isInCsv = isInCsv(table);
+            text.append("| key | meaning | written |").append(isInCsv ? " CSV |" : "");
+            text.append("\n|---|---|---|").append(isInCsv ? "---|\n" : "\n");
+            for (Fields.Description field : table.descriptions()) {
+                text.append(line(field, isInCsv));
+            }
+        }
+        text.append("""
+
+                ## Slow steps
+
+                The object `slow_steps`, in JSON that `brick report` makes of a timeline with chosen steps. The timeline itself has
+                the same object as text, in parts: a Chrome file in `slowSteps`, a Perfetto file in the arguments `slow_steps` of the
+                event `chosen steps only`. These tables are those of `SlowStepJson`.
+                """);
+        for (SlowStepFields.Table table : SlowStepFields.all()) {
+            if (!table.title().equals("slow steps")) {
+                text.append("\n## ").append(capitalised(table.title())).append('\n');
+            }
+            text.append("\n| key | meaning | written |\n|---|---|---|\n");
+            for (SlowStepFields.Field field : table.fields()) {
+                text.append("| `" + field.key() + "` | " + Markdown.escaped(field.meaning()));
+                if (field.type().endsWith(LIST) && INTERFACES.containsKey(element(field.type()))) {
+                    text.append(": see ").append(link(element(field.type())));
+                }
+                text.append(field.isRead() ? " | always |\n" : " | always; ignored by readers |\n");
+            }
+        }
+        Golden.assertSameDocument(text.toString(), "format.md");
+    }
+
+    @Spec("8.2")
+    @Test
+    void theScriptsOfPagesHaveTheTypesOfTheFieldsOfEachTable() throws IOException {
+        StringBuilder text = new StringBuilder(
+                "/* Written by FormatDocumentTest from the tables of ProfileFields and SlowStepJson. */\n");
+        for (Fields<?> table : ProfileFields.all()) {
+            if (table != ProfileFields.STEP) {
+                text.append("\ninterface ")
+                        .append(INTERFACES.get(table.title()))
+                        .append(" {\n");
+                for (Fields.Description field : table.descriptions()) {
+                    text.append("  ").append(field.key()).append(field.isOptional() ? "?: " : ": ");
+                    text.append(type(field.type())).append(";\n");
+                }
+                text.append("}\n");
+            }
+        }
+        for (SlowStepFields.Table table : SlowStepFields.all()) {
+            text.append("\ninterface ").append(INTERFACES.get(table.title())).append(" {\n");
+            table.fields().forEach(field -> text.append("  " + field.key() + ": ")
+                    .append(type(field.type()))
+                    .append(";\n"));
+            text.append("}\n");
+        }
+        Golden.assertSame(text.toString(), SourceTree.path("build", "pages", "fields.d.ts"));
+    }
+
+    private static String capitalised(String title) {
+        return title.substring(0, 1).toUpperCase(Locale.ROOT) + title.substring(1);
+    }
+
+    private static String element(String list) {
+        return list.substring(0, list.length() - LIST.length());
+    }
+
+    private static String type(String name) {
+        return name.endsWith(LIST) ? type(element(name)) + LIST : INTERFACES.getOrDefault(name, name);
+    }
+
+    private static boolean isInCsv(Fields<?> table) {
+        return table == ProfileFields.BRICK
+                || ProfileFields.BRICK.descriptions().stream()
+                        .anyMatch(field -> field.parts().equals(table.title()));
+    }
+
+    private static String line(Fields.Description field, boolean isInCsv) {
+        String meaning = Markdown.escaped(field.meaning());
+        List<String> cells = new ArrayList<>();
+        cells.add("`" + field.key() + "`");
+        cells.add(field.parts().isEmpty() ? meaning : meaning + ": see " + link(field.parts()));
+        cells.add(field.written());
+        if (isInCsv) {
+            String column = field.parts().isEmpty() ? "a column" : "columns of its keys";
+            cells.add(field.isColumn() ? column : "no");
+        }
+        return "| " + String.join(" | ", cells) + " |\n";
+    }
+
+    private static String link(String title) {
+        return "[" + title + "](#" + title.replace(' ', '-') + ")";
+    }
+}
