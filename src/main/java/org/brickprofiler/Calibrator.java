@@ -19,6 +19,22 @@ import org.jspecify.annotations.Nullable;
  * Measures the cost of timing a brick, with its own profilers, which record as others do. Each figure is the median of
  * many turns. Each turn measures with and without bricks, so a change of the machine's speed affects both. Not
  * thread-safe.
+ *
+ * <h2>How the cost is found</h2>
+ *
+ * <ul>
+ *   <li><b>An empty brick is the wrong measure.</b> A clock read waits for earlier instructions; later instructions,
+ *       including those that record the sample, run in parallel with the work of the next brick. A brick with work
+ *       therefore costs less than an empty one. The cost is therefore measured around a chain of dependent operations,
+ *       minus the time of that chain alone, with the two measured in turns.
+ *   <li><b>A brick contains only a part of its cost</b>, from within one clock read to within the next. The rest lies
+ *       between bricks, and only surrounding bricks contain it. The correction therefore subtracts from a brick its own
+ *       part, and for each nested brick the whole cost.
+ *   <li><b>Nesting</b> is known to the graph alone: sums do not show it, and a count at each start would cost as much
+ *       as the correction. The graph also knows the bricks that a {@code lap} began: such a brick starts at the reading
+ *       at which the previous brick ended. One graphed pass is enough. Without it, the correction subtracts nothing
+ *       that depends on nesting.
+ * </ul>
  */
 final class Calibrator {
 

@@ -18,6 +18,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the identity of a run from the settings and the launcher of the process. A wrong value is reported and left
  * out: a profiler must not keep its host from starting. One thread.
+ *
+ * <p>The variables of one launcher are used together or not at all. {@code srun} starts {@code torchrun}, which starts
+ * the ranks: {@code SLURM_PROCID} is then the number of a host, and combining it with {@code WORLD_SIZE} would give two
+ * processes one rank.
  */
 public final class LaunchSettings {
 

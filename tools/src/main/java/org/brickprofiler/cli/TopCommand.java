@@ -22,7 +22,15 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Watches the profiler of a running process. */
+/**
+ * Watches the profiler of a running process.
+ *
+ * <p>{@code brick top} reads the process through an MXBean. Since JDK 21, attaching an agent prints a warning in the
+ * process each time, and it cannot be undone. The management agent of the virtual machine prints nothing; it stays
+ * loaded, as it does after JConsole. Windows are differences of two readings, so several clients, and the profile
+ * itself, do not disturb each other. A profiler that was off is switched on for 10 s after each reading, since a client
+ * that is killed cannot switch it off again.
+ */
 @Command(
         name = "top",
         sortOptions = false,
