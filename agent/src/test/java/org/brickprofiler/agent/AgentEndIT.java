@@ -29,7 +29,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The reports of a run under the agent's jar, for every end of the run and every combination of options. */
 @Timeout(120)
-@Spec("22.21")
 final class AgentEndIT {
 
     private static final Path JAR = Path.of(System.getProperty("agent.jar")).toAbsolutePath();
@@ -184,7 +183,6 @@ final class AgentEndIT {
      * 17, G1 may then leave the virtual machine too little memory to start its shutdown hooks; the profile is lost, but
      * not without a warning. G1 may also keep enough memory for the whole end: then there is nothing to warn of.
      */
-    @Spec("22.21")
     @ParameterizedTest
     @CsvSource({
         "SerialGC, 256, 65536",
@@ -212,7 +210,6 @@ final class AgentEndIT {
     }
 
     /** By SIGKILL, or by a call that runs no shutdown hooks. */
-    @Spec("22.29")
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aProcessThatIsKilledLeavesItsLastWindow(boolean halts) throws Exception {
@@ -240,7 +237,6 @@ final class AgentEndIT {
     }
 
     /** The end of a process that is not killed replaces the window. */
-    @Spec("22.29")
     @Test
     void theReportAtTheEndIsWhole() throws Exception {
         engine(",out=run.json", "-Dbrick.profiler.export_every=100ms");
@@ -249,7 +245,6 @@ final class AgentEndIT {
                 .isEmpty();
     }
 
-    @Spec("22.30")
     @Test
     void stepsAreEventsOfTheFlightRecorder() throws Exception {
         engine(",out=run.json", "-XX:StartFlightRecording:filename=" + folder.resolve("run.jfr"));

@@ -13,7 +13,6 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecorder;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.jfr.VirtualMachineStops;
 import org.junit.jupiter.api.Test;
@@ -36,7 +35,6 @@ final class AgentEventsTest {
         requests.finished(request, Outcome.COMPLETED);
     }
 
-    @Spec({"22.30", "22.31"})
     @Test
     void theRecordingOfTheStopsTakesNoStepsAndRequestsFromOthers(@TempDir Path folder) throws Exception {
         profiler.enable();

@@ -13,7 +13,6 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -147,7 +146,6 @@ class AgentSafetyIT {
                 brick: SAMPLING
             """;
 
-    @Spec({"22.16", "22.7"})
     @ParameterizedTest
     @ValueSource(strings = {"hides", "copies"})
     void leavesClassesAloneThatDoNotSeeTheBridge(String loader) throws IOException {
@@ -162,7 +160,6 @@ class AgentSafetyIT {
         assertThat(recorded()).isEqualTo("{}");
     }
 
-    @Spec({"22.16", "22.7"})
     @Test
     void weavesInALoaderThatImportsTheBridge() throws IOException {
         ProcessResult result = run("app.Loaders", LOADERS, LOADER_RULES, "imports");
@@ -218,7 +215,6 @@ class AgentSafetyIT {
             """;
 
     /** The agent prints its messages and writes its files through such streams, too. */
-    @Spec("22.17")
     @Test
     void timesAMethodOfTheJdkForTheApplicationAlone() throws IOException {
         ProcessResult result = run("app.Writing", WRITING, """
@@ -233,7 +229,6 @@ class AgentSafetyIT {
         assertThat(recorded()).isEqualTo("{written=1000/2000}");
     }
 
-    @Spec("22.17")
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -289,7 +284,6 @@ class AgentSafetyIT {
             }
             """;
 
-    @Spec({"22.2", "22.18"})
     @Test
     void survivesAFullStackAndNullsOnTheWayToANumber() throws IOException {
         ProcessResult result = run("app.Deep", DEEP, """
@@ -391,7 +385,6 @@ class AgentSafetyIT {
             }
             """;
 
-    @Spec({"22.1", "22.18"})
     @Test
     void weavesEveryShapeOfClassAndLetsThreadsGoOnAtTheEnd() throws IOException {
         ProcessResult result = run("app.Shapes", SHAPES, """
@@ -462,7 +455,6 @@ class AgentSafetyIT {
             }
             """;
 
-    @Spec("22.17")
     @Test
     void handsTheLayerOnToAPoolOfTheJdk() throws IOException {
         ProcessResult result = run("app.Pool", POOL, """

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.within;
 import java.util.ArrayList;
 import java.util.List;
 import org.brickprofiler.BrickProfiler;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 class AlternationTest {
@@ -20,7 +19,6 @@ class AlternationTest {
         nowNs += profiler.isEnabled() ? ns : 1_000;
     }
 
-    @Spec("22.10")
     @Test
     void findsTheCostOfRecordingDespiteOtherTimeBetweenTokens() {
         Alternation alternation = new Alternation(profiler, 3);
@@ -62,7 +60,6 @@ class AlternationTest {
         return order;
     }
 
-    @Spec("22.10")
     @Test
     void countsNoTokenThatAnotherThreadSwitchedIn() throws InterruptedException {
         Alternation alternation = new Alternation(profiler, 3);

@@ -25,7 +25,6 @@ import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -67,7 +66,6 @@ class EnginesIT {
                 .toString();
     }
 
-    @Spec({"22.1", "22.35"})
     @Test
     void decodesWithJlama() throws IOException {
         assumeTrue(Runtime.version().feature() >= JLAMA_NEEDS, "Jlama needs a later Java");
@@ -126,7 +124,6 @@ class EnginesIT {
     }
 
     /** One thread generates 32 tokens after the first one, the other 33. */
-    @Spec({"22.24", "22.27"})
     @Test
     void tellsConcurrentGenerationsOfJlamaApart() throws Exception {
         assumeTrue(Runtime.version().feature() >= JLAMA_NEEDS, "Jlama needs a later Java");
@@ -155,7 +152,6 @@ class EnginesIT {
                 .containsOnly(6L);
     }
 
-    @Spec("22.1")
     @Test
     void solvesWithEjml() throws IOException {
         Path rules = folder.resolve("ejml.yaml");

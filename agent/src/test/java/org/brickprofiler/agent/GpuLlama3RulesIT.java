@@ -16,7 +16,6 @@ import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.testing.ChildProcess;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -203,7 +202,6 @@ class GpuLlama3RulesIT {
     private Path folder;
 
     /** The elements of a brick are tokens or batches, never both. */
-    @Spec("22.1")
     @Test
     void graphsOfABatchAreBricksOfTheirOwn() throws Exception {
         String name = "org.beehive.gpullama3.tornadovm.TornadoVMMasterPlanBatchPrefillDecode";
@@ -227,7 +225,6 @@ class GpuLlama3RulesIT {
     }
 
     /** A prompt of five tokens and three generated ones; the loop of Llama begins with one token more. */
-    @Spec({"22.15", "22.27"})
     @ParameterizedTest
     @CsvSource({"Llama, 6", "Qwen3, 5"})
     void thePassesOfAPromptAreOnePrompt(String loop, long passes) throws Exception {
@@ -263,7 +260,6 @@ class GpuLlama3RulesIT {
     }
 
     /** The second client waits for two passes of 20 ms, in which the first one decodes. */
-    @Spec("22.27")
     @Test
     void theWaitForTheLockOfTheServerIsTimeInTheQueue() throws Exception {
         WovenApplication.compile(folder, "org/beehive/gpullama3/inference/InferenceEngine.java", ENGINE);

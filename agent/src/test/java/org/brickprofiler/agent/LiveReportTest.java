@@ -21,13 +21,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
-import org.brickprofiler.testing.Spec;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Requests that do not end, and answers that the client does not read, beside valid requests. */
-@Spec("22.11")
 final class LiveReportTest {
 
     /** Below the time limit of a test, and far above the time of an answer. */

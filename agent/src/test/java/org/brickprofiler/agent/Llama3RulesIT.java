@@ -24,7 +24,6 @@ import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -221,7 +220,6 @@ class Llama3RulesIT {
     }
 
     /** A prompt of 33 tokens in parts of 16, 16 and 1, and three more tokens after the first one. */
-    @Spec({"22.15", "22.19"})
     @Test
     void countsOneFirstTokenForAPromptInParts() throws IOException {
         ProcessResult result = run();
@@ -247,7 +245,6 @@ class Llama3RulesIT {
                 .isBetween(2.0, 4.001);
     }
 
-    @Spec({"22.24", "22.27"})
     @Test
     void tellsConcurrentGenerationsApart() throws IOException {
         run("together");
@@ -261,7 +258,6 @@ class Llama3RulesIT {
     }
 
     /** Parts of a prompt without logits end in the last layer, after its keys and values. */
-    @Spec("22.2")
     @Test
     void countsEachBrick() throws IOException {
         run();
@@ -281,7 +277,6 @@ class Llama3RulesIT {
      * A prompt of 33 tokens in three parts, of which the first two end in the last layer, and three more tokens.
      * Weights of Q8_0 take 34 bytes for 32.
      */
-    @Spec({"22.32", "22.33", "22.35"})
     @Test
     void statesTheWorkOfEachBrick() throws IOException {
         run();

@@ -15,7 +15,6 @@ import java.util.regex.Pattern;
 import org.brickprofiler.agent.WeaveRule.Anchor;
 import org.brickprofiler.agent.WeaveRule.Call;
 import org.brickprofiler.agent.WeaveRule.Kind;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -26,7 +25,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class RuleFileTest {
 
-    @Spec("22.1")
     @Test
     void readsRules() {
         RuleFile.Rules rules = RuleFile.parse("x", """
@@ -61,7 +59,6 @@ class RuleFileTest {
         assertThat(call.elements().constant()).isEqualTo(4);
     }
 
-    @Spec("22.15")
     @Test
     void readsOneRuleForEachMethodAndWhichStepsArePrompts() {
         RuleFile.Rules rules = RuleFile.parse("x", """
@@ -79,7 +76,6 @@ class RuleFileTest {
     }
 
     /** Each kind of malformed rule beside one that is well-formed. */
-    @Spec("22.3")
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -122,7 +118,6 @@ class RuleFileTest {
         assertThat(rules.warmupSteps()).isZero();
     }
 
-    @Spec("22.3")
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -160,7 +155,6 @@ class RuleFileTest {
                 .hasMessageStartingWith(message.strip());
     }
 
-    @Spec("22.1")
     @ParameterizedTest
     @ValueSource(strings = {"jlama", "llama3", "gpullama3"})
     void readsTheRulesThatComeWithIt(String engine) throws IOException {
@@ -204,7 +198,6 @@ class RuleFileTest {
     }
 
     /** The brick is timed in each case; a faulty work of another rule changes nothing. */
-    @Spec("22.34")
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -238,7 +231,6 @@ class RuleFileTest {
         assertThat(rules.rules().get(1).product().orElseThrow().weight().path()).hasToString("90000");
     }
 
-    @Spec("22.34")
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -265,7 +257,6 @@ class RuleFileTest {
                 .anyMatch(rule -> rule.kind() == Kind.BRICK);
     }
 
-    @Spec("22.34")
     @Test
     void aModelDoesNotApplyToStepsOfSeveralRequests() {
         RuleFile.Rules rules = RuleFile.parse("x", """
@@ -283,7 +274,6 @@ class RuleFileTest {
                                 + " the sum of their positions");
     }
 
-    @Spec("22.31")
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -314,7 +304,6 @@ class RuleFileTest {
     }
 
     @Test
-    @Spec("22.21")
     void reportsNeedFilesOfTheirOwn(@TempDir Path folder) throws IOException {
         Path rules = Files.writeString(folder.resolve("bricks.yaml"), "bricks: []");
         Path link = Files.createSymbolicLink(folder.resolve("link.yaml"), rules);
@@ -338,7 +327,6 @@ class RuleFileTest {
 
     /** The running agent has its own rules and reports; the options of a snapshot do not name them. */
     @Test
-    @Spec({"22.8", "22.21"})
     void aSnapshotReplacesNoFileOfTheRunningAgent(@TempDir Path folder) throws IOException {
         Path rules = Files.writeString(folder.resolve("rules.json"), "bricks: []");
         Path link = Files.createSymbolicLink(folder.resolve("link.json"), rules);
@@ -355,7 +343,6 @@ class RuleFileTest {
     }
 
     @Test
-    @Spec("22.3")
     @DisabledOnOs(OS.WINDOWS)
     void rulesAreReadFromBoundedRegularFilesOnly(@TempDir Path folder) throws IOException {
         assertThatThrownBy(() -> RuleFile.read(Path.of("/dev/zero")))
@@ -371,7 +358,6 @@ class RuleFileTest {
     }
 
     /** The recipes for servers; those of objects go together with the rules before them. */
-    @Spec("22.24")
     @Test
     void theRecipesOfTheAgentsPageAreRules() throws IOException {
         String page = Files.readString(SourceTree.path("docs", "AGENT.md"));

@@ -16,7 +16,6 @@ import java.util.jar.JarOutputStream;
 import java.util.zip.ZipEntry;
 import jdk.jfr.Configuration;
 import org.brickprofiler.agent.ClassFiles.ClassFile;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.objectweb.asm.ClassReader;
@@ -193,7 +192,6 @@ class SuggestionsTest {
         return ClassFiles.of(classPath.toString(), SuggestionsTest::fail);
     }
 
-    @Spec("22.9")
     @Test
     void goesByNamesAndRepeatedCalls() throws IOException {
         assertThat(suggested(Layer.class))
@@ -207,7 +205,6 @@ class SuggestionsTest {
      * The pass over all layers, with the parameters that it reads; and no method that only calls another method of its
      * brick.
      */
-    @Spec("22.9")
     @Test
     void proposesTheStep() throws IOException {
         assertThat(suggested(Model.class, Layer.class))
@@ -215,13 +212,11 @@ class SuggestionsTest {
                         + "  tokens: arg0.length\n  kv: arg1\n  output: arg2\nbricks:\n" + OF_LAYER);
     }
 
-    @Spec("22.9")
     @Test
     void leavesOutBriefMethods() throws IOException {
         assertThat(suggested(Brief.class)).isEqualTo("# nothing is named like a brick\n");
     }
 
-    @Spec("22.9")
     @Test
     void namesCallsOfEachMethodApart() throws IOException {
         assertThat(suggested(Parser.class)
@@ -240,7 +235,6 @@ class SuggestionsTest {
     /**
      * A product is not named after the norm or the field of the statement before it, nor after what a branch decides.
      */
-    @Spec("22.9")
     @Test
     void namesACallAfterItsOwnOperands() throws IOException {
         assertThat(suggested(Block.class)
@@ -263,7 +257,6 @@ class SuggestionsTest {
     }
 
     /** An engine's dot product over the vectors of the JDK, of which every call is one instruction. */
-    @Spec("22.9")
     @Test
     void proposesNoCallsOfTheJdk() {
         ClassWriter type = new ClassWriter(ClassWriter.COMPUTE_MAXS);
@@ -290,7 +283,6 @@ class SuggestionsTest {
                 .startsWith("#");
     }
 
-    @Spec("22.9")
     @Test
     void proposesOnlyRulesThatApply() throws Exception {
         Path jar = Path.of(JsonFactory.class
@@ -340,7 +332,6 @@ class SuggestionsTest {
     }
 
     /** A jar with a class of a later Java, one that ends too early, and one that is damaged within the jar. */
-    @Spec("22.9")
     @Test
     void leavesOutAndNamesClassesThatCannotBeRead() throws Exception {
         byte[] newer = Woven.file(Model.class);
@@ -398,7 +389,6 @@ class SuggestionsTest {
     }
 
     /** Every JDK reads the settings; JDK 25 and later have the events. */
-    @Spec("22.12")
     @Test
     void writesSettingsOfTheFlightRecorder() throws Exception {
         Path settings = folder.resolve("engine.jfc");

@@ -10,7 +10,6 @@ import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import org.brickprofiler.testing.AllocatedBytes;
-import org.brickprofiler.testing.Spec;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -63,7 +62,6 @@ class TaskWeaverTest {
         Woven.PROFILER.endPass();
     }
 
-    @Spec("22.14")
     @Test
     void callsTheTaskWithItsArgumentsForTheLayer() throws Throwable {
         Wide task = carried(Wide.class, new Wide() {
@@ -94,7 +92,6 @@ class TaskWeaverTest {
         assertThat(seen).containsExactly("x in 3", "y in 3", "its name in 3", "z in 3", "then in 8");
     }
 
-    @Spec("22.14")
     @Test
     @SuppressWarnings("unchecked")
     void tasksOfTheJdkAreCarriedTooAndTheirCompositions() throws Throwable {
@@ -126,7 +123,6 @@ class TaskWeaverTest {
         assertThat(carried(Runnable.class, task)).isSameAs(task);
     }
 
-    @Spec("22.14")
     @Test
     void aTaskTypeThatCannotBeImplementedIsNotWrappedAndIsReported() {
         Recorder recorder = Woven.recorder(

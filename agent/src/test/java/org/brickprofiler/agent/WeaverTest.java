@@ -25,7 +25,6 @@ import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.testing.AllocatedBytes;
-import org.brickprofiler.testing.Spec;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -59,7 +58,6 @@ class WeaverTest {
         call(Woven.load(Engine.class, rules), name, arguments);
     }
 
-    @Spec("22.1")
     @Test
     void countsAWholeMethodAndItsElements() throws Exception {
         weaveAndCall(
@@ -71,7 +69,6 @@ class WeaverTest {
         assertThat(Woven.recorded()).isEqualTo("{gemm of mine=6/120, my block=1/7}");
     }
 
-    @Spec("22.1")
     @Test
     void countsSpansBetweenCalls() throws Exception {
         weaveAndCall(
@@ -89,7 +86,6 @@ class WeaverTest {
                 .isEqualTo("{DownProjection=3/3, Embedding=1/1, GateProjection=3/3, UpProjection=3/15, each=9/9}");
     }
 
-    @Spec("22.2")
     @ParameterizedTest
     @CsvSource({"0, 3", "1, 2", "2, 3", "3, 2", "4, 12", "5, 0"})
     void closesASpanOnEveryWayOut(int how, int expected) throws Exception {
@@ -109,7 +105,6 @@ class WeaverTest {
         assertThat(Woven.recorded()).isEqualTo("{RmsNorm=1/1, my block=" + spans + "/" + spans * how + "}");
     }
 
-    @Spec("22.1")
     @Test
     void readsAnnotationsIfTheRulesNameThePackage() throws Exception {
         call(Woven.load(Annotated.class, "annotated: [org.brickprofiler.agent]\n"), "activate", new float[] {1, 2, 3});
@@ -123,7 +118,6 @@ class WeaverTest {
                                 + "or a path that begins with a parameter or this");
     }
 
-    @Spec("22.2")
     @Test
     void keepsTheTimersOfARecursionApart() throws Exception {
         Class<?> woven =
@@ -132,7 +126,6 @@ class WeaverTest {
         assertThat(Woven.recorded()).isEqualTo("{Sampling=10/55}");
     }
 
-    @Spec("22.1")
     @Test
     void weavesTheLambdaThatACallTakes() throws Exception {
         weaveAndCall(
@@ -148,7 +141,6 @@ class WeaverTest {
                 .containsExactly("2: each 2 takes a reference to the method java.lang.Math.abs: name that one");
     }
 
-    @Spec("22.1")
     @ParameterizedTest
     @CsvSource({
         "17, 17",
@@ -170,7 +162,6 @@ class WeaverTest {
         assertThat(Woven.recorded()).isEqualTo("{RmsNorm=2/" + 2 * expected + "}");
     }
 
-    @Spec("22.2")
     @Test
     void keepsTheResultOfTheMethod() throws Exception {
         Class<?> woven = Woven.load(
@@ -184,7 +175,6 @@ class WeaverTest {
         assertThat(Woven.recorded()).isEqualTo("{RmsNorm=3/13, SOFT=2/81}");
     }
 
-    @Spec("22.3")
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -220,7 +210,6 @@ class WeaverTest {
                 .contains(message);
     }
 
-    @Spec("22.3")
     @Test
     void saysThatAnEndIsNeverReachedAndAppliesTheOtherRules() throws Exception {
         Weaver.Result result = Woven.result(
@@ -241,7 +230,6 @@ class WeaverTest {
                 .containsExactly("2: run is abstract: name it in a class that implements it");
     }
 
-    @Spec("22.4")
     @Test
     void refusesAMethodThatWouldNoLongerBeCompiled() throws Exception {
         byte[] file = SizedClass.of("work", "()V", 7_985);
@@ -257,7 +245,6 @@ class WeaverTest {
                 .hasSize(1);
     }
 
-    @Spec("22.4")
     @Test
     void warnsOfAMethodThatIsNoLongerInlinedAndRefusesItIfItTakesVectors() throws Exception {
         Weaver weaver = Woven.weaver("bricks:\n  - in: Sized.work\n    brick: RMS_NORM\n");
@@ -276,7 +263,6 @@ class WeaverTest {
                 .isEmpty();
     }
 
-    @Spec("22.6")
     @Test
     void countsLayersAndStepsAndHandsTheLayerOnToTasks() throws Exception {
         Class<?> woven = Woven.load(
@@ -297,7 +283,6 @@ class WeaverTest {
     }
 
     /** The agent weaves the call that hands the task over, not the called method; each of two methods is a step. */
-    @Spec("22.6")
     @Test
     void handsTheLayerOnAtOneCall() throws Exception {
         Class<?> woven = Woven.load(
@@ -317,7 +302,6 @@ class WeaverTest {
     }
 
     /** Such a step outputs no token. */
-    @Spec("22.15")
     @ParameterizedTest
     @CsvSource({"true, PREFILL, 0", "false, DECODE, 1"})
     void aStepOfOneTokenIsAPromptIfTheRuleSaysSo(String prompt, StepInfo.Phase phase, long given) throws Exception {
@@ -335,7 +319,6 @@ class WeaverTest {
     /**
      * A prompt of seven tokens in three parts, the last of one token, and two more tokens: the first token comes once.
      */
-    @Spec({"22.15", "22.19"})
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -368,7 +351,6 @@ class WeaverTest {
     }
 
     /** The second rule names the span in other words, one of its several places, or another brick. */
-    @Spec("22.20")
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -392,7 +374,6 @@ class WeaverTest {
         assertThat(Woven.recorded()).isEqualTo("{RmsNorm=" + counted + "/" + counted + "}");
     }
 
-    @Spec("22.20")
     @Test
     void refusesARuleForASpanThatAnAnnotationHas() throws Exception {
         Weaver.Result result = Woven.result(
@@ -405,7 +386,6 @@ class WeaverTest {
     }
 
     /** A span within another one counts in both, and so does one that begins at the same place and ends elsewhere. */
-    @Spec("22.20")
     @Test
     void letsSpansLieWithinEachOther() throws Exception {
         weaveAndCall(
@@ -419,7 +399,6 @@ class WeaverTest {
     }
 
     /** A step without a token is a part of a prompt, within which the warm-up does not end. */
-    @Spec("22.6")
     @ParameterizedTest
     @CsvSource({"1, 2", "2, 2", "3, 3", "5, 5", "7, 8", "8, 8"})
     void theWarmUpDropsAsManySteps(long warmup, int dropped) {
@@ -436,7 +415,6 @@ class WeaverTest {
         assertThat(profiler.snapshot().steps().count()).isEqualTo(12 - dropped);
     }
 
-    @Spec("22.21")
     @Test
     void aWarmUpWithinAPromptStatesThatItHasNoToken() {
         Recorder.StepCounts steps = new Recorder.StepCounts(2, () -> {}, null);
@@ -450,7 +428,6 @@ class WeaverTest {
     }
 
     /** The parts of a prompt before its first token belong to the warm-up. */
-    @Spec("22.6")
     @Test
     void endsTheWarmUpWithAToken() {
         BrickProfiler profiler = BrickProfiler.enabled();
@@ -470,7 +447,6 @@ class WeaverTest {
     }
 
     /** It cannot be known whether the tokens at the first positions belonged to a prompt or were generated. */
-    @Spec("22.15")
     @ParameterizedTest
     @CsvSource({"0, 1, true", "0, 3, true", "3, 1, false", "1, 1, false"})
     void aSequenceWithoutAPromptIsNamed(int promptSteps, int sequences, boolean isNamed) {
@@ -494,7 +470,6 @@ class WeaverTest {
     }
 
     /** As with a rule for the loop over tokens beside one for the forward pass: a token is output once. */
-    @Spec("22.23")
     @Test
     void ofStepsWithinStepsTheInnerOneCounts() throws Exception {
         AtomicLong warmedUpAt = new AtomicLong();
@@ -539,7 +514,6 @@ class WeaverTest {
     }
 
     /** Each case: how many tokens the last step of the prompt outputs, and the steps of the phases. */
-    @Spec("22.15")
     @ParameterizedTest
     @CsvSource({"0, 5, 2", "1, 4, 3"})
     void stepsOfAPromptOutputNothing(int output, int prefills, int decodes) throws Exception {
@@ -563,7 +537,6 @@ class WeaverTest {
     }
 
     /** The engine's method tolerates null, and so does the path of the rule. */
-    @Spec("22.18")
     @ParameterizedTest
     @CsvSource({"other.rows, NullPointerException", "arg0.columns(), NullPointerException"})
     void countsANumberThatCannotBeRead(String elements, String failure) throws Exception {
@@ -582,7 +555,6 @@ class WeaverTest {
                 .contains("line 2, '" + elements + "' could not be read 3 times, and counts as 0 there");
     }
 
-    @Spec("22.18")
     @Test
     void countsExceptionsOfCallsInAPath() throws Exception {
         Class<?> woven = Woven.load(
@@ -595,7 +567,6 @@ class WeaverTest {
     }
 
     /** As of another version of a class than the rule was checked against: the places are linked, and read nothing. */
-    @Spec("22.18")
     @Test
     void countsEachReadingOfANumberThatDoesNotExist() throws Throwable {
         AgentLosses losses = new AgentLosses(message -> {});
@@ -626,7 +597,6 @@ class WeaverTest {
                         "e could not be read 3 times, and counts as 0 there");
     }
 
-    @Spec("22.18")
     @Test
     void countsNegativeElementsAsNone() {
         AgentLosses losses = new AgentLosses(message -> {});
@@ -638,7 +608,6 @@ class WeaverTest {
     }
 
     /** A full heap, a full stack, and an unexpected error of the profiler. */
-    @Spec("22.18")
     @Test
     void keepsFailuresOfTheProfilerFromTheEngine() throws Exception {
         Class<?> woven = Woven.load(
@@ -662,7 +631,6 @@ class WeaverTest {
     }
 
     /** The bridge that checks whether the profiler calls itself is for the JDK's classes; others do not pay for it. */
-    @Spec("22.17")
     @Test
     void callsTheGuardedBridgeInClassesOfTheJdk() throws Exception {
         Weaver weaver = Woven.weaver("step:\n  in: Sized.work\nbricks:\n  - in: Sized.work\n    brick: RMS_NORM\n");
@@ -682,7 +650,6 @@ class WeaverTest {
     }
 
     /** The rule reads an argument, by name or position, or a constant. A negative number makes it the next layer. */
-    @Spec("22.13")
     @ParameterizedTest
     @CsvSource({
         "Engine.block, index, '[7, 7, 7, 2, 2, 2, 2, 2, 2, 3, 3, 3]'",
@@ -705,7 +672,6 @@ class WeaverTest {
         assertThat(Woven.SAID).isEmpty();
     }
 
-    @Spec("22.13")
     @Test
     void theNumberOfALayerMayBeAField() throws Exception {
         String block = Block.class.getName();
@@ -725,7 +691,6 @@ class WeaverTest {
                 .containsExactly("2: " + block + " has no field 'indx'; the closest that exist: index");
     }
 
-    @Spec("22.14")
     @Test
     void handsTheLayerOnWithTasksOfTheEnginesOwn() throws Exception {
         Class<?> woven = Woven.load(
@@ -742,7 +707,6 @@ class WeaverTest {
                         "3: unit takes no task: " + TASKS);
     }
 
-    @Spec("22.1")
     @Test
     void weavesConstructorsOnceTheObjectExists() throws Exception {
         String in = "bricks:\n  - in: org.brickprofiler.agent.WeaverTest$Table.<init>\n";
@@ -759,7 +723,6 @@ class WeaverTest {
                 .containsExactly("2: before max lies before the object exists");
     }
 
-    @Spec("22.5")
     @Test
     void allocatesNothing() throws Exception {
         Class<?> woven = Woven.load(Looping.class, """

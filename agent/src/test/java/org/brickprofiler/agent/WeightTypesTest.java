@@ -3,7 +3,6 @@ package org.brickprofiler.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.brickprofiler.agent.bridge.Bridge;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -24,7 +23,6 @@ class WeightTypesTest {
     }
 
     /** The bits of ternary weights, which are no multiple of a byte in any usual block, and a matrix without rows. */
-    @Spec("22.32")
     @ParameterizedTest
     @CsvSource({"1.58, 1000, 1580000", "4.83, 1000, 4830000", "0.0001, 1000, 96", "1.58, 0, 0"})
     void theBytesOfWeightsAreThoseOfTheStatedBits(String bits, int rows, long weightBytes) throws Exception {

@@ -15,7 +15,6 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.brickprofiler.testing.Spec;
 import org.eclipse.collections.impl.list.mutable.FastList;
 import org.jgrapht.Graph;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,7 +32,6 @@ class WholeLibrariesTest {
 
     private static final int MOST_CLASSES = 300;
 
-    @Spec("22.2")
     @ParameterizedTest
     @ValueSource(classes = {JsonFactory.class, Graph.class, LoadSettings.class, FastList.class})
     void verifiesAfterWeaving(Class<?> type) throws Exception {

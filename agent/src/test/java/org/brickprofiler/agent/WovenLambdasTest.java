@@ -6,7 +6,6 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -71,7 +70,6 @@ class WovenLambdasTest {
                         + "\n    brick: SAMPLING\n    elements: n\n");
     }
 
-    @Spec("22.1")
     @ParameterizedTest
     @CsvSource({"hoisted, 1", "afterALoop, 3"})
     void weavesTheLambdaThatIsPassedThroughAVariable(String method, int count) throws Exception {
@@ -87,7 +85,6 @@ class WovenLambdasTest {
         assertThat(Woven.recorded()).isEqualTo("{Sampling=" + count + "/" + 3 * count + "}");
     }
 
-    @Spec({"22.1", "22.3"})
     @ParameterizedTest
     @CsvSource({
         "'given(int, IntSupplier)', named, 'given passes no lambda to named of which this is certain'",

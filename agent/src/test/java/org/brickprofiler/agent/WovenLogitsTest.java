@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import org.brickprofiler.BrickStats;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -40,7 +39,6 @@ class WovenLogitsTest {
     }
 
     /** Each case: the tokens of a step, the samples of its logits, and their operations; 0 if these are unknown. */
-    @Spec({"22.33", "22.34"})
     @ParameterizedTest
     @CsvSource({"1, 1, 512", "1, 4, 512", "16, 1, 512", "16, 16, 0"})
     void logitsOfEachTokenOfAPromptAreUnknown(int tokens, int parts, long flops) throws Exception {

@@ -18,7 +18,6 @@ import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.request.RequestStats;
-import org.brickprofiler.testing.Spec;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -79,7 +78,6 @@ class WovenRequestsTest {
         return recent.get(0);
     }
 
-    @Spec("22.24")
     @ParameterizedTest
     @CsvSource({
         "'', STOP, COMPLETED",
@@ -103,7 +101,6 @@ class WovenRequestsTest {
         assertThat(stats().latencies().interToken().count()).isEqualTo(2);
     }
 
-    @Spec("22.24")
     @Test
     void anExceptionFailsARequestWhoeverCatchesIt() throws Exception {
         Object whole = server(STEP + "request:\n  " + SERVER + "serve\n  outcome: result.reason\n" + REASONS);
@@ -120,7 +117,6 @@ class WovenRequestsTest {
         assertThat(stats().counts().finished(Outcome.COMPLETED)).isEqualTo(1);
     }
 
-    @Spec("22.24")
     @Test
     void tellsConcurrentRequestsApart() throws Exception {
         Object server = server(STEP + "request:\n  " + SERVER + "serve\n");
@@ -149,7 +145,6 @@ class WovenRequestsTest {
         assertThat(stats().counts().ignoredCalls()).isZero();
     }
 
-    @Spec("22.24")
     @Test
     void aRequestWithinAnotherOneIsAPartOfIt() throws Exception {
         Object server = server(STEP + "request:\n  " + SERVER + "retry\n");
@@ -158,7 +153,6 @@ class WovenRequestsTest {
         assertThat(Woven.REQUESTS.summary()).anyMatch(each -> each.contains(" requests began within another one"));
     }
 
-    @Spec("22.24")
     @Test
     void aValueWithoutAnOutcomeIsNamed() throws Exception {
         Object server = server(STEP + "request:\n  " + SERVER + "serve\n  outcome: reason\n");
@@ -168,7 +162,6 @@ class WovenRequestsTest {
         assertThat(Woven.LOSSES.summary()).anyMatch(each -> each.contains("'reason' was no outcome 1 times"));
     }
 
-    @Spec("22.25")
     @ParameterizedTest
     @CsvSource({"STOP, false, COMPLETED", "CANCELLED, false, CANCELLED", "STOP, true, FAILED"})
     void objectsOfTheEngineAreRequests(Reason reason, boolean fails, Outcome expected) throws Exception {
@@ -193,7 +186,6 @@ class WovenRequestsTest {
                 .containsExactly(Tuple.tuple(Outcome.CANCELLED, 1L, 2L), Tuple.tuple(expected, 4L, 1L));
     }
 
-    @Spec("22.25")
     @Test
     void aRejectedRequestFails() throws Exception {
         Object server = server(PASSES + ARRIVED + IN_STEP + FINISHED);
@@ -204,7 +196,6 @@ class WovenRequestsTest {
         assertThat(stats().counts().abandoned()).isZero();
     }
 
-    @Spec("22.25")
     @Test
     void aThreadServesARequestThatHasArrived() throws Exception {
         Object server = server(STEP + ARRIVED + "request:\n  " + SERVER
@@ -221,7 +212,6 @@ class WovenRequestsTest {
     }
 
     /** Uses a recorder of its own, so that losses of other tests do not count. */
-    @Spec("22.25")
     @Test
     void lossesAreCountedAndNamed() {
         BrickProfiler profiler = BrickProfiler.enabled();
@@ -256,7 +246,6 @@ class WovenRequestsTest {
     }
 
     /** A server waits for its turn in a method of its own, and generates in another one. */
-    @Spec("22.24")
     @Test
     void aRequestCountsFromTheOuterOfTwoMethodsAndHasThePromptOfTheInnerOne() {
         BrickProfiler profiler = BrickProfiler.enabled();
@@ -288,7 +277,6 @@ class WovenRequestsTest {
     }
 
     /** A call at the wrong place does not make the prompt longer. */
-    @Spec("22.24")
     @Test
     void aPromptHasTheTokensOfItsStepsAlone() {
         BrickProfiler profiler = BrickProfiler.enabled();
@@ -310,7 +298,6 @@ class WovenRequestsTest {
         assertThat(recorder.stats().counts().ignoredCalls()).isEqualTo(3);
     }
 
-    @Spec("22.26")
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -377,7 +364,6 @@ class WovenRequestsTest {
         }
     }
 
-    @Spec("22.26")
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

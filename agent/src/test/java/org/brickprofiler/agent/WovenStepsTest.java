@@ -64,7 +64,7 @@ class WovenStepsTest {
     }
 
     /** Each case: the step is a method, or a call of it, and the failure leaves the method or is caught within it. */
-    @Spec({"17.5", "22.15"})
+    @Spec("17.5")
     @ParameterizedTest
     @CsvSource({"forward, generate", "generate\\n  call: forward, generate", "tolerant\\n  call: forward, tolerant"})
     void aStepThatAnExceptionEndsOutputsNothing(String step, String method) throws Exception {
@@ -85,7 +85,6 @@ class WovenStepsTest {
     }
 
     /** After a part of a prompt that failed, a step of one token decodes. */
-    @Spec("22.15")
     @Test
     void noStepContinuesAPromptThatFailed() {
         BrickProfiler profiler = BrickProfiler.enabled();
@@ -99,7 +98,6 @@ class WovenStepsTest {
     }
 
     /** Loaded classes are woven one by one: a step within may lack the layers and bricks of the other classes. */
-    @Spec("22.38")
     @Test
     void stepsThatBeginBeforeAllLoadedClassesAreWovenAreNotRecorded() {
         BrickProfiler profiler = BrickProfiler.enabled();
@@ -133,7 +131,6 @@ class WovenStepsTest {
     }
 
     /** A client of the bean may reset the profile of a run that goes on. */
-    @Spec("22.28")
     @Test
     void theRateOfTokensBeginsAnewWithTheProfile() {
         Recorder.StepCounts steps = new Recorder.StepCounts(0, () -> {}, null);
@@ -150,7 +147,6 @@ class WovenStepsTest {
     }
 
     /** As of an engine with another meaning of these numbers. */
-    @Spec({"22.15", "22.18"})
     @Test
     void negativeNumbersOfAStepAreCounted() {
         List<String> said = new ArrayList<>();
@@ -179,7 +175,6 @@ class WovenStepsTest {
     }
 
     /** Losses of the warm-up do not belong to the profile; a class that was not woven remains one. */
-    @Spec({"22.6", "22.28"})
     @Test
     void discardingDropsTheLossesOfSamplesAndSteps() {
         BrickProfiler profiler = BrickProfiler.enabled();
@@ -215,7 +210,6 @@ class WovenStepsTest {
     /**
      * A step of the warm-up may end after it, on another thread; its tokens were output before the time that counts.
      */
-    @Spec({"22.6", "22.15"})
     @Test
     void aStepOfTheWarmUpThatEndsAfterItHasNoRate() throws InterruptedException {
         Recorder.StepCounts steps = new Recorder.StepCounts(1, () -> {}, null);
@@ -233,7 +227,7 @@ class WovenStepsTest {
     }
 
     /** As with a rule for a method that calls itself for the next layer. */
-    @Spec({"3.8", "22.23"})
+    @Spec("3.8")
     @Test
     void aLayerEndsWhereAnotherOneBeginsWithinIt() {
         BrickProfiler profiler = BrickProfiler.enabled();
@@ -262,7 +256,6 @@ class WovenStepsTest {
     }
 
     /** As with {@code ab=} while another thread decodes: the sample is lost, and its work is not. */
-    @Spec("22.34")
     @Test
     void workIsUnknownIfRecordingIsSwitchedOffWithinASample() throws Exception {
         Woven.loadWithWork(

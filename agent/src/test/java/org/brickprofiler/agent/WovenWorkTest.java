@@ -21,7 +21,6 @@ import org.brickprofiler.Work;
 import org.brickprofiler.WorkModel;
 import org.brickprofiler.WorkModel.LlamaConfig;
 import org.brickprofiler.testing.AllocatedBytes;
-import org.brickprofiler.testing.Spec;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -114,7 +113,6 @@ class WovenWorkTest {
                 .reduce(Work.NONE, Work::plus);
     }
 
-    @Spec("22.32")
     @Test
     void recordsTheProductOfEachSampleWithTheWeightsOfTheStepAsWorkingSet() throws Exception {
         Object tiny = tiny(STEP + "bricks:\n" + QUERY + DOWN);
@@ -133,7 +131,6 @@ class WovenWorkTest {
         assertThat(Woven.SAID).isEmpty();
     }
 
-    @Spec("22.32")
     @Test
     void allocatesNothingForAProduct() throws Exception {
         Object tiny = tiny("bricks:\n" + QUERY.replace("layer\n    call: times 1", "run\n    call: times"));
@@ -144,7 +141,6 @@ class WovenWorkTest {
     }
 
     /** Attention runs on other threads. A part of a prompt without logits ends in the last layer, before attention. */
-    @Spec("22.33")
     @Test
     void recordsTheWorkOfAModelsBricksForTheLayersInWhichTheyRan() throws Exception {
         Object tiny = tiny(STEP + MODEL + BRICKS);
@@ -183,7 +179,6 @@ class WovenWorkTest {
     }
 
     /** The place of the model runs twice in a step, each time with the tokens of a half. */
-    @Spec("22.33")
     @Test
     void aStepMayHaveSeveralPasses() throws Exception {
         String halves = MODEL.replace("$Tiny.forward", "$Tiny.half") + "  tokens: n\n  kv: from\n";
@@ -199,7 +194,6 @@ class WovenWorkTest {
                 .isEqualTo(flops(EXPECTED.prefill(1, 4), BrickId.ATTENTION_SCORE));
     }
 
-    @Spec("22.34")
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -242,7 +236,6 @@ class WovenWorkTest {
         throw new AssertionError(name);
     }
 
-    @Spec("22.34")
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -265,7 +258,6 @@ class WovenWorkTest {
     }
 
     /** The agent is loaded while a step is under way: its last layer is woven, and the method of the step is not. */
-    @Spec({"22.33", "22.38"})
     @Test
     void samplesOfAStepThatBeganBeforeWeavingHaveNoPhaseAndCostNoWork() throws Exception {
         Object tiny = tiny(STEP + MODEL + BRICKS);
@@ -297,7 +289,6 @@ class WovenWorkTest {
         assertThat(Woven.reached.beforeStepsText()).isEmpty();
     }
 
-    @Spec("22.39")
     @Test
     void anEngineWhoseForwardPassNoRuleNamesReachesNoStep() throws Exception {
         String rules = STEP + MODEL + BRICKS;
@@ -332,7 +323,6 @@ class WovenWorkTest {
                 .hasValueSatisfying(never -> assertThat(never).doesNotContain("QkvProjection"));
     }
 
-    @Spec("22.34")
     @Test
     void samplesOutsideOfStepsAndLayersHaveUnknownWork() throws Exception {
         Object tiny = tiny(STEP + MODEL + BRICKS.replace("brick: LM_HEAD", "brick: ACTIVATION"));
@@ -350,7 +340,6 @@ class WovenWorkTest {
                                 + " steps were under way");
     }
 
-    @Spec("22.34")
     @Test
     void aBrickHasNoWorkIfOnlySomeOfItsRulesStateAny() throws Exception {
         Object tiny = tiny(STEP + "bricks:\n" + QUERY + DOWN + "  - {in: " + IN + "head, brick: DOWN_PROJECTION}\n");
@@ -362,7 +351,6 @@ class WovenWorkTest {
     }
 
     /** The rule is woven and times its brick; the work that it cannot state is named. */
-    @Spec("22.34")
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -388,7 +376,6 @@ class WovenWorkTest {
     }
 
     /** A private field of a class of another package. */
-    @Spec("22.1")
     @Test
     void readsMembersThatAreNotPublic() throws Throwable {
         BrickStats.Builder stats = BrickStats.empty("x", BrickCategory.OTHER, Bottleneck.UNKNOWN).toBuilder();

@@ -6,10 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
-@Spec("22.8")
 final class HeapReserveTest {
 
     @Test
@@ -21,7 +19,6 @@ final class HeapReserveTest {
 
     /** The thread that watches the heap may not get a processor before the virtual machine gives up. */
     @Test
-    @Spec("22.21")
     void oneHalfIsFreeOnceTheThreadThatMadeItHasEnded() throws Exception {
         CompletableFuture<HeapReserve> made = new CompletableFuture<>();
         Thread maker = new Thread(() -> made.complete(new HeapReserve(() -> {})));

@@ -17,7 +17,6 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -60,7 +59,6 @@ class WithoutSourceIT {
                 .toString();
     }
 
-    @Spec("22.1")
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     @Timeout(120)

@@ -124,7 +124,6 @@ final class BrickProfileMXBeanTest {
                         .isNotNull());
     }
 
-    @Spec("22.28")
     @Test
     void aResetAlsoCallsTheOwnersAction() throws Exception {
         StringBuilder said = new StringBuilder();
