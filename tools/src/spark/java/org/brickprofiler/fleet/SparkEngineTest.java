@@ -17,7 +17,6 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.cli.Brick;
 import org.brickprofiler.fleet.Manifest.PackFile;
 import org.brickprofiler.testing.ChildProcess;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -85,7 +84,6 @@ final class SparkEngineTest {
 
     @ParameterizedTest
     @EnumSource(FleetQuestion.class)
-    @Spec("24.14")
     void everyQuestionHasEqualAnswers(FleetQuestion question) throws IOException {
         Rows expected = question.answer(duck);
         assertThat(expected.rows()).isNotEmpty();
@@ -93,7 +91,6 @@ final class SparkEngineTest {
     }
 
     @Test
-    @Spec("24.14")
     void aRunWhoseNameIsANumberStaysAText() throws IOException {
         spark.view("runs", "SELECT DISTINCT run_id FROM rank_window");
         assertThat(spark.query("SELECT run_id FROM runs"))
@@ -102,7 +99,6 @@ final class SparkEngineTest {
 
     /** Its SQL reads and writes files by address, and calls Java; the command line says so. */
     @Test
-    @Spec("24.18")
     void itCannotBeConfinedAndSaysSo() throws IOException {
         assertThat(spark.confine()).isFalse();
         assertThat(ChildProcess.java(Brick.class)
@@ -123,7 +119,6 @@ final class SparkEngineTest {
     }
 
     @Test
-    @Spec("24.14")
     void theCommandLineAsksSparkWhereItIsOnTheClassPath() throws IOException {
         Path pack = pack("asked");
         List<String> question = List.of(
@@ -171,7 +166,6 @@ final class SparkEngineTest {
     }
 
     @Test
-    @Spec("24.4")
     void aPackIsCheckedAndReadWhereOnlySparkReads() throws IOException {
         SparkSession.active().sparkContext().hadoopConfiguration().set("fs.elsewhere.impl", Elsewhere.class.getName());
         Path pack = pack("pack");
@@ -197,7 +191,6 @@ final class SparkEngineTest {
     }
 
     @Test
-    @Spec("24.14")
     void saysInOneLineWhatIsWrong() {
         assertThatExceptionOfType(IOException.class)
                 .isThrownBy(() -> spark.query("SELECT nothing FROM rank_window"))

@@ -13,7 +13,6 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.RunIdentity;
 import org.brickprofiler.report.JsonReport;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,7 +46,6 @@ final class FleetCommandTest {
         }
     }
 
-    @Spec("24.6")
     @Test
     void packsAFolderAndAnswersInFourForms() {
         Cli packed = Cli.run("fleet", "pack", folder.resolve("runs"), "-o", pack);
@@ -87,7 +85,6 @@ final class FleetCommandTest {
                 .isEqualToIgnoringWhitespace("[{\"kind\": \"missing_rank\", \"rank\": 2, \"file\": null}]");
     }
 
-    @Spec("24.7")
     @Test
     void reportsAPackInFourForms() throws IOException {
         Cli.run("fleet", "pack", folder.resolve("runs"), "-o", pack);
@@ -114,7 +111,6 @@ final class FleetCommandTest {
                 .assertRefused("does not exist");
     }
 
-    @Spec("24.6")
     @Test
     void patternsReachAnyDepthAndPacksAreNoProfiles() {
         String pattern = folder.resolve("runs") + "/rank-*/*.json";
@@ -132,7 +128,6 @@ final class FleetCommandTest {
     }
 
     /** Reports packed with gzip are read, as by {@code brick report}; what is not read is named. */
-    @Spec("24.3")
     @Test
     void packedReportsAreReadAndOtherFilesAreNamed() throws IOException {
         Path ranks = folder.resolve("runs");
@@ -170,7 +165,6 @@ final class FleetCommandTest {
     }
 
     /** A packed file that is cut off is a damaged file, and its copy without gzip is a copy. */
-    @Spec("24.3")
     @Test
     void packedReportsAreCheckedAsOthersAre() throws IOException {
         Path plain = folder.resolve("runs").resolve("rank-1").resolve("window-7.json");
@@ -190,7 +184,6 @@ final class FleetCommandTest {
         assertThat(cut.err()).contains("brick: damaged: " + copy + ": ");
     }
 
-    @Spec("24.6")
     @Test
     void invalidQueriesAreRefusedInOneLine() {
         Cli.run("fleet", "sql", "--pack", pack, "SELECT 1").assertRefused("is no pack of profiles");
@@ -203,7 +196,6 @@ final class FleetCommandTest {
         assertThat(Cli.run("fleet").exitCode()).isEqualTo(2);
     }
 
-    @Spec("24.18")
     @Test
     void aQuestionReadsThePackOnly() {
         Cli.run("fleet", "pack", folder.resolve("runs/rank-0"), folder.resolve("runs/rank-1"), "-o", pack);
@@ -220,7 +212,6 @@ final class FleetCommandTest {
     }
 
     @Test
-    @Spec("24.13")
     void comparesTheRunsOfTwoPacks() throws IOException {
         Cli.run("fleet", "pack", folder.resolve("runs"), "-o", pack);
 
@@ -236,7 +227,6 @@ final class FleetCommandTest {
 
     /** A pack that is given twice, or the ranks of a run in two packs, are one observation. */
     @Test
-    @Spec("24.13")
     void aRunInTwoPacksOfASideIsRefused() {
         Path other = folder.resolve("other");
         Cli.run("fleet", "pack", folder.resolve("runs"), "-o", pack);

@@ -11,7 +11,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -107,7 +106,6 @@ final class DuckEngineTest {
                 "CREATE TABLE x AS SELECT 1",
                 "DROP VIEW t"
             })
-    @Spec("24.18")
     void confinedItReadsItsTablesAndWritesNothing(String sql) throws IOException {
         Files.writeString(folder.resolve("secret.txt"), "secret");
         Path file = folder.resolve("t.parquet");
@@ -135,7 +133,6 @@ final class DuckEngineTest {
     }
 
     @Test
-    @Spec("24.18")
     void confinedItSaysWhyAnotherStatementIsRefusedAndAnswersQueries() throws IOException {
         try (FleetEngine engine = DuckEngine.open(new FleetEngine.Options(64L << 20, 2, folder, null))) {
             engine.confine();
@@ -174,7 +171,6 @@ final class DuckEngineTest {
                 .withMessageStartingWith("there is no engine oracle here; there is duckdb");
     }
 
-    @Spec("24.2")
     @Test
     void withoutTheDriverOneLineSaysHowToGetIt() throws IOException {
         assertThatIOException()
@@ -186,7 +182,6 @@ final class DuckEngineTest {
                 .withMessageEndingWith("brick fleet plugin --to DIR, then BRICK_DUCKDB=DIR");
     }
 
-    @Spec("24.2")
     @Test
     void theDriverIsFoundBesideTheJarAndWhereASettingSays() throws IOException {
         Path beside = Files.createFile(folder.resolve("duckdb_jdbc-2.0.0.1.jar"));

@@ -17,7 +17,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
-import org.brickprofiler.testing.Spec;
 import org.duckdb.DuckDBDriver;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -70,7 +69,6 @@ final class DuckPluginTest {
         return DuckPlugin.download(repository(path), folder.resolve("plugin"), (bytes, total) -> {});
     }
 
-    @Spec("24.2")
     @Test
     void getsTheDriverOnceAndItIsFoundThere() throws IOException {
         Path got = download("/maven2/");
@@ -82,7 +80,6 @@ final class DuckPluginTest {
         assertThat(asked).containsExactly(PATH);
     }
 
-    @Spec("24.2")
     @Test
     void anotherJarIsRefusedAndWhatWasThereStays() throws IOException {
         Path old = Files.createDirectories(folder.resolve("plugin")).resolve("duckdb_jdbc-2.0.0.1.jar");
@@ -99,7 +96,6 @@ final class DuckPluginTest {
         }
     }
 
-    @Spec("24.2")
     @Test
     void aRepositoryWithoutItIsNamed() {
         assertThatIOException()
@@ -119,7 +115,6 @@ final class DuckPluginTest {
     }
 
     /** A jar of the right name, beside the program or where the setting says, runs only if it is the right one. */
-    @Spec("24.2")
     @Test
     void aJarOfThatNameWithOtherBytesIsNotLoaded() throws IOException {
         Path old = Files.writeString(folder.resolve("duckdb_jdbc-9.9.9.jar"), "another version");

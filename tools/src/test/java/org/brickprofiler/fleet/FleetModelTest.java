@@ -43,7 +43,6 @@ import org.brickprofiler.fleet.PackProblem.Kind;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.stats.LatencyDistribution;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -327,7 +326,6 @@ final class FleetModelTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4, 5, 6})
-    @Spec({"24.3", "24.7", "24.13", "24.22", "24.23"})
     void theReportHasTheFiguresOfItsFiles(int seed) throws Exception {
         random = new Random(seed);
         fleet();

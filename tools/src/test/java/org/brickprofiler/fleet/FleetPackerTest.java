@@ -115,7 +115,6 @@ final class FleetPackerTest {
         return rows;
     }
 
-    @Spec("24.1")
     @Test
     void everyTableHasWhatTheFilesHave() throws IOException {
         Path file = windows.write(
@@ -170,7 +169,6 @@ final class FleetPackerTest {
                 .isEqualTo(norm.latency().orElseThrow());
     }
 
-    @Spec("24.20")
     @Test
     void theRankWhoseRequestsWaitLongestIsFirst() throws IOException {
         List<RequestStats> ofRanks = List.of(RequestSamples.served(20).stats(), RequestSamples.twoOfThemSlow());
@@ -204,7 +202,6 @@ final class FleetPackerTest {
     }
 
     /** Packs of earlier versions have no tables of requests and of bricks by phase. */
-    @Spec({"24.20", "24.22"})
     @ParameterizedTest
     @CsvSource({
         "request_window, 'SELECT rank, finished, delivery_ns FROM request_window'",
@@ -239,7 +236,6 @@ final class FleetPackerTest {
                 window.toBuilder().bricks(bricks).deferred(dropped, pending, 0).build(), file);
     }
 
-    @Spec("24.23")
     @Test
     void measurementsWithoutATimeAreInTheTables() throws IOException {
         rankThatLacksMeasurements(0, 0, 0, 0);
@@ -258,7 +254,6 @@ final class FleetPackerTest {
     }
 
     /** The device gave no time in the whole window: something was recorded all the same. */
-    @Spec("24.23")
     @Test
     void aWindowOfUnresolvedMeasurementsAloneIsNoEmptyOne() throws IOException {
         for (int rank = 0; rank < 2; rank++) {
@@ -281,7 +276,6 @@ final class FleetPackerTest {
     }
 
     /** The tables of a pack of an earlier version lack the columns, and its manifest has no revision. */
-    @Spec("24.23")
     @Test
     void whatAPackOfAnEarlierVersionLacksIsNotKnown() throws IOException {
         rankThatLacksMeasurements(0, 0, 0, 0);
@@ -316,7 +310,6 @@ final class FleetPackerTest {
     }
 
     /** The table of requests of an earlier version does not distinguish own work, and its other columns are whole. */
-    @Spec("24.20")
     @Test
     void theOwnWorkOfRequestsInAPackOfAnEarlierVersionIsNotKnown() throws IOException {
         Path file = windows.write(WindowFiles.of("r1", 0, 1, 0).build(), 100);
@@ -356,7 +349,6 @@ final class FleetPackerTest {
     }
 
     /** The window has a sample of RmsNorm outside of any step, too. */
-    @Spec("24.22")
     @Test
     void bricksByPhaseHaveATableOfTheirOwn() throws IOException {
         Path file = windows.write(WindowFiles.of("r1", 0, 1, 0).build(), 100);
@@ -399,7 +391,6 @@ final class FleetPackerTest {
                         Arrays.asList("decode", null, null, 1L, 2L, 0L));
     }
 
-    @Spec("24.1")
     @Test
     void aProfileThatSaysNothingOfItsRunIsARunOfItsOwn() throws IOException {
         Files.createDirectories(folder.resolve("windows"));
@@ -413,7 +404,6 @@ final class FleetPackerTest {
                 .containsExactly(Arrays.asList(file.toString().replace(".json", ""), 0L, 0L, null));
     }
 
-    @Spec("24.3")
     @Test
     void whatContradictsTheOthersIsNamedAndLeftOut() throws IOException {
         for (int rank = 0; rank < 8; rank++) {
@@ -484,7 +474,6 @@ final class FleetPackerTest {
     /**
      * If only two ranks have a window, and their clocks differ, the other windows tell which of the clocks is apart.
      */
-    @Spec("24.3")
     @ParameterizedTest
     @ValueSource(ints = {0, 24 * 60})
     void aWindowOfTwoRanksSaysNothingAgainstTheOneWithTheClockOfMost(int minutesOfARun) throws IOException {
@@ -506,7 +495,6 @@ final class FleetPackerTest {
     }
 
     /** If the clocks of two ranks contradict each other, neither rank counts, but the other run stays. */
-    @Spec("24.3")
     @Test
     void aRunWithoutAnyWindowLeavesTheOthers() throws IOException {
         twoRanksOfThreeWindows();
@@ -522,7 +510,6 @@ final class FleetPackerTest {
     }
 
     /** One of two ranks was idle for a night: its window begins in the evening, and both end at the same time. */
-    @Spec("24.3")
     @Test
     void aRankThatWasIdleHasNoOtherClock() throws IOException {
         Instant morning = WindowFiles.START;
@@ -536,7 +523,6 @@ final class FleetPackerTest {
     }
 
     /** The numbers of the ranks show a gap, whether or not the files state how many ranks there are. */
-    @Spec("24.3")
     @Test
     void aGapInTheRanksIsNamedWithoutTheirNumber() throws IOException {
         for (int rank : new int[] {1, 2, 5, Integer.MAX_VALUE}) {
@@ -560,7 +546,6 @@ final class FleetPackerTest {
      * The run takes 36 minutes. Its windows are numbered by steps or by the host's own clock, and one rank may begin
      * late.
      */
-    @Spec("24.3")
     @ParameterizedTest
     @CsvSource({
         "false, 7200, '2.0 h ahead of', 0", "false, -7200, '2.0 h behind', 0", "true, 7200, '2.0 h ahead of', 0",
@@ -589,7 +574,6 @@ final class FleetPackerTest {
     /**
      * A copy of a file, which is damaged or of another version, takes no window from the file, whichever is read first.
      */
-    @Spec("24.3")
     @ParameterizedTest
     @CsvSource({
         "cut, a, damaged",
@@ -646,7 +630,6 @@ final class FleetPackerTest {
                 .containsExactly(List.of("d", 2L));
     }
 
-    @Spec("24.19")
     @Test
     void windowsThatTheirRankCouldNotWriteAreNamed() throws IOException {
         twoRanksOfThreeWindows();
@@ -682,7 +665,6 @@ final class FleetPackerTest {
     }
 
     /** The samples of a process that writes its whole profile beside its windows count once. */
-    @Spec("24.3")
     @Test
     void aWholeProfileBesideItsWindowsIsLeftOut() throws IOException {
         for (int window = 4_000; window < 4_003; window++) {
@@ -706,7 +688,6 @@ final class FleetPackerTest {
     }
 
     /** Two exports of one profiler, by steps and by time, hold the same samples under different numbers. */
-    @Spec("24.3")
     @Test
     void windowsOfTheSameStepsAtTheSameTimeAreLeftOut() throws IOException {
         for (int window = 0; window < 4; window++) {
@@ -725,7 +706,6 @@ final class FleetPackerTest {
     }
 
     /** A process that begins anew repeats the numbers of its steps, at a later time. */
-    @Spec("24.3")
     @Test
     void theStepsOfARestartedRankAreNoCopies() throws IOException {
         for (int window = 0; window < 4; window++) {
@@ -745,7 +725,6 @@ final class FleetPackerTest {
     /**
      * A brick whose samples a device did not report has no shortest sample; one that only has a sum has no extremes.
      */
-    @Spec("24.7")
     @ParameterizedTest
     @CsvSource({"false, 1000, 3000", "true, 0, 0"})
     void extremesAreThoseOfTheMergedProfiles(boolean hasSumOnly, long minNs, long maxNs) throws IOException {
@@ -788,7 +767,6 @@ final class FleetPackerTest {
     }
 
     /** An export that deletes the oldest windows of all ranks leaves no gap between the others. */
-    @Spec("24.3")
     @Test
     void windowsThatTheExportDeletedAreNamed() throws IOException {
         long[][] deletedBefore = {{3, 4, 5, 0, 2}, {0, 0, 0, 0, 0}};
@@ -815,7 +793,6 @@ final class FleetPackerTest {
     }
 
     /** Of two files with equal bricks, one must be wrong about its host. */
-    @Spec("24.3")
     @Test
     void equalBricksOfTwoHostsAreNoCopies() throws IOException {
         twoRanksOfThreeWindows();
@@ -829,7 +806,6 @@ final class FleetPackerTest {
                 .containsExactly(Kind.DUPLICATE, Kind.DUPLICATE, Kind.MISSING_WINDOWS);
     }
 
-    @Spec("24.3")
     @Test
     void aWrongDigitIsFoundByTheSum() throws IOException {
         twoRanksOfThreeWindows();
@@ -842,7 +818,6 @@ final class FleetPackerTest {
                 .satisfies(problem -> assertThat(problem.reason()).contains("total_ns"));
     }
 
-    @Spec("24.3")
     @Test
     void moreSamplesInABucketThanCanBeAreRefused() throws IOException {
         twoRanksOfThreeWindows();
@@ -858,7 +833,6 @@ final class FleetPackerTest {
                 .satisfies(problem -> assertThat(problem.reason()).contains("9000000000000000000"));
     }
 
-    @Spec("24.3")
     @ParameterizedTest
     @CsvSource({
         "no exact extremes,     '\"m(in|ax)_ns\": \\d+,',           ''",
@@ -883,7 +857,6 @@ final class FleetPackerTest {
                 .containsExactly(Arrays.asList(snapshot.identity().host().orElse(null), null));
     }
 
-    @Spec("24.3")
     @ParameterizedTest
     @CsvSource({
         "a key twice,        '\"count\": 2,',                    '\"count\": 2, \"count\": 3,',  'count'",
@@ -910,7 +883,6 @@ final class FleetPackerTest {
         assertThat(ask("SELECT rank FROM rank_window")).containsExactly(List.of(0L));
     }
 
-    @Spec("24.3")
     @Test
     void ofTwoModelsWithEquallyManyFilesOneMustBeSelected() throws IOException {
         windows.write(WindowFiles.of("a", 0, 1, 0).model("m1").build(), 100);
@@ -925,7 +897,6 @@ final class FleetPackerTest {
         assertThat(ask("SELECT run_id FROM rank_window")).containsExactly(List.of("b"));
     }
 
-    @Spec("24.4")
     @ParameterizedTest
     @ValueSource(strings = {"flipped", "cut", "empty", "missing"})
     void aDamagedFileOfThePackIsRefusedOrLeftOut(String damage) throws IOException {
@@ -960,7 +931,6 @@ final class FleetPackerTest {
                 .containsExactly(List.of("damaged_pack", path, 6L));
     }
 
-    @Spec("24.4")
     @Test
     void aDamagedManifestIsRefused() throws IOException {
         twoRanksOfThreeWindows();
@@ -981,7 +951,6 @@ final class FleetPackerTest {
     }
 
     /** Each value is one that no packer writes. */
-    @Spec("24.4")
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
             "brick-fleet-pack" | "brick-fleet-pack-of-another" | kind is brick-fleet-pack-of-another instead of
@@ -1013,7 +982,6 @@ final class FleetPackerTest {
     }
 
     /** Otherwise its windows would count twice. */
-    @Spec("24.4")
     @Test
     void aManifestThatListsAFileTwiceIsRefused() throws IOException {
         twoRanksOfThreeWindows();
@@ -1025,7 +993,6 @@ final class FleetPackerTest {
         assertThatIOException().isThrownBy(() -> open(true)).withMessageEndingWith(" is listed twice");
     }
 
-    @Spec("24.5")
     @Test
     void packingAgainReplacesThePackAndNothingElse() throws IOException {
         twoRanksOfThreeWindows();
@@ -1072,7 +1039,6 @@ final class FleetPackerTest {
         }
     }
 
-    @Spec("24.5")
     @Test
     void aKilledPackLeavesTheFormerOneWhole() throws IOException, InterruptedException {
         twoRanksOfThreeWindows();
@@ -1113,7 +1079,6 @@ final class FleetPackerTest {
         }
     }
 
-    @Spec("24.5")
     @Test
     void whereNoWindowIsLeftTheFormerPackStays() throws IOException {
         twoRanksOfThreeWindows();

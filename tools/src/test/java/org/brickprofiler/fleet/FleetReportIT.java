@@ -15,7 +15,6 @@ import org.brickprofiler.fleet.SimulatedFleet.Fault;
 import org.brickprofiler.fleet.SimulatedFleet.Injected;
 import org.brickprofiler.fleet.SimulatedFleet.Shape;
 import org.brickprofiler.testing.PageInBrowser;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,7 +34,6 @@ final class FleetReportIT extends PageInBrowser {
         small = FleetReportTest.simulated(new Shape("one", 64, 20, 11), List.of(SLOW), tables);
     }
 
-    @Spec("24.8")
     @Test
     void showsTheNumbersOfTheReport() throws Exception {
         show(small.toHtml());
@@ -80,7 +78,6 @@ final class FleetReportIT extends PageInBrowser {
     }
 
     /** How many windows are concerned is one column, and their numbers are another one. */
-    @Spec("24.8")
     @Test
     void aCountOfWindowsIsNoNumberOfAWindow() throws Exception {
         List<Injected> faults = List.of(
@@ -121,7 +118,6 @@ final class FleetReportIT extends PageInBrowser {
                 .isGreaterThan(64);
     }
 
-    @Spec("24.8")
     @Test
     void showsHostileNamesAsText() throws Exception {
         FleetReport hostile = FleetReportTest.hostile();

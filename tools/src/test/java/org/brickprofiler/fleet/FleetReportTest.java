@@ -17,7 +17,6 @@ import org.brickprofiler.fleet.SimulatedFleet.Injected;
 import org.brickprofiler.fleet.SimulatedFleet.Shape;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.testing.PageTypes;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -130,7 +129,6 @@ final class FleetReportTest {
     }
 
     /** A bucket has longer samples than the longest that was recorded, and windows may lack their distribution. */
-    @Spec("24.7")
     @Test
     void percentilesLieWithinTheExtremesAndAreThoseOfAllSamples() throws Exception {
         assertThat(LatencyBuckets.valueNs(LatencyBuckets.indexOf(5_960))).isGreaterThan(5_960);
@@ -145,7 +143,6 @@ final class FleetReportTest {
                 .isTrue();
     }
 
-    @Spec("24.22")
     @Test
     void bricksOfAPhaseStandBesideThoseOfAllSamples() throws Exception {
         FleetReport report = twoRanks("b", "NULL");
@@ -164,7 +161,6 @@ final class FleetReportTest {
                         "Bricks, of all ranks", "4.980 us", "Bricks by phase", "decode", "4.050 us", "+2.5");
     }
 
-    @Spec("24.22")
     @Test
     void onePhaseOfAllSamplesIsNamedOnce() throws Exception {
         String text = twoRanks("b", "NULL", "SELECT *, 'mixed' AS phase FROM brick_window")
@@ -182,7 +178,6 @@ final class FleetReportTest {
                 .withUnresolved(Set.of(3), Set.of(BrickId.LM_HEAD), 0.5);
     }
 
-    @Spec("24.23")
     @Test
     void aRankThatLacksMeasurementsIsNamedAndMarkedInEveryForm() throws Exception {
         FleetReport report = simulated(lacking(), folder);
@@ -212,7 +207,6 @@ final class FleetReportTest {
         assertThat(json.at("/remarks/0").asText()).contains("rank 3 lacks");
     }
 
-    @Spec("24.7")
     @Test
     void everyFormNamesProblemsAndStragglers() throws Exception {
         Injected slow = new Injected(Fault.BRICK, 17, BrickId.LM_HEAD, 0.2, 0, 20);
@@ -242,7 +236,6 @@ final class FleetReportTest {
     }
 
     /** A rank with two faults is one straggler with two lines. */
-    @Spec("24.7")
     @Test
     void aRankWithTwoFindingsIsOneStraggler() throws Exception {
         List<Injected> faults = List.of(
@@ -280,7 +273,6 @@ final class FleetReportTest {
     }
 
     /** The idle time of one of two ranks is no part of the time of both. */
-    @Spec("24.7")
     @Test
     void idleTimeOfSomeRanksIsNotThatOfAll() throws Exception {
         FleetReport report = twoRanks(
@@ -299,7 +291,6 @@ final class FleetReportTest {
     }
 
     /** Two steps ran at the same time on two threads, and took 10 us each. */
-    @Spec("24.7")
     @Test
     void theTokensOfARankAreThoseOfAllItsThreads() throws Exception {
         FleetReport report = twoRanks(

@@ -28,7 +28,6 @@ final class FleetRunsTest {
     Path folder;
 
     @Test
-    @Spec("24.13")
     void oneBrickThatIsSlowerOnAllRanksIsFoundAndNothingElse() throws Exception {
         List<Run> before = runs("before", 1, 4, 0);
         List<Run> after = runs("after", 101, 4, 0.1);
@@ -44,7 +43,6 @@ final class FleetRunsTest {
     }
 
     @Test
-    @Spec("24.13")
     void aRunIsOneObservationHoweverManyRanksItHas() throws Exception {
         RunComparison comparison = RunComparison.of(
                 runs("before", 1, 8, 0).subList(0, 1),
@@ -58,7 +56,6 @@ final class FleetRunsTest {
     }
 
     @Test
-    @Spec("24.13")
     void otherNumbersOfRanksAreNotCompared() throws Exception {
         RunComparison comparison =
                 RunComparison.of(runs("before", 1, 4, 0), runs("after", 101, 8, 0), RunComparison.Options.defaults());
@@ -68,7 +65,7 @@ final class FleetRunsTest {
 
     /** A brick that lacks half of its samples lacks half of its time in a step. */
     @Test
-    @Spec({"16.24", "24.13"})
+    @Spec("16.24")
     void whatLacksMeasurementsIsNotCompared() throws Exception {
         RunComparison comparison = RunComparison.of(
                 runs("before", 1, 4, 0), runs("after", 101, 4, 0, 0.5), RunComparison.Options.defaults());

@@ -40,7 +40,6 @@ final class ProfileWindowTest {
         return JsonReport.fromJson(json).bricks().get(0);
     }
 
-    @Spec("24.3")
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -68,7 +67,6 @@ final class ProfileWindowTest {
         assertThat(window.bricks.dist[0]).isNull();
     }
 
-    @Spec("24.3")
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -98,7 +96,6 @@ final class ProfileWindowTest {
         assertThatExceptionOfType(Unreadable.class).isThrownBy(() -> window.read(json.getBytes(UTF_8)));
     }
 
-    @Spec("24.3")
     @Test
     void sumsStayAtTheirLimit() throws IOException, Unreadable {
         String large = "9223372036854775807";
@@ -115,7 +112,6 @@ final class ProfileWindowTest {
         assertThat(JsonReport.fromJson(json).totalNs()).isEqualTo(Long.MAX_VALUE);
     }
 
-    @Spec("24.3")
     @Test
     void aValueThatIsNullIsMissing() throws IOException, Unreadable {
         Head head = head("{\"schema_version\": \"1.1\", \"identity\": {\"run_id\": null, \"host\": null, \"rank\": 3,"
@@ -135,7 +131,6 @@ final class ProfileWindowTest {
         assertThat(window.pci[0]).isNull();
     }
 
-    @Spec("24.3")
     @ParameterizedTest
     @ValueSource(strings = {"1", "1.0", "\"1\"", "\"1.7.3\"", "\"0.9\""})
     void theVersionsThatAReportReadsAreRead(String version) throws IOException, Unreadable {
@@ -144,7 +139,6 @@ final class ProfileWindowTest {
                 .isEqualTo(7);
     }
 
-    @Spec("24.3")
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -166,7 +160,6 @@ final class ProfileWindowTest {
     }
 
     /** The head is read up to the bricks, so that an identity behind them would be lost. */
-    @Spec("24.3")
     @Test
     void anIdentityBehindTheBricksIsRefused() {
         String json = "{\"schema_version\": \"1.1\", \"bricks\": [{\"name\": \"a\", \"count\": 1}],"

@@ -18,7 +18,6 @@ import org.brickprofiler.fleet.Stragglers.Finding;
 import org.brickprofiler.fleet.Stragglers.Kind;
 import org.brickprofiler.fleet.Stragglers.Stretch;
 import org.brickprofiler.testing.OtherProgram;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -38,7 +37,6 @@ final class StragglersTest {
     private static final FleetEngine.Options ONE_THREAD = new FleetEngine.Options(640L << 20, 1, null, null);
 
     @Test
-    @Spec("24.10")
     void findsAndNamesWhatIsWrong() throws Exception {
         List<Injected> faults = new ArrayList<>(SimulatedFleet.studyFaults(SMALL));
         int free = IntStream.range(0, SMALL.ranks() / SimulatedFleet.RANKS_A_HOST)
@@ -53,7 +51,6 @@ final class StragglersTest {
     }
 
     @Test
-    @Spec("24.10")
     void reportsNothingWhereNothingIsWrong() throws Exception {
         Stragglers stragglers = find(new SimulatedFleet(SMALL, List.of()));
 
@@ -66,7 +63,6 @@ final class StragglersTest {
      * them, is not a second one.
      */
     @Test
-    @Spec("24.10")
     void bricksThatAreSlowInSomeWindowsAreNamedWithThese() throws Exception {
         List<Injected> faults = List.of(
                 new Injected(Fault.BRICK_IN_WINDOWS, 5, BrickId.LM_HEAD, 0.5, 31, 49),
@@ -88,7 +84,6 @@ final class StragglersTest {
 
     @ParameterizedTest
     @ValueSource(ints = {30, 50, 65})
-    @Spec("24.10")
     void aBrickThatIsSlowInManyWindowsIsNotCalledSlowInAll(int windows) throws Exception {
         Injected fault = new Injected(Fault.BRICK_IN_WINDOWS, 5, BrickId.LM_HEAD, 0.2, 20, 20 + windows);
 
@@ -106,7 +101,6 @@ final class StragglersTest {
      * The fleet without the fault draws the same random numbers, so the difference of the step times is the true cost.
      */
     @Test
-    @Spec("24.11")
     void theCostIsAtLeastTheDifferenceToTheFleetWithoutTheStraggler() throws Exception {
         double trueNs = stepNs(List.of(THROTTLED)) - stepNs(List.of());
 
@@ -130,7 +124,6 @@ final class StragglersTest {
 
     /** Rank 9 takes longer in one brick, but enters collectives no later than some rank that is not reported. */
     @Test
-    @Spec("24.11")
     void theCostCountsFromTheLatestRankThatIsNotReported() throws Exception {
         Injected little = new Injected(Fault.BRICK, 9, BrickId.LAYER_NORM, 0.2, 0, 100);
 
@@ -143,7 +136,6 @@ final class StragglersTest {
     }
 
     @Test
-    @Spec("24.12")
     void fewRanksOrWindowsAreNamedAndNotTested() throws Exception {
         assertThat(find(new SimulatedFleet(new Shape("r1", 1, 30, 1), List.of())))
                 .isEqualTo(new Stragglers(
@@ -162,7 +154,6 @@ final class StragglersTest {
     }
 
     @Test
-    @Spec("24.12")
     void oneHostOfEightRanksIsEnough() throws Exception {
         Shape host = new Shape("r1", 8, 60, 3);
 
@@ -173,7 +164,6 @@ final class StragglersTest {
     }
 
     @Test
-    @Spec("24.12")
     void anotherKindOfDeviceIsNamedAndNoStraggler() throws Exception {
         Stragglers stragglers = find(new SimulatedFleet(SMALL, List.of(THROTTLED)).withOtherDevices(40, 1.6));
 
@@ -188,7 +178,6 @@ final class StragglersTest {
     }
 
     @Test
-    @Spec("24.12")
     void lackingWindowsAreNamed() throws Exception {
         Stragglers stragglers = search(List.of(THROTTLED), "SELECT * FROM stored WHERE rank <> 7 OR win % 4 = 1");
 
@@ -203,7 +192,6 @@ final class StragglersTest {
      * however many windows the others have.
      */
     @Test
-    @Spec("24.12")
     void ranksThatWereKilledAfterAFewWindowsAreNamedAndNotTested() throws Exception {
         Stragglers stragglers = search(
                 new SimulatedFleet(new Shape("r1", 8, 100, 3), List.of()),
@@ -222,7 +210,6 @@ final class StragglersTest {
     /** Without steps, the time of a whole window of some ranks would be compared with the time of a step of others. */
     @ParameterizedTest
     @CsvSource({"rank = 3, 7", "rank <> 3, 1"})
-    @Spec("24.12")
     void ranksWithoutStepsAreNotTestedBesideRanksWithSteps(String withSteps, int without) throws Exception {
         Stragglers stragglers;
         try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, ONE_THREAD)) {
@@ -242,7 +229,6 @@ final class StragglersTest {
 
     /** Of eight ranks three are left: they cannot show an outlier, however slow one of them is. */
     @Test
-    @Spec("24.12")
     void ranksWithFewWindowsAreNoPeers() throws Exception {
         Stragglers stragglers = search(
                 new SimulatedFleet(new Shape("r1", 8, 40, 3), List.of(THROTTLED)),
@@ -258,7 +244,6 @@ final class StragglersTest {
      * bricks.
      */
     @Test
-    @Spec("24.12")
     void aBrickThatRanInAFewWindowsIsNotTestedThere() throws Exception {
         Stragglers stragglers = search(
                 List.of(),
@@ -271,7 +256,6 @@ final class StragglersTest {
     /** The rank is reported neither as slow throughout nor as slow in some windows. */
     @ParameterizedTest
     @ValueSource(ints = {8, 24})
-    @Spec("24.15")
     void aRankThatDriftsIsOneFindingOfItsOwn(int ranks) throws Exception {
         Injected drift = new Injected(Fault.DRIFT, 5, BrickId.RMS_NORM, 0.15, 0, 100);
 
@@ -297,7 +281,6 @@ final class StragglersTest {
         "THROTTLED, 30, 3, 5, THROUGHOUT",
         "BRICK, 30, 3, 5, BRICKS"
     })
-    @Spec("24.15")
     void aRankThatTakesSeveralTimesAsLongIsOneFinding(Fault fault, int windows, long seed, double by, Kind kind)
             throws Exception {
         Injected slow = new Injected(fault, 5, BrickId.RMS_NORM, by, 0, windows);
@@ -309,7 +292,6 @@ final class StragglersTest {
     }
 
     @Test
-    @Spec("24.15")
     void aBrickThatDriftsIsOneFindingOfItsOwn() throws Exception {
         Injected drift = new Injected(Fault.BRICK_DRIFT, 5, BrickId.LM_HEAD, 0.3, 0, 100);
 
@@ -323,7 +305,6 @@ final class StragglersTest {
     }
 
     @Test
-    @Spec("24.15")
     void aRankThatIsSlowAtFirstAndRecoversDrifts() throws Exception {
         Stragglers stragglers = search(
                 List.of(),
@@ -338,7 +319,6 @@ final class StragglersTest {
 
     /** A rank that becomes slower because its work grows does not drift. */
     @Test
-    @Spec("24.15")
     void aRankThatHasMoreAndMoreToDoDoesNotDrift() throws Exception {
         String more =
                 "CASE WHEN rank = 7 AND category <> 'Communication' THEN CAST(%1$s * (1 + 0.3 * win / 99) AS BIGINT)"
@@ -355,7 +335,6 @@ final class StragglersTest {
     }
 
     @Test
-    @Spec("24.15")
     void aRankThatIsSlowFromAWindowOnDoesNotDrift() throws Exception {
         Injected slow = new Injected(Fault.SOME_WINDOWS, 5, BrickId.RMS_NORM, 0.15, 70, 100);
 
@@ -368,7 +347,6 @@ final class StragglersTest {
     }
 
     @Test
-    @Spec("24.15")
     void aRankThatIsSlowThroughoutAndMoreSoInSomeWindowsIsOneFinding() throws Exception {
         List<Injected> faults = List.of(THROTTLED, new Injected(Fault.SOME_WINDOWS, 5, BrickId.RMS_NORM, 0.15, 40, 60));
 
@@ -385,7 +363,6 @@ final class StragglersTest {
     /** In a fifth of the windows of each rank, or of each of its bricks, something takes up to half as long again. */
     @ParameterizedTest
     @CsvSource({"8, 40, false", "8, 40, true", "64, 60, false", "64, 60, true", "32, 110, false", "16, 90, true"})
-    @Spec("24.16")
     void heavyStallsOfAllRanksRaiseNoAlarm(int ranks, int windows, boolean eachBrick) throws Exception {
         for (long seed = 31; seed <= 62; seed += 31) {
             SimulatedFleet fleet = new SimulatedFleet(new Shape("r1", ranks, windows, seed), List.of());
@@ -407,7 +384,6 @@ final class StragglersTest {
         "8, 6, false, 3",
         "4, 20, false, 2"
     })
-    @Spec("24.16")
     void heavyStallsRaiseNoAlarmInFewWindows(int ranks, int windows, boolean eachBrick, long seed) throws Exception {
         SimulatedFleet fleet = FleetStudy.stalled(new Shape("r1", ranks, windows, seed), List.of(), eachBrick, 20);
 
@@ -417,7 +393,6 @@ final class StragglersTest {
     /** Six windows, the fewest that are tested, show a slow rank among stalls, and a slow brick without stalls. */
     @ParameterizedTest
     @ValueSource(ints = {8, 16})
-    @Spec({"24.12", "24.15", "24.16"})
     void sixWindowsShowWhatIsSlowInEachOfThem(int ranks) throws Exception {
         Shape shape = new Shape("r1", ranks, 6, 1);
         Injected slowRank = new Injected(Fault.THROTTLED, 2, BrickId.RMS_NORM, 0.2, 0, 6);
@@ -435,7 +410,6 @@ final class StragglersTest {
     /** If more than a third of all windows stall, the median window does not show how fast a rank usually is. */
     @ParameterizedTest
     @CsvSource({"8, 40, true, 62", "64, 60, false, 124", "8, 40, true, 124"})
-    @Spec("24.16")
     void whereStallsAreTooManyTheTestDoesNotApply(int ranks, int windows, boolean eachBrick, long seed)
             throws Exception {
         SimulatedFleet fleet = new SimulatedFleet(new Shape("r1", ranks, windows, seed), List.of());
@@ -451,7 +425,6 @@ final class StragglersTest {
     }
 
     @Test
-    @Spec("24.16")
     void aSlowRankIsFoundAmongHeavyStalls() throws Exception {
         Injected slow = new Injected(Fault.THROTTLED, 5, BrickId.RMS_NORM, 0.1, 0, 60);
         SimulatedFleet fleet = new SimulatedFleet(new Shape("r1", 64, 60, 7), List.of(slow)).withStalls(0.2, 0.5);
@@ -464,7 +437,6 @@ final class StragglersTest {
     /** The test still applies here: it has no finding without a straggler, and finds the straggler. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    @Spec("24.16")
     void aSlowRankIsFoundAmongStallsInAQuarterOfTheWindows(boolean eachBrick) throws Exception {
         Shape shape = new Shape("r1", 8, 60, 9_005);
         Injected slow = new Injected(Fault.THROTTLED, 5, BrickId.RMS_NORM, 0.2, 0, 60);
@@ -484,7 +456,6 @@ final class StragglersTest {
      * of five fleets, and a rank that is slow by a third of it in hardly any.
      */
     @Test
-    @Spec("24.17")
     void theReportSaysWhichSlownessItWouldHaveFound() throws Exception {
         int found = 0;
         int foundLess = 0;
@@ -509,7 +480,6 @@ final class StragglersTest {
     }
 
     @Test
-    @Spec("24.11")
     void withoutCollectivesTheCostIsNotKnown() throws Exception {
         Stragglers stragglers = search(List.of(THROTTLED), "SELECT * FROM stored WHERE category <> 'Communication'");
 
@@ -519,7 +489,6 @@ final class StragglersTest {
     }
 
     @Test
-    @Spec("24.10")
     void whoHasMoreToDoIsNotCalledSlow() throws Exception {
         Stragglers stragglers = search(
                 List.of(),
@@ -532,7 +501,6 @@ final class StragglersTest {
     }
 
     @Test
-    @Spec("24.10")
     void whoHasMoreToDoInSomeWindowsIsNotCalledSlowInThem() throws Exception {
         String more =
                 "CASE WHEN rank = 7 AND brick = 'LmHead' AND win BETWEEN 40 AND 59 THEN %1$s * 12 // 10 ELSE %1$s END AS %1$s";
@@ -573,7 +541,6 @@ final class StragglersTest {
      */
     @ParameterizedTest
     @CsvSource({"false, 0.5", "false, 1", "true, 0.5", "true, 1"})
-    @Spec("24.23")
     void aRankThatLacksMeasurementsIsNoStragglerAndHidesNone(boolean isCollective, double share) throws Exception {
         BrickId brick = isCollective ? BrickId.ALL_REDUCE : BrickId.LM_HEAD;
         Set<Integer> most = IntStream.range(6, 16).boxed().collect(Collectors.toSet());
@@ -590,7 +557,6 @@ final class StragglersTest {
 
     /** A loss that is too small to change a verdict withholds none. */
     @Test
-    @Spec("24.23")
     void aRankThatLacksFewMeasurementsIsTested() throws Exception {
         Stragglers found = find(new SimulatedFleet(TWO_HOSTS, List.of(THROTTLED))
                 .withUnresolved(Set.of(5), Set.of(BrickId.RMS_NORM), 0.005));
