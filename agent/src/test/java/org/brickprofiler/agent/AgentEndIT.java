@@ -18,7 +18,6 @@ import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.RunningProcess;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -280,7 +279,6 @@ final class AgentEndIT {
     }
 
     @Test
-    @Spec("16.15")
     void theFileOfBrickRunIsWrittenOnceBesideThatOfTheOption() throws Exception {
         for (String option : List.of("", ",out=other.json")) {
             ProcessResult result = java(option, List.of(), List.of("-cp", "engine", "app.Engine"))

@@ -28,7 +28,6 @@ import org.brickprofiler.compare.RunComparison.Options;
 import org.brickprofiler.compare.RunComparison.Verdict;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.stats.LatencyDistribution;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -212,7 +211,6 @@ class ComparisonByPhaseTest {
                 .map(Line::name);
     }
 
-    @Spec("16.23")
     @ParameterizedTest
     @ValueSource(strings = {"brick 3, decode", "FusedAttention, prefill", "brick 0, no phase"})
     void findsTheChangeInItsPhaseAndInNoOther(String name) {
@@ -224,7 +222,6 @@ class ComparisonByPhaseTest {
         assertThat(bricks(comparison)).hasSize(15).doesNotHaveDuplicates();
     }
 
-    @Spec("16.23")
     @Test
     void reportsThePhaseOfEachBrick() {
         RunComparison comparison = compare(Work.USUAL, Work.USUAL.slower(Map.of("brick 3, decode", 1.2)));
@@ -245,7 +242,6 @@ class ComparisonByPhaseTest {
     }
 
     /** Another mix changes the time of a step, but no sample in a phase. */
-    @Spec("16.23")
     @Test
     void comparesWithinAPhaseAlthoughTheMixDiffers() {
         Work more = new Work(7, 20, 128, 500, 0, Map.of("brick 3, decode", 1.2), true);
@@ -260,7 +256,6 @@ class ComparisonByPhaseTest {
                 .contains("bricks only within the phases that had the same work");
     }
 
-    @Spec("16.23")
     @Test
     void doesNotCompareAPhaseWithOtherWork() {
         RunComparison prompts = compare(Work.USUAL, new Work(7, 10, 256, 500, 0, Map.of(), true));
@@ -276,7 +271,6 @@ class ComparisonByPhaseTest {
         assertThat(line(texts, "brick 3, decode").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
     }
 
-    @Spec("16.23")
     @Test
     void namesAPhaseOfOneSideAndAPhaseThatTakesLittle() {
         RunComparison one = compare(Work.USUAL.mixed(20), Work.USUAL);
@@ -295,7 +289,6 @@ class ComparisonByPhaseTest {
         assertThat(compare(Work.USUAL, Work.USUAL).remarks()).isEmpty();
     }
 
-    @Spec("16.23")
     @Test
     void comparesOverAllPhasesIfSomeRunsHaveNone() {
         RunComparison oneSide = compare(Work.USUAL, Work.USUAL.withoutPhases());
@@ -319,7 +312,6 @@ class ComparisonByPhaseTest {
     /**
      * The phases of a brick are no further evidence of a common part, and a brick of the baseline counts in all phases.
      */
-    @Spec({"16.4", "16.19", "16.23"})
     @Test
     void theCommonPartIsOfBricksAndNotOfTheirPhases() {
         RunComparison few = compare(Work.USUAL.bricks(4), Work.USUAL.bricks(4));
@@ -335,7 +327,6 @@ class ComparisonByPhaseTest {
     }
 
     /** There are twice as many lines of bricks as without phases, and each phase has its own spread. */
-    @Spec({"16.2", "16.23"})
     @Test
     void phasesRaiseNoMoreAlarms() {
         long alarms = LongStream.rangeClosed(1, 12)

@@ -8,7 +8,6 @@ import org.brickprofiler.compare.ComparisonStudy.Cell;
 import org.brickprofiler.compare.RunComparison.Options;
 import org.brickprofiler.compare.SimulatedRuns.Behaviour;
 import org.brickprofiler.compare.SimulatedRuns.Change;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -28,7 +27,6 @@ class ComparisonNoiseTest {
         return Stream.of(Behaviour.EACH, Behaviour.EACH_SAMPLED).flatMap(List::stream);
     }
 
-    @Spec("16.2")
     @ParameterizedTest
     @MethodSource("eachNoise")
     void raisesFewAlarms(Behaviour behaviour) {
@@ -36,7 +34,6 @@ class ComparisonNoiseTest {
                 .isLessThanOrEqualTo(MOST_ALARMS);
     }
 
-    @Spec("16.2")
     @Test
     void raisesFewAlarmsWithFewRuns() {
         assertThat(ComparisonStudy.cell(Behaviour.WIDE, COMPARISONS, 24, 5, 0, 0)
@@ -45,7 +42,6 @@ class ComparisonNoiseTest {
     }
 
     /** For each kind of noise, the least share of changes that is found, %. */
-    @Spec({"16.2", "16.18"})
     @ParameterizedTest
     @CsvSource({
         "spread 1 %, 5, 100", "1 %; bimodal, 5, 100", "1 %; slow processes, 5, 100", "1 %; disturbed runs, 5, 100",
@@ -66,7 +62,6 @@ class ComparisonNoiseTest {
                 .orElseThrow();
     }
 
-    @Spec("16.16")
     @ParameterizedTest
     @CsvSource({
         "samples; quiet, 100, 100",
@@ -87,7 +82,6 @@ class ComparisonNoiseTest {
                 .isGreaterThanOrEqualTo(leastFar);
     }
 
-    @Spec("16.19")
     @Test
     void aBaselineClearsBricksThatDidNotChange() {
         Change many = new Change(10, ComparisonStudy.MANY, 0, 1);
@@ -98,7 +92,6 @@ class ComparisonNoiseTest {
     }
 
     /** Here the floor decides whether a change counts. */
-    @Spec("16.3")
     @Test
     void aChangeOfTheSizeThatALineIsShownFromIsFoundInFourOfFive() {
         double smallest = ComparisonStudy.smallest(Behaviour.QUIET, COMPARISONS, 0, 20, 2);

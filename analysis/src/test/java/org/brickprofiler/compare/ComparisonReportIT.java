@@ -78,7 +78,6 @@ public class ComparisonReportIT extends PageInBrowser {
     }
 
     /** The change is seen without scrolling on a telephone. */
-    @Spec("16.11")
     @Test
     void showsTheChangeOnANarrowScreen() throws Exception {
         try {
@@ -95,7 +94,6 @@ public class ComparisonReportIT extends PageInBrowser {
         }
     }
 
-    @Spec({"16.6", "16.11"})
     @Test
     void showsTheNumbersOfTheComparison() throws Exception {
         RunComparison comparison = ComparisonReportTest.full();

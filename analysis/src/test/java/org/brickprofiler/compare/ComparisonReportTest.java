@@ -166,13 +166,11 @@ public class ComparisonReportTest {
                 List.of(run), List.of(run), Options.defaults(), Optional.empty(), List.of(), List.of());
     }
 
-    @Spec("16.6")
     @Test
     void showsEverythingAsText() throws IOException {
         Golden.assertSame(ComparisonReport.toText(full()), getClass(), "comparison.txt");
     }
 
-    @Spec("16.6")
     @Test
     void showsChangesInMarkdownAndFoldsTheRest() throws IOException {
         String markdown = ComparisonReport.toMarkdown(full());
@@ -224,7 +222,6 @@ public class ComparisonReportTest {
         assertThat(ComparisonReport.toMarkdown(empty())).contains("no brick was recorded");
     }
 
-    @Spec({"16.9", "16.15"})
     @Test
     void listsRegressions() {
         RunComparison comparison = full();

@@ -264,7 +264,6 @@ class ComparisonTest {
         return line(comparison, Kind.BRICK, brick).verdict();
     }
 
-    @Spec("16.7")
     @Test
     void announcedStepsAreComparedByPhase() {
         RunComparison comparison = RunComparison.of(
@@ -288,7 +287,6 @@ class ComparisonTest {
                 .isPresent();
     }
 
-    @Spec("16.22")
     @Test
     void comparesTheLatenciesOfRequests() {
         RunComparison comparison = RunComparison.of(
@@ -310,7 +308,6 @@ class ComparisonTest {
         assertThat(comparison.lines().stream().map(Line::name)).noneMatch(name -> name.endsWith("request, p99"));
     }
 
-    @Spec("16.22")
     @Test
     void givesNoVerdictOnRequestsOfOtherWorkOrOfFewRuns() {
         RunComparison other = RunComparison.of(
@@ -330,7 +327,7 @@ class ComparisonTest {
                 .isEqualTo(Verdict.TOO_FEW_RUNS);
     }
 
-    @Spec({"16.22", "25.19"})
+    @Spec("25.19")
     @Test
     void givesNoVerdictOnFirstTokensThatCountFromOtherMoments() {
         RunComparison other = RunComparison.of(
@@ -358,7 +355,6 @@ class ComparisonTest {
     }
 
     /** The elements of its bricks need not show that a step had other work. */
-    @Spec({"16.5", "16.7"})
     @ParameterizedTest
     @MethodSource("otherWork")
     void bricksOfStepsWithOtherWorkAreNotComparable(long prompts, long sequences, long prompt, String reason) {
@@ -385,7 +381,6 @@ class ComparisonTest {
         assertThat(ComparisonReport.toText(comparison)).containsOnlyOnce("RmsNorm, Sampling: " + reason);
     }
 
-    @Spec({"16.5", "16.7"})
     @Test
     void announcedStepsOfOtherKvLengthAreNotComparable() {
         RunComparison comparison = RunComparison.of(
@@ -403,7 +398,6 @@ class ComparisonTest {
         assertThat(comparison.remarks()).anyMatch(remark -> remark.contains("different KV length of a decode step"));
     }
 
-    @Spec({"16.5", "16.7"})
     @Test
     void mixedStepsOfOtherKvLengthAreNotComparable() {
         RunComparison comparison = RunComparison.of(
@@ -419,7 +413,6 @@ class ComparisonTest {
         assertThat(comparison.remarks()).anyMatch(remark -> remark.contains("different KV length of a mixed step"));
     }
 
-    @Spec({"16.5", "16.7"})
     @Test
     void partsOfPromptsInMixedStepsCountBeforeAFirstToken() {
         RunComparison comparison = RunComparison.of(
@@ -433,7 +426,6 @@ class ComparisonTest {
         assertThat(first.verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
     }
 
-    @Spec("16.7")
     @Test
     void aNamedBrickIsTheStepEvenIfStepsWereAnnounced() {
         RunComparison comparison = RunComparison.of(
@@ -445,7 +437,6 @@ class ComparisonTest {
         assertThat(line(comparison, Kind.STEP, "wall time of a step").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
     }
 
-    @Spec("16.1")
     @Test
     void comparesNothingWithoutRuns() {
         List<Run> some = side("before", 2, UnaryOperator.identity());
@@ -454,7 +445,6 @@ class ComparisonTest {
                 .hasMessage("nothing to compare: 0 runs before, 2 after");
     }
 
-    @Spec({"16.1", "16.3", "16.15"})
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3})
     void givesNumbersAndNoVerdictForFewRuns(int runs) {
@@ -469,7 +459,6 @@ class ComparisonTest {
         assertThat(comparison.lines()).extracting(Line::verdict).containsOnly(Verdict.TOO_FEW_RUNS);
     }
 
-    @Spec("16.1")
     @Test
     void oneRunNeverMakesAVerdictHoweverManyTheOtherSideHas() {
         RunComparison comparison = RunComparison.of(
@@ -480,7 +469,6 @@ class ComparisonTest {
         assertThat(verdict(comparison, "GateProjection")).isEqualTo(Verdict.TOO_FEW_RUNS);
     }
 
-    @Spec("16.2")
     @Test
     void findsTheBrickThatChangedAndNoOther() {
         RunComparison slower = compare(8, work -> work.times("GateProjection", 1.05));
@@ -503,7 +491,6 @@ class ComparisonTest {
         assertThat(gate.probability().orElseThrow()).isLessThan(0.01);
     }
 
-    @Spec("16.2")
     @Test
     void leavesChangesBelowTheFloorAlone() {
         UnaryOperator<Work> change = work -> work.times("GateProjection", 1.03);
@@ -519,7 +506,6 @@ class ComparisonTest {
                         line -> assertThat(line.smallestPercent().orElseThrow()).isGreaterThanOrEqualTo(4));
     }
 
-    @Spec("16.4")
     @Test
     void aChangeOfEverythingIsOneFindingOfTheWhole() {
         RunComparison comparison = compare(10, work -> work.all(0.9));
@@ -538,7 +524,6 @@ class ComparisonTest {
         assertThat(gate.beside().orElseThrow().percent()).isCloseTo(0, within(1.0));
     }
 
-    @Spec("16.4")
     @Test
     void doesNotBlameABrickThatStayedWhileMostChanged() {
         RunComparison comparison =
@@ -551,7 +536,6 @@ class ComparisonTest {
         assertThat(norm.note()).isEqualTo("did not change with the others");
     }
 
-    @Spec("16.4")
     @Test
     void comparesFewBricksAsTheyAre() {
         UnaryOperator<Work> few = work -> {
@@ -569,7 +553,6 @@ class ComparisonTest {
         assertThat(verdict(comparison, "RmsNorm")).isEqualTo(Verdict.SLOWER);
     }
 
-    @Spec("16.5")
     @Test
     void namesBricksOfOneSideOnly() {
         RunComparison comparison = compare(8, work -> {
@@ -591,7 +574,6 @@ class ComparisonTest {
         assertThat(verdict(comparison, "DownProjection")).isEqualTo(Verdict.NO_DIFFERENCE);
     }
 
-    @Spec("16.5")
     @Test
     void doesNotCallABrickWithoutTimeMissing() {
         List<Run> before = side("before", 8, work -> work.times("Sampling", 0));
@@ -606,7 +588,6 @@ class ComparisonTest {
                 .isEqualTo("took no time in some runs");
     }
 
-    @Spec("16.14")
     @Test
     void aFewInterruptedSamplesMakeNoDifference() {
         // In each run another number of its 400 samples is twenty times as long: 0 to 9 % of the mean.
@@ -628,7 +609,6 @@ class ComparisonTest {
                 .isGreaterThan(changed.before().orElseThrow().spreadPercent());
     }
 
-    @Spec("16.14")
     @Test
     void theTimeOfABrickKeepsItsMeaningWhereAFewSamplesHoldMostOfIt() {
         // 41 of 400 samples hold two thirds of the time, and become longer.
@@ -646,7 +626,6 @@ class ComparisonTest {
         assertThat(line(comparison, Kind.TOTAL, "").verdict()).isEqualTo(Verdict.SLOWER);
     }
 
-    @Spec("16.14")
     @Test
     void theMedianIsShownBesideThePercentilesAndNotTested() {
         RunComparison comparison = RunComparison.of(
@@ -673,7 +652,6 @@ class ComparisonTest {
                 Options.defaults());
     }
 
-    @Spec("16.16")
     @Test
     void findsALongerTailThatTheMiddleHalfDoesNotSee() {
         RunComparison comparison = longerTail();
@@ -690,7 +668,6 @@ class ComparisonTest {
         assertThat(comparison.remarks()).as("the tail explains the whole").isEmpty();
     }
 
-    @Spec("16.16")
     @Test
     void comparesPercentilesOnlyOfEnoughSamples() {
         UnaryOperator<Work> known = work -> {
@@ -720,7 +697,6 @@ class ComparisonTest {
         assertThat(oneSide.lines()).noneMatch(line -> line.kind().isTail());
     }
 
-    @Spec("16.17")
     @Test
     void namesTheBricksOfAChangeThatNoLineExplains() {
         RunComparison rare = RunComparison.of(
@@ -741,7 +717,6 @@ class ComparisonTest {
                                 + "moved, with their share of the difference: DownProjection \\(\\d+ %\\)\\.");
     }
 
-    @Spec("16.17")
     @Test
     void saysThatTheTimeLiesOutsideBricks() {
         RunComparison comparison = compare(10, work -> {
@@ -755,7 +730,6 @@ class ComparisonTest {
                 .contains("the time lies outside bricks");
     }
 
-    @Spec("16.18")
     @Test
     void oneRunThatIsApartHidesNothingAndIsNamed() {
         UnaryOperator<Work> apart = work -> work.run == 4
@@ -788,7 +762,6 @@ class ComparisonTest {
                                 "With fewer than ten runs a side it counts in full: find the cause, and run again."));
     }
 
-    @Spec("16.19")
     @Test
     void comparesBesideABaseline() {
         UnaryOperator<Work> most =
@@ -820,7 +793,6 @@ class ComparisonTest {
         assertThat(line(onSlower, Kind.COMMON, "").verdict()).isEqualTo(Verdict.SLOWER);
     }
 
-    @Spec("16.19")
     @Test
     void refusesABaselineThatCannotBeOne() {
         List<Run> before = side("before", 10, UnaryOperator.identity());
@@ -846,7 +818,6 @@ class ComparisonTest {
                 .contains("The baseline is not constant: beside its other bricks, LmHead changed.");
     }
 
-    @Spec("16.19")
     @Test
     void proposesABaselineIfManyBricksChanged() {
         assertThat(compare(10, work -> work.times("RmsNorm", 1.1).times("Sampling", 1.1))
@@ -858,7 +829,6 @@ class ComparisonTest {
         assertThat(compare(10, work -> work.times("RmsNorm", 1.1)).remarks()).isEmpty();
     }
 
-    @Spec("16.5")
     @Test
     void namesOtherWork() {
         RunComparison comparison = compare(8, work -> work.change(
@@ -872,7 +842,6 @@ class ComparisonTest {
         assertThat(line(comparison, Kind.TOTAL, "").verdict()).isEqualTo(Verdict.SLOWER);
     }
 
-    @Spec("16.5")
     @Test
     void namesAnotherBatch() {
         RunComparison comparison = compare(
@@ -884,7 +853,6 @@ class ComparisonTest {
         assertThat(line(comparison, Kind.TOTAL, "").verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
     }
 
-    @Spec("16.5")
     @Test
     void namesAnotherLength() {
         RunComparison comparison = compare(8, work -> {
@@ -901,7 +869,6 @@ class ComparisonTest {
         assertThat(verdict(comparison, "GateProjection")).isEqualTo(Verdict.NO_DIFFERENCE);
     }
 
-    @Spec("16.5")
     @Test
     void namesAnotherEnvironment() {
         Environment jdk25 = new Environment("25", "VM 25", "Linux 6", "amd64", "CPU", 8, 20);
@@ -968,7 +935,6 @@ class ComparisonTest {
                 .toList();
     }
 
-    @Spec("16.6")
     @Test
     void saysFirstThatTokensPerSecondDisagree() {
         RunComparison comparison = compare(10, work -> {
@@ -984,7 +950,6 @@ class ComparisonTest {
                 .startsWith("Brick times and tokens per second disagree: the brick time of a step is faster (-20");
     }
 
-    @Spec("16.6")
     @Test
     void believesTheApplicationsOwnRate() {
         List<Run> before = measured(side("before", 8, UnaryOperator.identity()), 100);
@@ -1019,7 +984,6 @@ class ComparisonTest {
                 Map.of());
     }
 
-    @Spec("16.12")
     @Test
     void takesTheRateThatAllRunsHave() {
         List<Run> before = side("before", 6, UnaryOperator.identity());
@@ -1048,7 +1012,6 @@ class ComparisonTest {
                 line.after().orElseThrow().value());
     }
 
-    @Spec("16.6")
     @Test
     void remarksOnSidesOfWhichOneCollectsMoreGarbage() {
         List<Run> before = side("before", 6, UnaryOperator.identity()).stream()
@@ -1115,7 +1078,6 @@ class ComparisonTest {
         assertThat(disturbed.remarks()).containsExactly("1 of 10 runs were disturbed: before/4 (steal 7 %).");
     }
 
-    @Spec("16.7")
     @Test
     void findsTheBrickThatMarksSteps() {
         UnaryOperator<Work> prefill = work -> {
@@ -1137,7 +1099,6 @@ class ComparisonTest {
                 .hasMessage("not every run has a brick 'Nothing'");
     }
 
-    @Spec("16.7")
     @Test
     void comparesNoWholeWithoutASharedBrick() {
         RunComparison comparison = compare(6, work -> {
@@ -1151,7 +1112,6 @@ class ComparisonTest {
         assertThat(comparison.lines()).hasSize(15).noneMatch(line -> line.kind() == Kind.TOTAL);
     }
 
-    @Spec("16.8")
     @Test
     void learnsTheFloorFromRunsOfTheSameCode() {
         Sides same = new SimulatedRuns(Behaviour.WIDE, 5).sides(10, 0);
@@ -1166,7 +1126,6 @@ class ComparisonTest {
                 .hasMessageContaining("at least 4 runs of the same code, not 3");
     }
 
-    @Spec("16.3")
     @Test
     void moreRunsShowSmallerChanges() {
         double[] smallest = IntStream.of(5, 10, 20)
@@ -1180,7 +1139,6 @@ class ComparisonTest {
         assertThat(smallest[1]).isGreaterThan(1.2 * smallest[2]);
     }
 
-    @Spec("16.3")
     @Test
     void aChangeOfTheSmallestSizeIsFoundInFourOfFive() {
         Behaviour behaviour = Behaviour.QUIET;

@@ -6,10 +6,8 @@ import static org.assertj.core.api.Assertions.within;
 import org.apache.commons.rng.UniformRandomProvider;
 import org.apache.commons.rng.sampling.distribution.ZigguratSampler;
 import org.apache.commons.rng.simple.RandomSource;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
-@Spec("16.3")
 class SmallestChangeTest {
 
     /** The 80th percentile of the standard normal distribution. */

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The profile that the library writes at the end of a virtual machine. Each engine is a process of its own. */
-@Spec("16.20")
+@Spec("23.13")
 final class ProfileOutputIT {
 
     @TempDir

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Spec("16.20")
+@Spec("23.13")
 final class OwnedFileTest {
 
     private static OwnedFile<String> begin(Path path) throws IOException {

@@ -72,7 +72,7 @@ class CompareCommandTest {
                 .build();
     }
 
-    @Spec({"15.1", "16.2"})
+    @Spec("15.1")
     @Test
     void comparesFolders() {
         Cli compare = Cli.run("compare", before, "--", after);
@@ -100,7 +100,6 @@ class CompareCommandTest {
                 .isEqualTo(expected);
     }
 
-    @Spec("16.12")
     @Test
     void knowsTheDisturbancesThatTheFilesHold() throws IOException {
         JsonReport.write(
@@ -133,7 +132,6 @@ class CompareCommandTest {
                 .assertRefused("cannot write " + nowhere);
     }
 
-    @Spec("16.1")
     @Test
     void givesNumbersForOneRunASide() {
         Cli compare = Cli.run("compare", before.resolve("0.json"), "--", after.resolve("0.json"));
@@ -144,7 +142,6 @@ class CompareCommandTest {
                 .doesNotContain("slower", "faster");
     }
 
-    @Spec("16.9")
     @Test
     void failsOnARegression() {
         Cli failed = Cli.run("compare", before, "--", after, "--fail-on-regression", "5");
@@ -166,7 +163,6 @@ class CompareCommandTest {
                 .isZero();
     }
 
-    @Spec("16.9")
     @Test
     void failsIfNothingCouldBeCompared() throws IOException {
         Path one = before.resolve("0.json");
@@ -193,7 +189,6 @@ class CompareCommandTest {
                 .contains("brick time of a step (not comparable: different model: llama before, qwen after)");
     }
 
-    @Spec("16.9")
     @Test
     void namesRegressionsThatCannotBeSeen() throws IOException {
         for (int run = 0; run < RUNS; run++) {
@@ -235,7 +230,6 @@ class CompareCommandTest {
                 .build();
     }
 
-    @Spec("16.19")
     @Test
     void comparesBesideABaseline() throws IOException {
         Cli compare = Cli.run("compare", before, "--", after, "--baseline", "RmsNorm,LmHead");
@@ -252,7 +246,6 @@ class CompareCommandTest {
                 .assertRefused("no run has a brick 'Nothing' for the baseline");
     }
 
-    @Spec("16.3")
     @Test
     void refusesToRunUntilAChangeThatTheFloorHides() {
         Cli.run("run", "--before", "exit 9", "--after", "exit 9", "--until", "2")
@@ -275,7 +268,6 @@ class CompareCommandTest {
                 .contains("| GateProjection |", "| **slower** |", "<details>");
     }
 
-    @Spec("16.8")
     @Test
     void learnsTheFloor() {
         String same = Cli.run("compare", before, "--", after, "--aa", before).out();
@@ -295,7 +287,6 @@ class CompareCommandTest {
         assertThat(compare.out()).contains("not comparable: only before", "not comparable: only after");
     }
 
-    @Spec("16.7")
     @Test
     void takesAStepFromTheOptions() {
         assertThat(Cli.run("compare", before, "--", after, "--step", "RmsNorm").out())

@@ -103,7 +103,6 @@ class RunCommandTest {
         }
     }
 
-    @Spec("16.10")
     @Test
     void runsBothSidesInTurnsAndComparesThem() throws IOException {
         Cli run = run("-n", "8");
@@ -129,7 +128,6 @@ class RunCommandTest {
                 .startsWith("8 runs before, 8 after: of the bricks 1 slower");
     }
 
-    @Spec("16.10")
     @Test
     void leavesFailedRunsOutAndCountsThem() {
         String flaky =
@@ -162,7 +160,6 @@ class RunCommandTest {
                         "brick: 2 of [56] runs failed and are left out\nbrick: no run of before left a profile\n$");
     }
 
-    @Spec("16.10")
     @Test
     void goesOnUntilAChangeWouldHaveBeenFound() throws IOException {
         assertThat(run("--warmup", "0", "--until", "2.5", "--most", "20").exitCode())
@@ -177,7 +174,6 @@ class RunCommandTest {
         assertThat(most.err()).contains(", at most ");
     }
 
-    @Spec("16.9")
     @Test
     void failsOnARegression() {
         Cli run = run("--warmup", "0", "-n", "8", "--fail-on-regression", "4", "--markdown");
@@ -185,7 +181,6 @@ class RunCommandTest {
         assertThat(run.out()).startsWith("**8 runs before");
     }
 
-    @Spec("16.10")
     @Test
     void keepsItsRunsWhenItIsStopped() throws Exception {
         String slow = command("before") + "; sleep 0.2";
@@ -250,7 +245,7 @@ class RunCommandTest {
                 + System.getProperty("java.class.path") + "' '" + Engine.class.getName() + "'";
     }
 
-    @Spec("16.20")
+    @Spec("23.13")
     @Test
     void anInstrumentedEngineNeedsNoCode() throws IOException {
         Cli run = Cli.run("run", "-n", "1", "--warmup", "1", "--out", out, "--before", engine(), "--after", engine());
@@ -263,7 +258,6 @@ class RunCommandTest {
         assertThat(before.facts().unprofiledTokensPerSec()).hasValue(20);
     }
 
-    @Spec("16.21")
     @Test
     void aRunOfSeveralProcessesIsRefused() {
         String two = "[ \"$BRICK_PROFILER\" = off ] && exit 0; o=${BRICK_PROFILER_OUT%.json}; cp '" + folder
@@ -277,7 +271,6 @@ class RunCommandTest {
                         + " process");
     }
 
-    @Spec("16.21")
     @Test
     void aCommandThatCannotCountEndsAtTheWarmUp() throws IOException {
         Cli none = Cli.run(
@@ -313,7 +306,6 @@ class RunCommandTest {
                 .contains(reason);
     }
 
-    @Spec("16.21")
     @Test
     void aRunThatTakesTooLongIsEndedAndFails() {
         String slow = "case $BRICK_PROFILER$BRICK_PROFILER_OUT in off*) exit 0;; */.002.json) sleep 50;; *) "
@@ -341,7 +333,6 @@ class RunCommandTest {
         run("--limit", "0").assertRefused("--limit 0.0 is not above 0");
     }
 
-    @Spec("16.10")
     @Test
     void secretsAreNotStoredAndOthersCannotEnterTheFolders() throws IOException {
         String before = "HF_TOKEN=hunter2 " + command("before");
@@ -363,7 +354,6 @@ class RunCommandTest {
         assertThat(more.out()).startsWith("2 runs before, 2 after: ");
     }
 
-    @Spec("16.21")
     @Test
     void roundsAreAddedToThoseThatAreThere() throws IOException {
         run("-n", "2", "--warmup", "0");
@@ -402,7 +392,6 @@ class RunCommandTest {
         return "echo '{\"bricks\": [], \"run\": {\"tokens_per_sec\": " + rate + "}}' > \"$BRICK_PROFILER_OUT\"";
     }
 
-    @Spec("16.12")
     @Test
     void runsEachSideWithoutTheProfilerToo() throws IOException {
         Cli run = Cli.run(
@@ -432,7 +421,6 @@ class RunCommandTest {
                 .hasValue(60);
     }
 
-    @Spec("16.12")
     @EnabledOnOs(value = OS.LINUX, disabledReason = "/proc is Linux's")
     @Test
     void keepsTheActivityOfTheMachineInTheFileOfTheRun() throws IOException {
@@ -454,7 +442,6 @@ class RunCommandTest {
                 .containsKeys("roof_gflops", "roof_read_gbps");
     }
 
-    @Spec("16.14")
     @Test
     void asksProgramsThatAreComparedForPercentiles() throws IOException {
         String asked = "echo $BRICK_PROFILER_PERCENTILES >> '" + folder + "/asked'; ";
@@ -478,7 +465,6 @@ class RunCommandTest {
                 .containsOnly("");
     }
 
-    @Spec("16.13")
     @Test
     void measuresTheCostOfProfiling() {
         Cli run = Cli.run(
@@ -502,7 +488,6 @@ class RunCommandTest {
         assertThat(run.err()).contains("brick: off 3: ", "brick: on 3: ");
     }
 
-    @Spec("16.13")
     @Test
     void namesCompilationIfItTookMuchOfTheTime() {
         String machine = "80, \"virtual_machines\": [{\"pid\": 1, \"started_at\": \"2026-01-01T00:00:00Z\", "
@@ -512,7 +497,6 @@ class RunCommandTest {
         assertThat(run.out()).contains("! Compilers worked for 40 % of the time of the runs with it");
     }
 
-    @Spec("16.13")
     @Test
     void measuresTheProcessIfItDoesNotReportItsSpeed() {
         Cli run = Cli.run(

@@ -2,12 +2,10 @@ package org.brickprofiler.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Spec("16.10")
 final class SecretsTest {
 
     @ParameterizedTest

@@ -16,7 +16,6 @@ import org.brickprofiler.compare.RunComparison.Verdict;
 import org.brickprofiler.fleet.SimulatedFleet.Fault;
 import org.brickprofiler.fleet.SimulatedFleet.Injected;
 import org.brickprofiler.fleet.SimulatedFleet.Shape;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -65,7 +64,6 @@ final class FleetRunsTest {
 
     /** A brick that lacks half of its samples lacks half of its time in a step. */
     @Test
-    @Spec("16.24")
     void whatLacksMeasurementsIsNotCompared() throws Exception {
         RunComparison comparison = RunComparison.of(
                 runs("before", 1, 4, 0), runs("after", 101, 4, 0, 0.5), RunComparison.Options.defaults());
