@@ -715,7 +715,6 @@ class HtmlReportIT extends PageInBrowser {
                 .isTrue();
     }
 
-    @Spec("14.27")
     @Test
     void showsTheStepsThatAnEngineAnnotated() throws Exception {
         show(HtmlReport.of(Profiles.plain()).withFurther(ANNOTATED));

@@ -55,7 +55,6 @@ class ConvertCommandTest {
         assertThat(folder).isEmptyDirectory();
     }
 
-    @Spec("14.14")
     @Test
     void reportsThatThereIsNoTimelineWithoutTimes() {
         Path log = Cli.TRACES.resolve("tornadovm-invented.json");

@@ -60,7 +60,6 @@ class ReportCommandTest {
                 .containsPattern("\n\nBrick profile\n");
     }
 
-    @Spec("14.18")
     @Test
     void jsonAndPageOfARecordingHaveTheActivityOfTheVirtualMachine() throws Exception {
         Path file = folder.resolve("bricks.jfr");
@@ -417,7 +416,6 @@ class ReportCommandTest {
                 .doesNotContain("--salvage");
     }
 
-    @Spec("14.21")
     @Test
     void theJsonOfAProfileOfOnnxRuntimeHasItsLoading() throws IOException {
         JsonNode json = new ObjectMapper()

@@ -51,7 +51,6 @@ final class RooflineCommandTest {
     }
 
     /** The shapes in the files give the work; the file names no machine. */
-    @Spec("14.23")
     @ParameterizedTest
     @CsvSource({"ort-1.22-java.json.gz, QkvProjection", "torch-2.13-cpu.json.gz, Gemm"})
     void productsOfTracesWithShapesAreSetBelowTheRoof(String trace, String brick) throws IOException {

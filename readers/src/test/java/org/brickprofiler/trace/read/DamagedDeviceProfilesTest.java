@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -53,7 +52,6 @@ final class DamagedDeviceProfilesTest {
         return !Omissions.faults(profile.omissions()).isEmpty();
     }
 
-    @Spec("14.6")
     @ParameterizedTest
     @MethodSource("files")
     void aFileThatWasCutIsNeverReadInSilence(String file) throws IOException {
@@ -83,7 +81,6 @@ final class DamagedDeviceProfilesTest {
         }
     }
 
-    @Spec("14.6")
     @ParameterizedTest
     @MethodSource("files")
     void overwrittenBytesAreNeverReadInSilence(String file) throws IOException {

@@ -17,7 +17,6 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -102,7 +101,6 @@ final class DamagedProfilesTest {
                 ReadOptions.defaults().withKeepWarmup(true).withSalvage(salvage));
     }
 
-    @Spec("14.6")
     @ParameterizedTest(name = "{0} {1}")
     @MethodSource("damages")
     void aDamagedFileIsRefusedOrItsFaultsAreListed(Format format, int way, byte[] whole) throws IOException {

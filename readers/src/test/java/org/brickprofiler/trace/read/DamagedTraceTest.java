@@ -21,7 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.brickprofiler.BrickStats;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -70,7 +69,6 @@ final class DamagedTraceTest {
         assertThat(refused).hasMessageStartingWith("the trace, offset " + refused.offset() + ": ");
     }
 
-    @Spec("14.6")
     @Test
     void namesTheFaultAndItsPlace() {
         assertThat(refused("")).hasMessage("the trace, offset 0: the text is empty");
@@ -114,7 +112,6 @@ final class DamagedTraceTest {
 
     // ---- bytes that are no text ----
 
-    @Spec("14.3")
     @Test
     void bytesThatAreNoUtf8AreQuestionMarksAndCounted() throws IOException {
         String event = "[{\"ph\": \"X\", \"name\": \"a\u00ff\u00e9\", \"ts\": 1, \"dur\": 5,"
@@ -159,7 +156,6 @@ final class DamagedTraceTest {
     }
 
     /** The beginnings of the tools' files; long ones are truncated. */
-    @Spec("14.6")
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
             `"Kind","Agent_Id","Queue_Id","Kernel_Id"`             | it is a table (CSV) of rocprofv3 without starts and ends
@@ -192,7 +188,6 @@ final class DamagedTraceTest {
         }
     }
 
-    @Spec("14.6")
     @Test
     void aFileCompressedTwiceIsNamed() {
         byte[] twice = Traces.packed(Traces.packed(array(slice("a", 0, 5))));
@@ -226,7 +221,6 @@ final class DamagedTraceTest {
 
     // ---- salvage ----
 
-    @Spec("14.6")
     @Test
     void everyCutOfATraceIsSalvagedFromItsFirstEventOn() throws IOException {
         String first = slice("a", 0, 5);
@@ -294,7 +288,6 @@ final class DamagedTraceTest {
         assertThat(refused(() -> Traces.read(version, SALVAGE))).hasMessageContaining("brick-profiler 99");
     }
 
-    @Spec("14.6")
     @Test
     void everyCutOfAnObjectIsRefused() {
         String whole = object(slice("a", 0, 5), slice("b", 10, 7));
@@ -305,7 +298,6 @@ final class DamagedTraceTest {
         }
     }
 
-    @Spec("14.6")
     @Test
     void everyCutOfAnArrayIsRefusedOrReported() throws IOException {
         String first = slice("a", 0, 5);

@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.brickprofiler.BrickStats;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.Track;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.write.PerfettoWriter;
@@ -73,7 +72,6 @@ final class DeviceRowsTest {
                 slice("MemcpyD2H", 1, 2, 100, 10)));
     }
 
-    @Spec("14.20")
     @Test
     void onlyTheStreamsOfAProcessNamedAfterADeviceCount() throws IOException {
         TraceProfile reading = read(xla());
@@ -86,7 +84,6 @@ final class DeviceRowsTest {
                 .isEqualTo(Map.of(Reason.HOST, 1L, Reason.ANNOTATION, 4L, Reason.METADATA, 9L));
     }
 
-    @Spec("14.20")
     @Test
     void namesMayFollowTheEventsOfTheirRows() throws IOException {
         List<String> events = xla();
@@ -100,7 +97,6 @@ final class DeviceRowsTest {
     }
 
     /** TensorFlow draws each kernel on its stream, on the row of all streams, and as an operation of its device. */
-    @Spec("14.20")
     @ParameterizedTest
     @CsvSource({
         "/gpu:0, /gpu:0, /cpu:0",
@@ -127,7 +123,6 @@ final class DeviceRowsTest {
     }
 
     /** The profiler before Kineto names the processes, and draws the interval of each operator on the device. */
-    @Spec("14.22")
     @ParameterizedTest
     @CsvSource({"CPU functions, CUDA functions", "CPU Functions, CUDA Functions", "CPU functions, XPU functions"})
     void theTimesOfTheDeviceCountInATraceOfTheOlderProfilerOfPyTorch(String host, String device) throws IOException {
@@ -179,7 +174,6 @@ final class DeviceRowsTest {
         assertThat(reading.counting()).isEqualTo(TraceProfile.Counting.ALL_SLICES);
     }
 
-    @Spec("14.20")
     @ParameterizedTest
     @CsvSource({
         "gpu_op, cpu_op, zeCommandListAppendMemoryCopy(M2D)[64 bytes], HostToDevice",
@@ -203,7 +197,6 @@ final class DeviceRowsTest {
         assertThat(Omissions.ignored(reading)).isEqualTo(Map.of(Reason.HOST, 2L));
     }
 
-    @Spec("14.20")
     @ParameterizedTest
     @CsvSource({
         "mtia_ccp_events, event_wait, DEVICE_WAIT",

@@ -2,7 +2,6 @@ package org.brickprofiler.trace.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.TraceProfile.Disturbance;
 import org.brickprofiler.trace.read.TraceProfile.Disturbance.Cause;
 import org.junit.jupiter.api.Test;
@@ -11,7 +10,6 @@ final class DisturbancesTest {
 
     private final Disturbances disturbances = new Disturbances();
 
-    @Spec("14.18")
     @Test
     void timeInTheUnionOfACauseCountsOnce() {
         disturbances.add(Cause.GARBAGE_COLLECTION, Disturbances.ALL_ROWS, 150, 170);
@@ -31,7 +29,6 @@ final class DisturbancesTest {
                         new Disturbance("b", Cause.GARBAGE_COLLECTION, 10, 10 / 140.0, 10 / 140.0));
     }
 
-    @Spec("14.18")
     @Test
     void theTailIsTheExecutionsAtOrAboveThe99thPercentile() {
         disturbances.add(Cause.GARBAGE_COLLECTION, Disturbances.ALL_ROWS, 1_000_000, 1_000_900);

@@ -12,7 +12,6 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,7 +26,6 @@ final class DjlIT {
     @TempDir
     private Path folder;
 
-    @Spec("14.22")
     @Test
     void theProfileOfARealRunFitsTheTimeThatTheProgramMeasured() throws IOException {
         String platform = System.getProperty("os.name") + " " + System.getProperty("os.arch");

@@ -11,7 +11,6 @@ import java.util.OptionalLong;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo.Phase;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.TraceProfile.AnnotatedSteps;
 import org.brickprofiler.trace.read.TraceProfile.Tokens;
 import org.junit.jupiter.api.Test;
@@ -25,7 +24,6 @@ class EngineStepsTest {
     @TempDir
     Path folder;
 
-    @Spec("14.27")
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -53,7 +51,6 @@ class EngineStepsTest {
     }
 
     /** A kernel may run after its step has ended on the host, or during the next step: its launch decides. */
-    @Spec("14.27")
     @Test
     void aKernelHasThePhaseOfTheStepAroundItsLaunch() throws IOException {
         Path file = Files.writeString(
@@ -94,7 +91,6 @@ class EngineStepsTest {
     }
 
     /** An annotation of SGLang is nested in vLLM's annotation of the same step; the last step launches no kernel. */
-    @Spec("14.27")
     @Test
     void stepsHaveTheNumbersThatTheirAnnotationsStateAndTheTimeOfTheirKernels() throws IOException {
         String generation = "execute_32_context_0(sq0sk0sqsq0)_generation_4(sq4sk%dsqsq4)";
@@ -138,7 +134,6 @@ class EngineStepsTest {
                                 + " tokens over 434.7 positions, on average\n");
     }
 
-    @Spec("14.27")
     @Test
     void tooManyStepsHaveTheirPhasesButAreNotListed() {
         EngineSteps steps = new EngineSteps();

@@ -27,7 +27,6 @@ import org.brickprofiler.jfr.BrickEvents;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.ProcessResult;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.Track;
 import org.brickprofiler.trace.read.TraceProfile.Disturbance;
 import org.brickprofiler.trace.read.TraceProfile.Disturbance.Cause;
@@ -101,7 +100,6 @@ final class FlightRecordingReadTest {
         }
     }
 
-    @Spec("14.16")
     @Test
     void executionsOfThisLibraryComeBackAsTheProfile() throws Exception {
         Path file = recordBricks();
@@ -123,7 +121,6 @@ final class FlightRecordingReadTest {
         assertThat(profile.summary()).contains("clock       bricks placed within ");
     }
 
-    @Spec("14.18")
     @Test
     void theCollectionThatABrickWaitedForIsNamed() throws Exception {
         TraceProfile profile = TraceReader.profile(recordBricks());
@@ -141,7 +138,6 @@ final class FlightRecordingReadTest {
         assertThat(profile.summary()).contains("AttentionScore: garbage collection ", " of its p99");
     }
 
-    @Spec("14.16")
     @Test
     void aRecordingIsReadFromAStreamAndPackedToo() throws Exception {
         byte[] bytes = Files.readAllBytes(recordBricks());
@@ -159,7 +155,6 @@ final class FlightRecordingReadTest {
         assertSameBricks(TraceReader.profile(file).snapshot(), expected);
     }
 
-    @Spec("14.16")
     @Test
     void aTimelineHasTheSamplesOnTheirThreads() throws Exception {
         try (TraceTimeline timeline = TraceReader.timeline(recordBricks(), ReadOptions.defaults())) {
@@ -197,7 +192,6 @@ final class FlightRecordingReadTest {
         return file;
     }
 
-    @Spec("14.17")
     @Test
     void eventsOfAnEngineBecomeBricksByRules() throws Exception {
         TraceRules rules = TraceRules.parse("""
@@ -216,7 +210,6 @@ final class FlightRecordingReadTest {
         assertThat(others.totalElements()).isZero();
     }
 
-    @Spec("14.17")
     @Test
     void aTimelineCountsTheFieldsThatItHasNoPlaceFor() throws Exception {
         try (TraceTimeline timeline = TraceReader.timeline(recordEngine(), ReadOptions.defaults())) {
@@ -226,7 +219,6 @@ final class FlightRecordingReadTest {
         }
     }
 
-    @Spec("14.6")
     @Test
     void anIncompleteRecordingIsRefused() throws Exception {
         byte[] bytes = Files.readAllBytes(recordEngine());
@@ -239,7 +231,6 @@ final class FlightRecordingReadTest {
         }
     }
 
-    @Spec("14.17")
     @Test
     void aRuleNamesTheArgumentOrIsRefused() {
         assertThatThrownBy(() -> TraceRules.parse("RmsNorm <- name=/x/ elements=args. "))
@@ -286,7 +277,6 @@ final class FlightRecordingReadTest {
         }
     }
 
-    @Spec("14.19")
     @Test
     @EnabledForJreRange(minVersion = 25, disabledReason = "earlier JDKs neither trace nor time methods")
     void methodsThatTheJdkTracedAndTimed() throws Exception {

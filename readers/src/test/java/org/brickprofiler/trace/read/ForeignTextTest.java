@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.brickprofiler.report.TextReport;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,7 +26,6 @@ final class ForeignTextTest {
         return message[0];
     }
 
-    @Spec("14.6")
     @ParameterizedTest
     @CsvSource(
             delimiter = '~',
@@ -50,7 +48,6 @@ final class ForeignTextTest {
         assertThat(fault((bytes + "\0\0rest").getBytes(ISO_8859_1))).contains(expected);
     }
 
-    @Spec("14.6")
     @ParameterizedTest
     @CsvSource(
             delimiter = '~',
@@ -71,7 +68,6 @@ final class ForeignTextTest {
         assertThat(fault((text + "\n").getBytes(UTF_8))).contains(expected);
     }
 
-    @Spec("14.6")
     @Test
     void anOldFlightRecordingIsOldAndNotDamaged(@TempDir Path folder) throws IOException {
         Path file = Files.write(folder.resolve("old.jfr"), "FLR\0\0\0\0\u0009 and its chunks".getBytes(ISO_8859_1));

@@ -16,7 +16,6 @@ import java.util.function.Consumer;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.write.ChromeWriter;
 import org.brickprofiler.trace.write.PerfettoWriter;
 import org.brickprofiler.trace.write.TraceFiles;
@@ -200,7 +199,6 @@ final class FormsOfATraceProperties {
         }
     }
 
-    @Spec("14.13")
     @Property(tries = 200)
     void everyFormHasTheSameProfile(@ForAll Random random, @ForAll Marks marks, @ForAll boolean namesLast)
             throws IOException {
@@ -247,7 +245,6 @@ final class FormsOfATraceProperties {
         assertThat(Profile.of(converted(complete, false))).as("Chrome").isEqualTo(expected);
     }
 
-    @Spec("14.13")
     @ParameterizedTest
     @ValueSource(
             strings = {

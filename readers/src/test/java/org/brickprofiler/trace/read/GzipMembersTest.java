@@ -14,7 +14,6 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.zip.ZipException;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -43,7 +42,6 @@ final class GzipMembersTest {
         return join(header, Arrays.copyOfRange(plain, 10, plain.length));
     }
 
-    @Spec("14.6")
     @Test
     void everyMemberIsReadWhereverItBegins() throws IOException {
         byte[] packed = join(Traces.packed("one "), Traces.packed(""), withFullHeader("two "), Traces.packed("three"));
@@ -62,7 +60,6 @@ final class GzipMembersTest {
                 .isEqualTo("onetwo");
     }
 
-    @Spec("14.6")
     @Test
     void nothingElseMayFollow() {
         for (String more : new String[] {"x", "[{\"ph\": \"X\"}]", "\u001f", "\u001fx", "\u0000\u0000more"}) {
@@ -91,7 +88,6 @@ final class GzipMembersTest {
     }
 
     /** The file is so large that a separate thread unpacks it, and its members end anywhere in the buffers. */
-    @Spec("14.6")
     @Test
     void aFileOfManyMembersIsReadWhole(@TempDir Path folder) throws IOException {
         Random random = new Random(5);
@@ -112,7 +108,6 @@ final class GzipMembersTest {
                 .isEqualTo(slices);
     }
 
-    @Spec("14.6")
     @Test
     void bytesBehindAPackedTraceAreReported() throws IOException {
         byte[] packed = join(Traces.packed(Traces.array(Traces.slice("a", 0, 5))), "more".getBytes(UTF_8));

@@ -14,7 +14,6 @@ import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
-import org.brickprofiler.testing.Spec;
 
 /** Sorting, self times and unions, compared with sets of single nanoseconds. */
 final class IntervalProperties {
@@ -105,7 +104,6 @@ final class IntervalProperties {
         }
     }
 
-    @Spec("14.4")
     @Property
     void busyAndWallTimeAreUnions(@ForAll("events") List<Execution> events) {
         List<Execution> sorted = new ArrayList<>(events);

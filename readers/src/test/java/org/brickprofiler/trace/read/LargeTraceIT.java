@@ -8,13 +8,11 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A trace that is several times larger than the heap it is read in. */
-@Spec("14.7")
 @Timeout(110)
 final class LargeTraceIT {
 

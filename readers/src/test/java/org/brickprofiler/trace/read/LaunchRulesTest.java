@@ -12,7 +12,6 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.brickprofiler.BrickStats;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,7 +57,6 @@ final class LaunchRulesTest {
                 .collect(Collectors.toMap(BrickStats::name, BrickStats::count, Long::sum, TreeMap::new));
     }
 
-    @Spec("14.8")
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -94,7 +92,6 @@ final class LaunchRulesTest {
         assertThat(counts(read(launchedIn(category, around, kernel), ""))).isEqualTo(expected);
     }
 
-    @Spec("14.8")
     @Test
     void allConditionsOnTheLaunchMustHoldAndAnyNameAroundItMayHoldEach() throws IOException {
         List<String> events = new ArrayList<>();

@@ -11,7 +11,6 @@ import java.util.Objects;
 import java.util.TreeMap;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.TraceProfile.Placement;
 import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
 import org.junit.jupiter.api.Test;
@@ -112,7 +111,6 @@ final class LayerPlacesTest {
 
     // ---- by place ----
 
-    @Spec("14.13")
     @Test
     void productsLieBetweenAttentionNormAndActivation() throws IOException {
         TraceProfile reading = read(LAYER.repeat(5) + "NH");
@@ -149,7 +147,6 @@ final class LayerPlacesTest {
     }
 
     /** CLIP has a projection for each of query, key and value, and a quick GELU. */
-    @Spec("14.13")
     @Test
     void blocksOfClipArePlaced() throws IOException {
         assertThat(counts(read("NPPPcAPN+PmsmP+".repeat(4) + "NH")))
@@ -161,7 +158,6 @@ final class LayerPlacesTest {
     }
 
     /** On a device, kernels run in the program's order, so the first product after the softmax mixes the values. */
-    @Spec("14.13")
     @Test
     void aProductTooManyAfterTheSoftmaxIsNotTakenForLateValues() throws IOException {
         assertThat(counts(read("NPPPSPPPNPUP".repeat(4) + "NH")))
@@ -291,7 +287,6 @@ final class LayerPlacesTest {
                 .containsEntry("FfnElementwise", 4L);
     }
 
-    @Spec("14.13")
     @Test
     void aBiasAScaleAndKernelsWithoutAMultiplicationRotateNothing() throws IOException {
         for (String between : List.of("+", "m", "+m", "mmc", "fm+", "a", "aa+")) {
@@ -303,7 +298,6 @@ final class LayerPlacesTest {
         assertThat(counts(read("NPoAPNPGPNPcocA"))).containsEntry("RopeEmbedding", 3L);
     }
 
-    @Spec("14.13")
     @Test
     void quantisationBeforeTheAttentionRotatesNothing() throws IOException {
         assertThat(counts(read("NPqmqzRtcANPGP")))
@@ -368,7 +362,6 @@ final class LayerPlacesTest {
     }
 
     /** A softmax belongs to an attention only if a product uses it, unlike that of a classifier or a router. */
-    @Spec("14.13")
     @Test
     void aSoftmaxThatNoProductUsesIsNoAttention() throws IOException {
         assertThat(counts(read("NPUPSf"))).as("a classifier at the end").containsEntry("Softmax", 1L);
@@ -406,7 +399,6 @@ final class LayerPlacesTest {
     }
 
     /** Mixtral's later versions choose first; the Switch Transformer chooses the largest alone. */
-    @Spec("14.13")
     @Test
     void aSoftmaxBesideAChoiceIsNoAttention() throws IOException {
         for (String router : List.of("PKSPUP", "PKcSPUP", "PSMPUP", "PSmMPUP")) {
@@ -422,7 +414,6 @@ final class LayerPlacesTest {
     }
 
     /** Switch-like routers weight all experts, so that nothing is chosen between the softmax and their products. */
-    @Spec("14.13")
     @Test
     void aSoftmaxAfterTheFirstProductBehindAnAttentionIsThatOfARouter() throws IOException {
         assertThat(counts(read("NPAPNPScPUP".repeat(3))))
@@ -446,7 +437,6 @@ final class LayerPlacesTest {
     }
 
     /** In llama.cpp, states of recurrent layers and the rows of the output are looked up, too. */
-    @Spec("14.13")
     @Test
     void onlyALookupAtTheBeginningOfAPassIsOfTheEmbedding() throws IOException {
         assertThat(counts(read("wwdwdwdwd")))
@@ -500,7 +490,6 @@ final class LayerPlacesTest {
         }
     }
 
-    @Spec("14.13")
     @Test
     void aProductWithoutEvidenceIsAMatrixProduct() throws IOException {
         TraceProfile backward = read("NPtAPNPGPbNPtA");
@@ -522,7 +511,6 @@ final class LayerPlacesTest {
         assertThat(products("APNP" + manyKernels + "GPNPA")).as("too long").containsEntry("Gemm", 4L);
     }
 
-    @Spec("14.13")
     @Test
     void layerNormsSeparateTheBlocksOfADiffusionTransformer() throws IOException {
         String ofTwo = "PLPL" + "PPuPL" + "PPuPL" + "PnPnPnPnPP" + "aA";
@@ -548,7 +536,6 @@ final class LayerPlacesTest {
                 .containsEntry("Gemm", 1L);
     }
 
-    @Spec("14.13")
     @Test
     void embeddingsAndModulationsOfADiffusionTransformerStayProducts() throws IOException {
         assertThat(products("LPnPnPA" + "PLPuPL" + "PlPPlPlP" + "LPPnPA"))
@@ -616,7 +603,6 @@ final class LayerPlacesTest {
         return host("nn.Module: " + name, "python_function", ts, dur);
     }
 
-    @Spec("14.13")
     @Test
     void modulesNameTheProducts() throws IOException {
         TraceProfile reading = Traces.read(Traces.array(
@@ -658,7 +644,6 @@ final class LayerPlacesTest {
         assertThat(placement(reading, "Gemm").source()).isEqualTo(Source.NOT_KNOWN);
     }
 
-    @Spec("14.13")
     @ParameterizedTest
     @CsvSource({
         "GPT2LMHeadModel, MODEL",
@@ -737,7 +722,6 @@ final class LayerPlacesTest {
     }
 
     /** The feed-forward block of T5 computes its GELU in several kernels, which only the module shows. */
-    @Spec("14.13")
     @ParameterizedTest
     @CsvSource({"true, GateProjection, UpProjection", "false, UpProjection, DownProjection"})
     void anActivationOfSeveralKernelsShowsByItsModule(boolean isGated, String first, String second) throws IOException {
@@ -776,7 +760,6 @@ final class LayerPlacesTest {
     }
 
     /** Two layers of BERT with a head for words, after the modules of its implementation in Transformers. */
-    @Spec("14.13")
     @Test
     void aModelWithAHeadIsNotItsHead() throws IOException {
         List<String> events = new ArrayList<>();
@@ -818,7 +801,6 @@ final class LayerPlacesTest {
     }
 
     /** A head that is one projection, and a head with a transformation ahead of it, as in Transformers. */
-    @Spec("14.13")
     @Test
     void aHeadCountsOncePerPassAndItsTransformationDoesNot() throws IOException {
         List<String> events = new ArrayList<>();
@@ -855,7 +837,6 @@ final class LayerPlacesTest {
         return launches + 1;
     }
 
-    @Spec("14.13")
     @Test
     void theProductOfAPoolerIsNoHead() throws IOException {
         String letters = "NPtAPNPGP".repeat(3) + "NH";

@@ -11,7 +11,6 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.util.stream.Collectors;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -52,7 +51,6 @@ final class LogPrefixTest {
         assertThat(json.get("facts").has("faulty")).isFalse();
     }
 
-    @Spec("14.29")
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -73,19 +71,16 @@ final class LogPrefixTest {
                 .getBytes(UTF_8));
     }
 
-    @Spec("14.29")
     @Test
     void numbersMayHaveDecimalCommas() throws IOException {
         requireOneRequest(LOG.replaceAll("(\\d)\\.(\\d)", "$1,$2").getBytes(UTF_8));
     }
 
-    @Spec("14.29")
     @Test
     void aTerminalsEscapeSequencesAreNoDamage() throws IOException {
         requireOneRequest(("\u001b[0m" + LOG.replace("eval time", "\u001b[1;31meval\u001b[0m time")).getBytes(UTF_8));
     }
 
-    @Spec("14.29")
     @Test
     void anyEncodingOfUnicodeIsRead() throws IOException {
         requireOneRequest(("\ufeff" + LOG).getBytes(UTF_16LE));
@@ -97,7 +92,6 @@ final class LogPrefixTest {
         requireOneRequest(("\ufeff" + withLetters).getBytes(UTF_16LE));
     }
 
-    @Spec("14.29")
     @Test
     void theAcceptanceOfDraftsIsNamedAndNoFault() throws IOException {
         JsonNode json = read((LOG + "slot print_timing: id  0 | task 1 |\n"
@@ -109,7 +103,6 @@ final class LogPrefixTest {
         assertThat(json.get("requests")).hasSize(1);
     }
 
-    @Spec("14.29")
     @Test
     void aRequestThatIsCutOffIsAFault() throws IOException {
         String cut = LOG + TIMES.substring(0, TIMES.indexOf("       eval"));

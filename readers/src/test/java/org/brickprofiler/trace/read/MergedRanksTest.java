@@ -8,14 +8,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Traces that were merged from those of several ranks, whose correlations are equal. */
-@Spec("14.13")
 class MergedRanksTest {
 
     private static final String ADD =

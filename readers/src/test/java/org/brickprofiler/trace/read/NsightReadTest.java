@@ -25,7 +25,6 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.Track;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.TraceProfile.Range;
@@ -66,7 +65,6 @@ final class NsightReadTest {
         }
     }
 
-    @Spec("14.15")
     @Test
     void aKernelBelongsToTheInnermostRangeOfItsLaunch() throws Exception {
         writeNested();
@@ -87,7 +85,6 @@ final class NsightReadTest {
         assertThat(Omissions.ignored(profile)).isEqualTo(Map.of(Reason.ANNOTATION, 2L, Reason.HOST, 3L));
     }
 
-    @Spec("14.15")
     @Test
     void correlationsOfTwoProcessesAreApart() throws Exception {
         try (NsightExport export = new NsightExport(file())) {
@@ -135,7 +132,6 @@ final class NsightReadTest {
         }
     }
 
-    @Spec("14.15")
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4})
     void rangesAreThoseThatTheDatabaseFinds(long seed) throws Exception {
@@ -205,7 +201,6 @@ final class NsightReadTest {
 
     // ---- versions of the exporter ----
 
-    @Spec("14.15")
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -244,7 +239,6 @@ final class NsightReadTest {
         assertThat(read().ranges()).containsExactly(new Range(Range.NO_LAUNCH, 1, 100));
     }
 
-    @Spec("14.15")
     @Test
     void namesAreTextsOrRegisteredStringsAfterTheirDomain() throws Exception {
         try (NsightExport export = new NsightExport(file())) {
@@ -301,7 +295,6 @@ final class NsightReadTest {
                         new Range("aten::mm", 2, 2), new Range("NCCL:ncclAllReduce", 1, 1), new Range("plain", 1, 1));
     }
 
-    @Spec("14.15")
     @Test
     void rangesAcrossThreadsAndOpenRangesHoldNothing() throws Exception {
         try (NsightExport export = new NsightExport(file())) {
@@ -365,7 +358,6 @@ final class NsightReadTest {
 
     // ---- bricks of events ----
 
-    @Spec("14.15")
     @Test
     void graphsThatWereTracedAsOneBlockAreNamedSo() throws Exception {
         try (NsightExport export = new NsightExport(file())) {
@@ -398,7 +390,6 @@ final class NsightReadTest {
         assertThat(profile.ranges()).containsExactly(new Range("decode", 3, 830));
     }
 
-    @Spec("14.15")
     @Test
     void copiesAndFillsCountWithTheirBytes() throws Exception {
         try (NsightExport export = new NsightExport(file())) {
@@ -440,7 +431,6 @@ final class NsightReadTest {
         assertThat(profile.snapshot().environments()).extracting("cpu").containsExactly("a device");
     }
 
-    @Spec("14.15")
     @ParameterizedTest
     @CsvSource({
         "my_kernel, rms_norm, RmsNorm",
@@ -468,7 +458,6 @@ final class NsightReadTest {
 
     // ---- timelines ----
 
-    @Spec("14.15")
     @Test
     void itsTimelineHasRangesCallsAndStreams() throws Exception {
         try (NsightExport export = new NsightExport(file())) {
@@ -490,7 +479,6 @@ final class NsightReadTest {
         }
     }
 
-    @Spec("14.15")
     @Test
     void itsTimelineCountsTheColumnsThatItHasNoPlaceFor() throws Exception {
         try (NsightExport export = new NsightExport(file())) {
@@ -506,7 +494,6 @@ final class NsightReadTest {
 
     // ---- files that are no exports ----
 
-    @Spec("14.6")
     @Test
     void anotherDatabaseIsRefused() throws Exception {
         try (NsightExport export = new NsightExport(
@@ -526,7 +513,6 @@ final class NsightReadTest {
                 .hasMessageEndingWith("NVTX_EVENTS; and no profile of rocmProfileData, rocprofv3 or rocprof");
     }
 
-    @Spec("14.15")
     @Test
     void anExportWithoutWorkOfADeviceIsRefusedWithTheReasonThatItStates() throws Exception {
         try (NsightExport export = new NsightExport(file(), "CUPTI_ACTIVITY_KIND_KERNEL")) {
@@ -549,7 +535,6 @@ final class NsightReadTest {
         }
     }
 
-    @Spec("14.6")
     @Test
     void aDamagedDatabaseIsRefusedOrReadUpToTheDamage() throws Exception {
         try (NsightExport export = new NsightExport(file())) {

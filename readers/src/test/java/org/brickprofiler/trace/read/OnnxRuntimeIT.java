@@ -11,7 +11,6 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,7 +27,6 @@ final class OnnxRuntimeIT {
     private Path folder;
 
     /** ONNX Runtime fuses nodes of the models, but not the products of the four layers and of the head. */
-    @Spec("14.21")
     @ParameterizedTest
     @CsvSource({"OPTIMUM, 37", "MERGED, 37", "PYTORCH, 37", "GENAI, 29"})
     void theProfileOfARealRunFitsTheTimesThatTheProgramMeasured(String exporter, int products) throws IOException {

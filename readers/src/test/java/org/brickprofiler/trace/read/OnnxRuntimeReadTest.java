@@ -12,7 +12,6 @@ import java.util.Set;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Work;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.TimelineVisitor;
@@ -69,7 +68,6 @@ final class OnnxRuntimeReadTest {
         return profile.snapshot().brick(name).orElseThrow();
     }
 
-    @Spec("14.31")
     @Test
     void nodesThatFellBackToAnotherProviderAreNamed() throws IOException {
         TraceProfile profile = read(
@@ -91,7 +89,6 @@ final class OnnxRuntimeReadTest {
                         "  CPUExecutionProvider: 12.0 %, 3 nodes, 120.0 us, longest Shape 70.00 us, Gather 50.00 us\n");
     }
 
-    @Spec("14.21")
     @ParameterizedTest
     @CsvSource({
         "ort-1.22-java, 30, 78128, 3864, 61489",
@@ -124,7 +121,6 @@ final class OnnxRuntimeReadTest {
                 .containsExactly("session_initialization", "model_loading_uri");
     }
 
-    @Spec("14.21")
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -150,7 +146,6 @@ final class OnnxRuntimeReadTest {
     }
 
     /** The same decoder, once with the paths of modules and once with numbers of operators. */
-    @Spec("14.21")
     @Test
     void productsWithoutPathsAreFoundByTheirPlace() throws IOException {
         TraceProfile named = Traces.read(TRACES.resolve("ort-decoder-optimum.json.gz"), ReadOptions.defaults());
@@ -177,7 +172,6 @@ final class OnnxRuntimeReadTest {
                 .allMatch(placement -> placement.source() == TraceProfile.Placement.Source.PLACE);
     }
 
-    @Spec("14.21")
     @ParameterizedTest
     @CsvSource(
             quoteCharacter = '\'',
@@ -228,7 +222,6 @@ final class OnnxRuntimeReadTest {
     }
 
     /** A parent follows its children in the file. Because of rounding, it may be no longer than they are. */
-    @Spec("14.21")
     @Test
     void aNodeWithASubgraphHasItsSelfTime() throws IOException {
         TraceProfile nested = read(
@@ -254,7 +247,6 @@ final class OnnxRuntimeReadTest {
         assertThat(loop.snapshot().totalNs()).isEqualTo(25 * US);
     }
 
-    @Spec("14.21")
     @Test
     void aPromptBeforeSingleTokensIsNoWarmup() throws IOException {
         TraceProfile decoding = read(
@@ -280,7 +272,6 @@ final class OnnxRuntimeReadTest {
     }
 
     /** The shape of the input and the fences of older versions have as many rows for a prompt as for a token. */
-    @Spec("14.21")
     @ParameterizedTest
     @ValueSource(strings = {"Shape_kernel_time", "a_fence_before"})
     void aNodeWithoutActivationsDoesNotMakeAPromptWarmup(String name) throws IOException {
@@ -303,7 +294,6 @@ final class OnnxRuntimeReadTest {
         assertThat(decoding.wallNs()).isEqualTo(17 * US);
     }
 
-    @Spec("14.21")
     @Test
     void concurrentRunsCountOnceInTheWallTime() throws IOException {
         String other = node("/a", "MatMul", 4, 6).replace("\"tid\" :2", "\"tid\" :3");
@@ -324,7 +314,6 @@ final class OnnxRuntimeReadTest {
     }
 
     /** A profile that was cut off, or of a process that was killed: the parent of the last nodes is missing. */
-    @Spec("14.21")
     @Test
     void nodesOfARunThatDidNotEndAreLeftOut() throws IOException {
         TraceProfile profile =
@@ -337,7 +326,6 @@ final class OnnxRuntimeReadTest {
         assertThat(profile.summary()).contains("left out    outside of complete runs: 2 events, 8.000 us");
     }
 
-    @Spec("14.21")
     @Test
     void loadingIsNoBrick() throws IOException {
         TraceProfile profile = read(
@@ -360,7 +348,6 @@ final class OnnxRuntimeReadTest {
                 .contains("loading     session_initialization: 1 event, 900.0 us, no part of the wall time");
     }
 
-    @Spec("14.21")
     @Test
     void skippedStepsAreRuns() throws IOException {
         String[] events = {
@@ -383,7 +370,6 @@ final class OnnxRuntimeReadTest {
                 .hasMessageContaining("cannot skip 3 steps: the trace marks 3");
     }
 
-    @Spec("14.21")
     @Test
     void rulesSeeOperatorProviderAndTypes() throws IOException {
         TraceRules rules = TraceRules.parse(
@@ -398,7 +384,6 @@ final class OnnxRuntimeReadTest {
         assertThat(profile.unmatched()).isEqualTo(new TraceProfile.Unmatched(1, 1, 2 * US));
     }
 
-    @Spec("14.21")
     @Test
     void aTimelineHasOperatorProviderTypesAndLayers() throws IOException {
         String trace = Traces.array(node("/model/layers.7/self_attn/q_proj/MatMul", "MatMul", 1, 4), run(0, 9));
@@ -429,7 +414,6 @@ final class OnnxRuntimeReadTest {
     }
 
     /** Kernels of a GPU are marked by their category; the nodes are then the host's time. */
-    @Spec("14.21")
     @Test
     void kernelsOfADeviceCountInsteadOfNodes() throws IOException {
         String kernel = node("ampere_sgemm_32x32", "MatMul", 3, 4)
@@ -442,7 +426,6 @@ final class OnnxRuntimeReadTest {
         assertThat(profile.snapshot().totalNs()).isEqualTo(4 * US);
     }
 
-    @Spec("14.21")
     @Test
     void aProfileWithTheMostEventsIsReported() throws IOException {
         StringBuilder events = new StringBuilder("[");
@@ -461,7 +444,6 @@ final class OnnxRuntimeReadTest {
      * Each of 30 runs has 6 layers, whose product {@code q} multiplies 16 rows by 256 x 256 weights. The working set is
      * the weights of all products, which are packed and not in the file.
      */
-    @Spec("14.23")
     @Test
     void productsHaveTheWorkOfTheirShapesAndTheWorkingSetOfTheModel() throws IOException {
         ReadOptions options = ReadOptions.defaults()
@@ -478,7 +460,6 @@ final class OnnxRuntimeReadTest {
         assertThat(brick(profile, "RmsNorm").work()).isEqualTo(Work.NONE);
     }
 
-    @Spec("14.23")
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -506,7 +487,6 @@ final class OnnxRuntimeReadTest {
         assertThat(work.bytes()).isEqualTo(bytes);
     }
 
-    @Spec("14.21")
     @ParameterizedTest
     @ValueSource(
             strings = {"[1,\"x\"]", "{}", "[-1,4]", "[1e400]", "[[1]]", "[9223372036854775807,9223372036854775807]"})

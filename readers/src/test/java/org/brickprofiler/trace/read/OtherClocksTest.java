@@ -7,14 +7,12 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Events whose time years or days separate from all others do not stretch the wall time. */
-@Spec("14.4")
 class OtherClocksTest {
 
     private static final long EPOCH_US = 1_753_000_000_000_000L;

@@ -10,7 +10,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.write.proto.PerfettoTrace;
 import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent;
@@ -53,7 +52,6 @@ final class PerfettoReadTest {
 
     // ---- slices ----
 
-    @Spec("14.1")
     @Test
     void slicesOfATrackNestAndTracksDoNot() throws IOException {
         begin("outer", 1, 100);
@@ -281,7 +279,6 @@ final class PerfettoReadTest {
     }
 
     /** A product of 2^60 and 2^10 would be 0 in 64 bits. */
-    @Spec("14.3")
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aReadingOfAClockBeyondTheBoundsIsAFault(boolean isIncremental) throws IOException {
@@ -451,7 +448,6 @@ final class PerfettoReadTest {
         assertThat(read().eventsRead()).isZero();
     }
 
-    @Spec("14.6")
     @Test
     void aTruncatedTraceIsReadOrRefused() throws IOException {
         interned(1, 1, "a");

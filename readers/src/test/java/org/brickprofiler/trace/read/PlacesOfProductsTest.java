@@ -18,7 +18,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.zip.GZIPInputStream;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.ForeignTrace.Chosen;
 import org.brickprofiler.trace.read.Kernels.Kernel;
 import org.brickprofiler.trace.read.LayerPlaces.Evidence;
@@ -290,7 +289,6 @@ final class PlacesOfProductsTest {
         return productOfCompiledModel(product, 2);
     }
 
-    @Spec("14.13")
     @Test
     void productsOfACompiledEncoderAreFoundByTheirPlaceAndItsPoolerIsNoHead() throws IOException {
         JsonNode trace = trace("torch-bert-compiled.json.gz");
@@ -320,7 +318,6 @@ final class PlacesOfProductsTest {
                         + "UpProjection taken for Gemm=2}");
     }
 
-    @Spec("14.13")
     @Test
     void productsOfAnEagerModelAreFoundByTheirPlace() throws IOException {
         Accuracy accuracy = accuracy("qwen05b-h100-eager.json.gz", PlacesOfProductsTest::productOfQwen);
@@ -335,7 +332,6 @@ final class PlacesOfProductsTest {
         assertThat(accuracy).hasToString("392 of 392 kernels, 7377993 of 7377993 ns; {}");
     }
 
-    @Spec("14.13")
     @Test
     void productsOfAMixtureOfExpertsAreFoundByTheirPlace() throws IOException {
         Accuracy accuracy = accuracy("moe-b200-eager.json.gz", PlacesOfProductsTest::productOfMixture);

@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.brickprofiler.BrickStats;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.TraceProfile.Range;
 import org.brickprofiler.trace.write.TraceFiles;
@@ -54,7 +53,6 @@ final class RocmReadTest {
 
     // ---- the samples ----
 
-    @Spec("14.26")
     @ParameterizedTest
     @CsvSource({
         "rpd-matmul.rpd.gz, 85, 183918056, 125",
@@ -76,7 +74,6 @@ final class RocmReadTest {
     }
 
     /** 302 us is the time from the first start to the last end; a separate program computed the busy time. */
-    @Spec("14.26")
     @Test
     void overlappingKernelsAreBusyOnce() throws IOException {
         TraceProfile profile = Traces.read(TABLES.resolve("kernel_trace.csv"), ALL);
@@ -91,7 +88,6 @@ final class RocmReadTest {
                 .containsExactlyInAnyOrder("HostToDevice", "DeviceToHost");
     }
 
-    @Spec("14.26")
     @ParameterizedTest
     @CsvSource({
         "rpd-matmul.rpd.gz, pftrace",
@@ -155,7 +151,6 @@ final class RocmReadTest {
         return file;
     }
 
-    @Spec("14.26")
     @Test
     void theKernelsOfAGraphBelongToItsLaunch() throws Exception {
         TraceProfile profile = Traces.read(rpd(), ALL);
@@ -172,7 +167,6 @@ final class RocmReadTest {
     }
 
     /** Otherwise a copy of 4 KiB in two parts would count 8 KiB. */
-    @Spec("14.26")
     @Test
     void theBytesOfEachCopyOfACallWithTwoCopiesAreUnknown() throws Exception {
         Path split = rpd(
@@ -184,7 +178,6 @@ final class RocmReadTest {
         assertThat(copies.totalBytes()).isZero();
     }
 
-    @Spec("14.26")
     @Test
     void anOperationOfTwoCallsCountsOnce() throws Exception {
         assertThat(Traces.read(rpd("INSERT INTO rocpd_api_ops VALUES (9, 4, 4294967301)"), ALL)
@@ -193,7 +186,6 @@ final class RocmReadTest {
                 .isEqualTo(740);
     }
 
-    @Spec("14.26")
     @Test
     void rowsThatTheViewsLeaveOutAreReported() throws Exception {
         TraceProfile profile = Traces.read(rpd("INSERT INTO rocpd_op VALUES (6,0,1,0,1900,2000,99,3)"), ALL);
@@ -202,7 +194,6 @@ final class RocmReadTest {
         assertThat(Omissions.faults(profile.omissions())).containsExactly(new Omission(Reason.LOST_STATE, "", 1, 0, 0));
     }
 
-    @Spec("14.6")
     @Test
     void aDatabaseWithoutItsViewsIsRefused() throws Exception {
         assertThat(refused(() -> Traces.read(rpd("DROP VIEW op"), ALL)))
@@ -210,7 +201,6 @@ final class RocmReadTest {
     }
 
     /** rocmProfileData draws a slice around the kernels of a graph, and slices of markers around those of a range. */
-    @Spec("14.26")
     @Test
     void slicesThatTheJsonDrawsAroundKernelsAreNoWork() throws IOException {
         String json = """
@@ -249,7 +239,6 @@ final class RocmReadTest {
         return file;
     }
 
-    @Spec("14.26")
     @Test
     void theWorkOfAHipTraceCounts() throws Exception {
         Path file = hipTrace();
@@ -266,7 +255,6 @@ final class RocmReadTest {
     }
 
     /** {@code --hip-trace --timestamp on} writes each kernel to both tables. */
-    @Spec("14.26")
     @ParameterizedTest
     @CsvSource({"1, 3000, 1", "2, 3200, 1"})
     void kernelsOfTwoTablesCountOnce(int dispatches, long kernelsNs, long repeated) throws Exception {
@@ -280,7 +268,6 @@ final class RocmReadTest {
         assertThat(Omissions.ignored(profile)).containsEntry(Reason.OTHER_TABLE, repeated);
     }
 
-    @Spec("14.26")
     @Test
     void theCopiesOfAnHsaTraceCount() throws Exception {
         Path file = folder.resolve("hsa.db");
@@ -295,7 +282,6 @@ final class RocmReadTest {
     // ---- the databases of rocprofv3 ----
 
     /** Views as two versions of rocprofv3 define them, over one table each. */
-    @Spec("14.26")
     @ParameterizedTest
     @ValueSource(strings = {"agent_abs_index", "agent_absolute_index"})
     void theViewsOfRocpdAreReadInEachVersion(String agent) throws Exception {
@@ -327,7 +313,6 @@ final class RocmReadTest {
 
     // ---- the tables of rocprofv3 ----
 
-    @Spec("14.26")
     @Test
     void theTablesOfOneRunAreReadTogether() throws IOException {
         String text = CALLS
@@ -356,7 +341,6 @@ final class RocmReadTest {
         assertThat(profile.summary()).contains("noted       1 beside other work of the row, counted in full");
     }
 
-    @Spec("14.6")
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             "KERNEL_DISPATCH",1,1,"k",3,1000                    | row 2 has 6 cells where 7 are expected
@@ -369,7 +353,6 @@ final class RocmReadTest {
     }
 
     /** The row has a cell for each name, and one too few for the header. */
-    @Spec("14.6")
     @Test
     void aNameThatRepeatsInAHeaderIsAColumnOfItsOwn() throws IOException {
         String header = "Kind,Kind,Agent_Id,Queue_Id,Kernel_Name,Correlation_Id,Start_Timestamp,End_Timestamp\n";
@@ -380,7 +363,6 @@ final class RocmReadTest {
                 .isEqualTo(Map.of("k x 1", 500L));
     }
 
-    @Spec("14.26")
     @Test
     void invalidTimesAreReported() throws IOException {
         TraceProfile profile = read(KERNELS
@@ -397,7 +379,6 @@ final class RocmReadTest {
                         Reason.NO_TIME, Reason.MALFORMED_TIME, Reason.TIME_OUT_OF_RANGE, Reason.NEGATIVE_DURATION);
     }
 
-    @Spec("14.26")
     @ParameterizedTest
     @ValueSource(strings = {"hip_runtime_trace.csv", "hsa_api_trace.csv", "marker_api_trace.csv"})
     void callsAloneAreNoWork(String table) throws IOException {
@@ -407,7 +388,6 @@ final class RocmReadTest {
         assertThat(profile.snapshot().bricks()).isEmpty();
     }
 
-    @Spec("14.26")
     @Test
     void countersAreNoTimesOfTheRun() throws IOException {
         String counters = "\"Correlation_Id\",\"Kernel_Name\",\"Counter_Name\",\"Counter_Value\",\"Start_Timestamp\","
@@ -419,7 +399,6 @@ final class RocmReadTest {
         assertThat(Omissions.ignored(both)).isEqualTo(Map.of(Reason.COUNTER, 1L));
     }
 
-    @Spec("14.26")
     @Test
     void tablesOfSeveralProcessesAreRefused() {
         String text = CALLS + "\"HIP_RUNTIME_API\",\"hipFree\",5,9,3,200,300\n"
@@ -428,7 +407,6 @@ final class RocmReadTest {
         assertThat(refused(() -> read(text))).hasMessageContaining("of several processes (5, 6)");
     }
 
-    @Spec("14.26")
     @Test
     void severalTablesOrAFolderOfThemAreOneProfile() throws IOException {
         Path kernels = Files.copy(TABLES.resolve("kernel_trace.csv"), folder.resolve("7_kernel_trace.csv"));
@@ -456,7 +434,6 @@ final class RocmReadTest {
 
     // ---- the JSON of rocprofv3 ----
 
-    @Spec("14.26")
     @Test
     void theJsonIsReadWithItsNames() throws IOException {
         String json = "{\"rocprofiler-sdk-tool\":[{\"metadata\":{\"pid\":7,\"command\":[\"a\"]},"

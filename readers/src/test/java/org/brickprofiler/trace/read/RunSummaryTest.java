@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.zip.GZIPInputStream;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -54,7 +53,6 @@ final class RunSummaryTest {
 
     // ---- real files; the numbers are those of the table beside them ----
 
-    @Spec("14.29")
     @Test
     void testsOfLlamaBench() throws IOException {
         JsonNode test = json(text(BENCH)).get("tests").get(0);
@@ -65,7 +63,6 @@ final class RunSummaryTest {
                 .isEqualTo("50.478");
     }
 
-    @Spec("14.29")
     @Test
     void requestsOfAServerWithCachedPrompts() throws IOException {
         JsonNode json = json(text(SERVER));
@@ -84,7 +81,6 @@ final class RunSummaryTest {
                 .containsExactly(5L, 35L, 1L, 35_080_000L, 4L);
     }
 
-    @Spec("14.29")
     @Test
     void phasesOfAContext() throws IOException {
         JsonNode phases = json(text(PERF)).get("phases");
@@ -95,7 +91,6 @@ final class RunSummaryTest {
                 .containsExactly("load 32250000", "prompt 6220000", "output 15170000", "total 61200000");
     }
 
-    @Spec("14.29")
     @Test
     void aResponseOfOllama() throws IOException {
         JsonNode request = json(text(OLLAMA)).get("requests").get(0);
@@ -104,7 +99,6 @@ final class RunSummaryTest {
         assertThat(request.get("rest_ns").longValue()).isEqualTo(3_308_708L);
     }
 
-    @Spec("14.29")
     @Test
     void aRunOfVllmBench() throws IOException {
         JsonNode json = json(text(VLLM));
@@ -149,7 +143,6 @@ final class RunSummaryTest {
                 """.formatted(task, slot, prompt, tokens, output, total, tokens + 10);
     }
 
-    @Spec("14.29")
     @Test
     void requestsOfSeveralSlotsAreNotAdded() throws IOException {
         String log = request(0, 1, "10.00", 40, "20.00", "30.00") + request(1, 2, "10.00", 4, "90.00", "100.00");
@@ -165,7 +158,6 @@ final class RunSummaryTest {
     }
 
     /** Servers since 2026 print the prefix in each line, and further lines with it. */
-    @Spec("14.29")
     @Test
     void progressOfASlotIsNoTiming() throws IOException {
         String old = request(0, 1, "10.00", 40, "20.00", "30.00") + request(1, 2, "10.00", 4, "90.00", "100.00");
@@ -192,7 +184,6 @@ final class RunSummaryTest {
     }
 
     /** The beginning of a long stream has no times, and the beginning of a detailed run has no means. */
-    @Spec("14.29")
     @Test
     void summariesWhoseTimesComeLateAreRead() throws IOException {
         String part =
@@ -211,7 +202,6 @@ final class RunSummaryTest {
     }
 
     /** The draft and the target of a speculative run: two contexts, of which the second one begins with its sampler. */
-    @Spec("14.29")
     @Test
     void theTimesOfTheSamplerBelongToTheContextAfterThem() throws IOException {
         String phases = """
@@ -240,7 +230,6 @@ final class RunSummaryTest {
     }
 
     /** The numbers of tasks begin again in a second process. */
-    @Spec("14.29")
     @Test
     void aLaterProcessHasNoPromptsOfAnEarlierOne() throws IOException {
         String first = "llama_model_loader: loaded\n" + request(0, 7, "30.00", 30, "50.00", "80.00");
@@ -274,7 +263,6 @@ final class RunSummaryTest {
                 .isTrue();
     }
 
-    @Spec("14.29")
     @Test
     void timesOfTensorRtAddTransfersAndComputeAndNotTheEnqueue() throws IOException {
         String run =
@@ -291,7 +279,6 @@ final class RunSummaryTest {
                 .contains("latencyMs 2.85 is not the sum");
     }
 
-    @Spec("14.29")
     @Test
     void timesOfEarlierVersionsOfTensorRtHaveOtherNamesAndNoEnqueue() throws IOException {
         JsonNode parts = json("[{\"startInMs\": 1, \"endInMs\": 1.5, \"startComputeMs\": 1.5, \"endComputeMs\": 3.5,"
@@ -307,7 +294,6 @@ final class RunSummaryTest {
 
     // ---- faults ----
 
-    @Spec("14.29")
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             30.00 ms | 31.00 ms | are not the total of 50 tokens in 31.0 ms
@@ -331,7 +317,6 @@ final class RunSummaryTest {
                 .contains("has no timings of requests (print_timing) and none of a context");
     }
 
-    @Spec("14.29")
     @Test
     void aTraceIsNoSummaryAndASummaryIsNoTrace() throws IOException {
         assertThat(RunSummary.begins(
@@ -349,7 +334,6 @@ final class RunSummaryTest {
     }
 
     /** Each file is cut at 40 places. A log may be read up to the cut; any other file that is read is the whole one. */
-    @Spec("14.29")
     @ParameterizedTest
     @ValueSource(strings = {BENCH, SERVER, PERF, OLLAMA, VLLM})
     void aTruncatedFileIsRefusedOrALogIsReadUpToTheCut(String file) throws IOException {
@@ -373,7 +357,6 @@ final class RunSummaryTest {
         assertThat(refusals).isGreaterThan(file.equals(SERVER) ? 5 : 30);
     }
 
-    @Spec("14.29")
     @Test
     void sglangsBenchmarkHasItsNameAndNoLimitOfRequests() throws IOException {
         String text =

@@ -18,7 +18,6 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -70,7 +69,6 @@ final class SqliteFileTest {
     // ---- changes beside the file ----
 
     /** 400 rows are in the file, and 600 in its log. */
-    @Spec("14.6")
     @Test
     void aDatabaseWhoseChangesAreInALogIsRefused() throws Exception {
         write(400);
@@ -99,7 +97,6 @@ final class SqliteFileTest {
     }
 
     /** The file has rows of a transaction that did not end. */
-    @Spec("14.6")
     @Test
     void aDatabaseWithAJournalIsRefused() throws Exception {
         write(400);
@@ -115,7 +112,6 @@ final class SqliteFileTest {
         assertThat(Traces.read(file(), OPTIONS).eventsCounted()).isEqualTo(400);
     }
 
-    @Spec("14.6")
     @Test
     void aDatabaseThatChangesMeanwhileIsRefused() throws Exception {
         write(40_000);
@@ -142,7 +138,6 @@ final class SqliteFileTest {
 
     // ---- files that are cut off ----
 
-    @Spec("14.6")
     @ParameterizedTest
     @ValueSource(ints = {1, 2_048, 4_096, 6_000})
     void aCutOffExportIsRefusedOrReadUpToItsLastWholePage(int missing) throws Exception {
@@ -165,7 +160,6 @@ final class SqliteFileTest {
 
     // ---- views ----
 
-    @Spec("14.6")
     @ParameterizedTest
     @ValueSource(strings = {KERNELS, "NVTX_EVENTS", "StringIds", "TARGET_INFO_GPU"})
     void aViewInPlaceOfATableIsRefused(String table) throws Exception {
@@ -181,7 +175,6 @@ final class SqliteFileTest {
                 .isEqualTo("the SQLite database has a view " + table + ", where its program writes a table");
     }
 
-    @Spec("14.6")
     @Test
     void aViewWithoutEndIsRefused() throws Exception {
         sql("CREATE VIEW kernels AS " + ENDLESS, "CREATE TABLE rocpd_kernel_dispatch (id)");
@@ -190,7 +183,6 @@ final class SqliteFileTest {
                 .startsWith("the SQLite database has a view without end: more than 8,192 rows in SELECT");
     }
 
-    @Spec("14.6")
     @Test
     void aQueryThatFindsNoRowIsCancelled() throws Exception {
         sql("CREATE VIEW kernels AS " + ENDLESS + " WHERE i < 0");
@@ -204,7 +196,6 @@ final class SqliteFileTest {
         timeline.close();
     }
 
-    @Spec("14.6")
     @Test
     void aHugeValueIsRefused() throws Exception {
         sql("CREATE VIEW kernels AS " + ENDLESS.replace("'k'", "printf('%.*c', 900000000, 'x')"));

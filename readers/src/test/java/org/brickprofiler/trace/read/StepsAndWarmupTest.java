@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Effect;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
@@ -40,7 +39,6 @@ final class StepsAndWarmupTest {
                 slice("ProfilerStep", "user_annotation", 1, 0, 1));
     }
 
-    @Spec("14.5")
     @Test
     void skippedStepsAreLeftOutByTheTimeTheirEventsBeginIfNoLaunchIsKnown() throws IOException {
         TraceProfile reading = Traces.read(threeSteps(), OPTIONS.withSkipSteps(1));
@@ -62,7 +60,6 @@ final class StepsAndWarmupTest {
     }
 
     /** An engine that does not wait for its device may be several steps ahead of it. */
-    @Spec("14.5")
     @Test
     void workOfADeviceBelongsToTheStepThatLaunchedIt() throws IOException {
         String events = array(
@@ -130,7 +127,6 @@ final class StepsAndWarmupTest {
         return all;
     }
 
-    @Spec({"14.3", "14.5"})
     @Test
     void firstExecutionsThatAreOutliersAreWarmup() throws IOException {
         TraceProfile reading = Traces.read(series("kernel", steady(900, 300)));
@@ -141,7 +137,6 @@ final class StepsAndWarmupTest {
         assertThat(reading.wallNs()).isEqualTo((39_000 + 10) * 1_000L);
     }
 
-    @Spec("14.5")
     @Test
     void warmupCanBeKept() throws IOException {
         TraceProfile reading = Traces.read(series("kernel", steady(900, 300)), OPTIONS.withKeepWarmup(true));

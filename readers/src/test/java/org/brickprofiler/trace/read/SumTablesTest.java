@@ -20,7 +20,6 @@ import java.util.zip.GZIPInputStream;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.TraceProfile.Counting;
 import org.junit.jupiter.api.Test;
@@ -56,7 +55,6 @@ final class SumTablesTest {
     /**
      * The totals are those of {@code README.md} beside the files; the shares of Other are those of the table in docs.
      */
-    @Spec("14.28")
     @ParameterizedTest
     @CsvSource({
         TRT + ", 36, 1016832, 0, 7.0",
@@ -85,7 +83,6 @@ final class SumTablesTest {
                 .isEqualTo(profile.snapshot().bricks());
     }
 
-    @Spec("14.28")
     @ParameterizedTest
     @ValueSource(strings = {TRT, NSYS, UNITRACE, VULKAN})
     void thereIsNoTimeline(String file) throws IOException {
@@ -114,7 +111,6 @@ final class SumTablesTest {
 
     // ---- executions whose single times are not known ----
 
-    @Spec("14.28")
     @Test
     void theSumOfSeveralCallsHasNoExtremesUnlessTheyAreStated() throws IOException {
         BrickStats known = Traces.read(HEADER + "100.0,30,3,10.0,9.0,5,16,1.0,gemm\n")
@@ -145,7 +141,6 @@ final class SumTablesTest {
     }
 
     /** Names of a real engine, whose fused layers list their nodes or operations. */
-    @Spec("14.28")
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             /encoder/layers.0/self_attn/q_proj/MatMul + PWN(/Add)                       | QkvProjection
@@ -162,7 +157,6 @@ final class SumTablesTest {
         assertThat(profile.snapshot().bricks()).extracting(BrickStats::name).containsExactly(brick);
     }
 
-    @Spec("14.28")
     @Test
     void layersOfTensorRtRanAsOftenAsTheEngine() throws IOException {
         TraceProfile profile = Traces.read(trt(
@@ -211,7 +205,6 @@ final class SumTablesTest {
         }
     }
 
-    @Spec("14.32")
     @Test
     void timesBesideTheProfileAreThoseOfRunsAndNotOfBricks() throws IOException {
         String layers = trt(200, layer("Conv_0", "30", "0.15", "75"), layer("softmax", "10", "0.05", "25"));
@@ -235,7 +228,6 @@ final class SumTablesTest {
                 .isEqualTo(runs.text());
     }
 
-    @Spec("14.32")
     @Test
     void otherFilesBesideAProfileAreRefused() throws IOException {
         String layers = trt(2, layer("a", "2", "1", "100"));
@@ -255,7 +247,6 @@ final class SumTablesTest {
 
     // ---- nsys stats ----
 
-    @Spec("14.28")
     @Test
     void onlyTablesOfKernelsAndCopiesCountAndEachOnce() throws IOException {
         String kernels =
@@ -294,7 +285,6 @@ final class SumTablesTest {
     private static final String SIZES = "Total (MB),Count,Avg (MB),Operation\n0.5,4,0.1,[CUDA memcpy Host-to-Device]\n";
 
     /** Each letter is a report: kernels, copies, both, and sizes of copies. */
-    @Spec("14.28")
     @ParameterizedTest
     @ValueSource(strings = {"KC", "CK", "B", "KB", "BK", "CB", "BC", "KCB", "BCK", "CBK", "KSC", "SKC", "CSK"})
     void reportsOfOneRunMayFollowOneAnotherInAnyOrder(String order) throws IOException {
@@ -312,7 +302,6 @@ final class SumTablesTest {
         }
     }
 
-    @Spec("14.28")
     @Test
     void reportsOfSeveralRunsAreRefused() {
         String other = KERNELS.replace("300,3", "400,4");
@@ -339,7 +328,6 @@ final class SumTablesTest {
                 .containsExactly("HostToDevice");
     }
 
-    @Spec("14.6")
     @Test
     void aTableWithoutTheColumnsThatCountIsRefused() {
         assertThat(refused("Time (%),Total Time (ns),Instances,Name\n100.0,300,3,gemm\n")
@@ -347,7 +335,6 @@ final class SumTablesTest {
                 .isEqualTo("the table of nsys stats has no columns Avg, Min and Max");
     }
 
-    @Spec("14.28")
     @Test
     void eventsOfTheHostAreNoKernels() throws IOException {
         String mpi = HEADER.replace("Name", "Source,Name")
@@ -385,7 +372,6 @@ final class SumTablesTest {
                 .isEqualTo(1_500);
     }
 
-    @Spec("14.28")
     @Test
     void lostRowsAndACutLineAreReported() throws IOException {
         String whole = HEADER + "60.0,60,2,30.0,30.0,20,40,1.0,gemm\n40.0,40,1,40.0,40.0,40,40,0.0,other\n";
@@ -413,7 +399,6 @@ final class SumTablesTest {
             Total time: 1.401 us.
             """;
 
-    @Spec("14.28")
     @Test
     void eachBlockOfTheVulkanLoggerIsAStep() throws IOException {
         TraceProfile profile = Traces.read(BLOCKS);
@@ -429,7 +414,6 @@ final class SumTablesTest {
                 .hasMessageContaining("cannot skip 2 steps: the trace marks 2");
     }
 
-    @Spec("14.28")
     @Test
     void blocksOfOlderBuildsAreRead() throws IOException {
         String withoutSums = "Vulkan Timings:\nROPE: 3 x 0.333 us (1 GFLOPS/s)\nTotal time: 1 us.\n";
@@ -484,7 +468,6 @@ final class SumTablesTest {
             softmax, AOT
             """;
 
-    @Spec("14.28")
     @Test
     void barriersAndResetsOfUnitraceHaveTheirOwnBricks() throws IOException {
         TraceProfile profile = Traces.read(SUMMARY);
@@ -508,7 +491,6 @@ final class SumTablesTest {
     }
 
     /** Each summary has a wall time of its own, and the processes ran at once. */
-    @Spec("14.28")
     @Test
     void theSummariesOfSeveralProcessesAreRefused() {
         assertThat(refused(SUMMARY + SUMMARY).fault()).contains("the summaries of several processes");
@@ -527,7 +509,6 @@ final class SumTablesTest {
      * Each file is cut at 40 places, and 60 of its digits are changed, one at a time. The reader refuses the damaged
      * file, or the profile lists a fault, or its total differs by less than the precision of the numbers in the file.
      */
-    @Spec("14.28")
     @ParameterizedTest
     @ValueSource(strings = {TRT, NSYS, UNITRACE, VULKAN})
     void aDamagedFileIsNeverAWrongSumInSilence(String file) throws IOException {
@@ -586,7 +567,6 @@ final class SumTablesTest {
         assertThat(refused.fault()).contains("the packed file ends too early");
     }
 
-    @Spec("14.28")
     @Test
     void aTableWithAnotherSeparatorMayHaveDecimalCommas() throws IOException {
         for (char separator : new char[] {';', '\t'}) {

@@ -21,7 +21,6 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.write.proto.PerfettoTrace;
 import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent;
@@ -100,7 +99,6 @@ final class TimelineReaderTest {
 
     // ---- parts that a timeline cannot represent ----
 
-    @Spec("14.10")
     @Test
     void partsThatATimelineCannotRepresentAreCounted() throws IOException {
         TraceTimeline reading = read(array(
@@ -362,7 +360,6 @@ final class TimelineReaderTest {
 
     // ---- large timelines ----
 
-    @Spec("14.11")
     @Test
     void eventsInATemporaryFileAreReadBack() throws IOException {
         String json = array(

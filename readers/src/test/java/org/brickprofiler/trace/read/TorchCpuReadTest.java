@@ -12,7 +12,6 @@ import java.util.Map;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Work;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
 import org.junit.jupiter.api.Test;
@@ -61,7 +60,6 @@ final class TorchCpuReadTest {
     }
 
     /** The program that made the trace printed the table beside it; each row is the self time of an operator. */
-    @Spec("14.22")
     @Test
     void selfTimesAreThoseThatPyTorchPrints() throws IOException {
         ReadOptions names =
@@ -88,7 +86,6 @@ final class TorchCpuReadTest {
         }
     }
 
-    @Spec("14.22")
     @Test
     void productsAndAttentionAreNotOther() throws IOException {
         TraceProfile profile = Traces.read(TRACE, ReadOptions.defaults().withKeepWarmup(true));
@@ -101,7 +98,6 @@ final class TorchCpuReadTest {
         assertThat(profile.snapshot().brick("Embedding").orElseThrow().count()).isEqualTo(10);
     }
 
-    @Spec("14.22")
     @ParameterizedTest
     @CsvSource({
         "aten::mm, Gemm, MATRIX_PRODUCT",
@@ -141,7 +137,6 @@ final class TorchCpuReadTest {
     }
 
     /** A module names the products in it, even if it follows its operators in the file. */
-    @Spec("14.22")
     @Test
     void modulesNameProductsAndAddNoTime() throws IOException {
         String[] events = {
@@ -173,7 +168,6 @@ final class TorchCpuReadTest {
                 .contains("QkvProjection", "OutputProjection", "LmHead");
     }
 
-    @Spec("14.22")
     @Test
     void theOlderFormatHasSelfTimesByThread() throws IOException {
         TraceProfile profile = Traces.read(Traces.array(
@@ -193,7 +187,6 @@ final class TorchCpuReadTest {
     /**
      * A run of {@code src/test/engines/DjlEncoder.java}. A Python program computed the sum of the outermost operators.
      */
-    @Spec("14.22")
     @Test
     void aTraceOfDjl() throws IOException {
         TraceProfile profile = Traces.read(
@@ -210,7 +203,6 @@ final class TorchCpuReadTest {
     // ---- work ----
 
     /** A Python program computed the sums from the shapes in the file. */
-    @Spec("14.23")
     @Test
     void productsHaveTheWorkOfTheirShapes() throws IOException {
         TraceProfile profile = Traces.read(TRACE, ReadOptions.defaults().withKeepWarmup(true));
@@ -221,7 +213,6 @@ final class TorchCpuReadTest {
         assertThat(profile.snapshot().brick("Multiply").orElseThrow().work()).isEqualTo(Work.NONE);
     }
 
-    @Spec("14.23")
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -247,7 +238,6 @@ final class TorchCpuReadTest {
     }
 
     /** Work for a part of the time would make each rate too low. */
-    @Spec("14.23")
     @Test
     void oneSampleOfUnknownWorkMakesTheWorkOfItsBrickUnknown() throws IOException {
         String known = op("aten::mm", "cpu_op", 1, 4, dims("[[2, 3], [3, 5]]", "[\"float\", \"float\"]"));

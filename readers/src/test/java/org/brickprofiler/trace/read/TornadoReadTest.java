@@ -20,7 +20,6 @@ import java.util.Map;
 import java.util.Random;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.TraceProfile.Counting;
 import org.junit.jupiter.api.Test;
@@ -65,7 +64,6 @@ final class TornadoReadTest {
 
     private static final String LOG = FIRST + "\n" + SECOND + "\n" + THIRD + "\n";
 
-    @Spec("14.14")
     @Test
     void eachTimeCountsOnceUnderItsOwnBrick() throws IOException {
         TraceProfile profile = Traces.read(LOG);
@@ -94,7 +92,6 @@ final class TornadoReadTest {
                 .contains("  busy, idle  not known");
     }
 
-    @Spec("14.14")
     @Test
     void compilationsAreWarmup() throws IOException {
         TraceProfile without = Traces.read(LOG);
@@ -112,7 +109,6 @@ final class TornadoReadTest {
         assertThat(totalNs(with, "BytecodeGeneration")).isEqualTo(500);
     }
 
-    @Spec("14.14")
     @Test
     void kernelsBeyondThoseOfTheTasksCountToo() throws IOException {
         String batched = execution("g", Map.of("TOTAL_KERNEL_TIME", "40"), task("g.t0", 10));
@@ -125,7 +121,6 @@ final class TornadoReadTest {
     }
 
     /** COPY_IN_TIME contains the copy of each task's context, whose bytes only the task states. */
-    @Spec("14.14")
     @ParameterizedTest
     @CsvSource({"3680, 24, 3728", "0, 24, 48", "3680, n/a, 0", "n/a, 24, 0", "3680, 999999999999999, 2000000000003678"})
     void copiesToTheDeviceHaveTheBytesOfTheGraphAndOfItsTasks(String graph, String context, long bytes)
@@ -144,7 +139,6 @@ final class TornadoReadTest {
                 .isEqualTo(bytes == 0 ? List.of(Reason.MALFORMED_BYTES) : List.of());
     }
 
-    @Spec("14.14")
     @Test
     void thereIsNoTimelineOfALog() {
         assertThat(refused(() -> TraceReader.timeline(new ByteArrayInputStream(LOG.getBytes(UTF_8)), OPTIONS)))
@@ -154,7 +148,6 @@ final class TornadoReadTest {
 
     // ---- text between objects ----
 
-    @Spec("14.1")
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -217,7 +210,6 @@ final class TornadoReadTest {
 
     // ---- names ----
 
-    @Spec("14.14")
     @ParameterizedTest
     @CsvSource({
         "qkvmatmul, QkvProjection",
@@ -279,7 +271,6 @@ final class TornadoReadTest {
 
     // ---- faults ----
 
-    @Spec("14.6")
     @Test
     void aTruncatedLogIsReadUpToTheEndOrRefused() throws IOException {
         long[] ends = {FIRST.length() - 1, FIRST.length() + SECOND.length(), LOG.length() - 2};
@@ -362,7 +353,6 @@ final class TornadoReadTest {
 
     // ---- another reader ----
 
-    @Spec("14.14")
     @Test
     void sumsAreThoseOfAnotherParser() throws IOException {
         Random random = new Random(7);

@@ -5,7 +5,6 @@ import com.code_intelligence.jazzer.junit.FuzzTest;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.write.ChromeWriter;
 import org.brickprofiler.trace.write.PerfettoWriter;
 import org.brickprofiler.trace.write.TraceFiles;
@@ -15,7 +14,6 @@ import org.junit.jupiter.api.Timeout;
  * Any bytes are read, or refused with the one exception that is documented. A bounded run is part of every build;
  * {@code -Dfuzz.duration=10m} makes it longer.
  */
-@Spec("14.6")
 final class TraceReaderFuzz {
 
     /** Small limits, so that inputs of a few kilobytes reach them. */

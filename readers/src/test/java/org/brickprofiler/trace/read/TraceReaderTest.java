@@ -20,7 +20,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.brickprofiler.BrickCategory;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 
@@ -31,7 +30,6 @@ final class TraceReaderTest {
 
     // ---- forms of the text ----
 
-    @Spec("14.1")
     @Test
     void readsAnArrayAndAnObjectPlainAndPackedAlike() throws IOException {
         String[] events = {slice("a", 0, 5), slice("b", 10, 7)};
@@ -127,7 +125,6 @@ final class TraceReaderTest {
 
     // ---- kernels without a matching rule ----
 
-    @Spec("14.8")
     @Test
     void unmatchedKernelsKeepTheirNames() throws IOException {
         TraceProfile reading =
@@ -242,7 +239,6 @@ final class TraceReaderTest {
         };
     }
 
-    @Spec("14.6")
     @Test
     void anUnexpectedFailureOfALibraryIsDamageThatNamesFileAndPlace() throws IOException {
         for (Throwable failure : List.of(

@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Optional;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,7 +27,6 @@ final class TraceRulesTest {
         return rules.decide(new TraceRule.Key(name, "kernel", Map.of(), 0)).target();
     }
 
-    @Spec("14.8")
     @Test
     void theFirstRuleThatHoldsDecides() {
         String rules = "# comment\n\n  First <- name=/ab/ # why\nSecond (FFN) <- name=/a/\n";

@@ -14,7 +14,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.zip.GZIPOutputStream;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,7 +41,6 @@ final class UnpackingTest {
         return packed.toByteArray();
     }
 
-    @Spec("14.11")
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -65,7 +63,6 @@ final class UnpackingTest {
         }
     }
 
-    @Spec("14.11")
     @Test
     void soIsOneOfSeveralTables() throws IOException {
         String header = "\"Kind\",\"Agent_Id\",\"Start_Timestamp\",\"End_Timestamp\"\n";

@@ -64,7 +64,6 @@ final class WarmupPhasesTest {
         }
     }
 
-    @Spec("14.5")
     @ParameterizedTest
     @EnumSource(RoundTrip.Format.class)
     void aWarmupIsLeftOutUnlessItIsKept(RoundTrip.Format format) throws Exception {

@@ -17,7 +17,6 @@ import java.util.zip.GZIPInputStream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.TraceProfile.Counting;
 import org.brickprofiler.trace.write.TraceFiles;
@@ -55,7 +54,6 @@ final class XlaReadTest {
 
     // ---- the samples ----
 
-    @Spec("14.24")
     @ParameterizedTest
     @ValueSource(strings = {"jax-cpu.xplane.pb.gz", "jax-cpu.trace.json.gz"})
     void theOperationsOfAProcessorCountAlone(String file) throws IOException {
@@ -76,7 +74,6 @@ final class XlaReadTest {
     }
 
     /** The two files differ in one thing: the JSON lacks the compiled programs, from which scopes come. */
-    @Spec("14.24")
     @Test
     void bothFilesOfOneProfileAgree() throws IOException {
         byte[] withoutPrograms = withoutFirstPlane(unpacked(CPU));
@@ -107,7 +104,6 @@ final class XlaReadTest {
         return rest;
     }
 
-    @Spec("14.25")
     @Test
     void scopesNameTheBricks() throws IOException {
         ProfileSnapshot profile = Traces.read(CPU, ALL).snapshot();
@@ -132,7 +128,6 @@ final class XlaReadTest {
     }
 
     /** A separate program computed the sum from the file, over the events of all lines of the planes of devices. */
-    @Spec("14.24")
     @Test
     void theStreamsOfDevicesCountAlone() throws IOException {
         TraceProfile profile = Traces.read(MI300, ALL);
@@ -146,7 +141,6 @@ final class XlaReadTest {
         assertThat(profile.rows()).isEqualTo(json.rows());
     }
 
-    @Spec("14.24")
     @ParameterizedTest
     @CsvSource({"jax-cpu.xplane.pb.gz, pftrace", "jax-cpu.xplane.pb.gz, json.gz", "jax-mi300-conv.xplane.pb.gz, pftrace"
     })
@@ -170,7 +164,6 @@ final class XlaReadTest {
     /**
      * The lines of a TPU, from XLA's xplane_schema.cc: steps around modules around operations, and copies beside them.
      */
-    @Spec("14.24")
     @Test
     void theOperationsOfATpuCountAlone() throws IOException {
         XSpaces.Plane tpu = new XSpaces.Plane("/device:TPU:0");
@@ -197,7 +190,6 @@ final class XlaReadTest {
         assertThat(Omissions.ignored(profile)).containsEntry(Reason.ANNOTATION, 4L);
     }
 
-    @Spec("14.24")
     @Test
     void launchesAreNoWork() throws IOException {
         XSpaces.Plane gpu = new XSpaces.Plane("/device:GPU:0");
@@ -220,7 +212,6 @@ final class XlaReadTest {
      * As JAX writes them on an NVIDIA GPU: a call is named after its kernel, or launches a graph of several kernels.
      * The device is a step behind the host.
      */
-    @Spec({"14.5", "14.24"})
     @Test
     void kernelsBelongToTheAnnotationAroundTheirLaunch() throws IOException {
         XSpaces.Plane gpu = new XSpaces.Plane("/device:GPU:0");
@@ -262,7 +253,6 @@ final class XlaReadTest {
     }
 
     /** As {@code jax.profiler.StepTraceAnnotation} writes them; without a launch, the begin of a kernel decides. */
-    @Spec("14.24")
     @Test
     void numberedAnnotationsAreSteps() throws IOException {
         XSpaces.Plane gpu = new XSpaces.Plane("/device:GPU:0");
@@ -288,7 +278,6 @@ final class XlaReadTest {
     }
 
     /** Ends and starts are rounded, so 1,000 operations of 1.0005 ns end after 1,001 ns and do not overlap. */
-    @Spec("14.24")
     @Test
     void picosecondsAddUp() throws IOException {
         XSpaces.Plane tpu = new XSpaces.Plane("/device:TPU:0");
@@ -314,7 +303,6 @@ final class XlaReadTest {
         assertThat(Omissions.faults(text.omissions())).isEmpty();
     }
 
-    @Spec("14.25")
     @Test
     void aFusionHasTheScopeOfItsProduct() throws IOException {
         XSpaces.Message module = new XSpaces.Message()
@@ -354,7 +342,6 @@ final class XlaReadTest {
     }
 
     /** A separate program computed the sum from the file, over the events of the one stream. */
-    @Spec("14.25")
     @Test
     void theKernelsOfACudaGraphHaveTheScopesOfTheirFusions() throws IOException {
         TraceProfile profile = Traces.read(TRACES.resolve("jax-h200-graph.xplane.pb.gz"), ALL);
@@ -370,7 +357,6 @@ final class XlaReadTest {
                         "loop_add_fusion @ add x 20");
     }
 
-    @Spec("14.25")
     @Test
     void aKernelThatFusionsOfSeveralScopesShareHasNone() throws IOException {
         XSpaces.Message module = new XSpaces.Message()
@@ -398,7 +384,6 @@ final class XlaReadTest {
                 .containsExactly("Ffn x 1", "fusion_3 x 1");
     }
 
-    @Spec("14.25")
     @ParameterizedTest
     @CsvSource({
         "jit(f)/layers_3/self_attn/q_proj/dot_general, layers/self_attn/q_proj/dot_general, 3",
@@ -444,7 +429,6 @@ final class XlaReadTest {
 
     // ---- faults ----
 
-    @Spec("14.24")
     @Test
     void errorsOfTheProfilerAreReported() throws IOException {
         XSpaces.Plane tpu = new XSpaces.Plane("/device:TPU:0");
@@ -462,7 +446,6 @@ final class XlaReadTest {
         assertThat(profile.summary()).contains("1 noted as an error by the profiler, which may have lost events");
     }
 
-    @Spec("14.24")
     @Test
     void sumsAndImpossibleTimesAreDropped() throws IOException {
         XSpaces.Plane tpu = new XSpaces.Plane("/device:TPU:0");
@@ -478,7 +461,6 @@ final class XlaReadTest {
                 .containsExactlyInAnyOrder(Reason.NO_TIME, Reason.TIME_OUT_OF_RANGE);
     }
 
-    @Spec("14.24")
     @Test
     void anEventMayBeginBeforeItsLine() throws IOException {
         XSpaces.Plane gpu = new XSpaces.Plane("/device:GPU:0");
@@ -494,7 +476,6 @@ final class XlaReadTest {
     }
 
     /** See GetTraceViewerMaxEvents in xplane_to_trace_events.cc of XLA. */
-    @Spec("14.24")
     @Test
     void aJsonWithTheMostSlicesIsReported() throws IOException {
         String slice =
@@ -509,7 +490,6 @@ final class XlaReadTest {
                 .isEqualTo(XlaName.MOST_SLICES);
     }
 
-    @Spec("14.6")
     @Test
     void aPlaneThatIsCutIsLeftOutWhole() throws IOException {
         XSpaces.Plane first = new XSpaces.Plane("/device:TPU:0");

@@ -18,7 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.zip.GZIPInputStream;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.Omissions;
 import org.brickprofiler.trace.read.ReadOptions;
@@ -29,7 +28,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Traces of other programs, written in Chrome's format again: the same connections join their events. */
-@Spec("14.10")
 final class ConvertedChromeTest {
 
     private static final Path TRACES = SourceTree.path("readers", "src", "test", "resources", "traces");

@@ -21,7 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.zip.GZIPInputStream;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.Omissions;
@@ -99,7 +98,6 @@ final class ConvertedKinetoTest {
         return new Slice(slice.name(), slice.category(), slice.startNs(), slice.endNs());
     }
 
-    @Spec("14.10")
     @Test
     void everySliceIsThereWithNameCategoryAndTimes() {
         List<Slice> slices =

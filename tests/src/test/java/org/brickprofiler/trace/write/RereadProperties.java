@@ -16,7 +16,6 @@ import net.jqwik.api.domains.Domain;
 import net.jqwik.api.domains.DomainContext;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TraceInfo;
@@ -78,7 +77,6 @@ final class RereadProperties {
         return info.unixNs() + (timeline.earliestNs() - info.monotonicNs());
     }
 
-    @Spec("14.10")
     @Property(tries = 400)
     void everyEventComesBack(@ForAll FixedTimeline timeline, @ForAll boolean asChrome) throws IOException {
         TraceTimeline reading = reread(timeline, asChrome);
@@ -187,7 +185,6 @@ final class RereadProperties {
         return sums.values();
     }
 
-    @Spec("14.30")
     @Property(tries = 300)
     void theProfileHasTheSumsOfTheSamplesOfEachPhase(@ForAll FixedTimeline timeline, @ForAll boolean asChrome)
             throws IOException {

@@ -152,7 +152,6 @@ final class SimulatedDeviceTraceTest {
         assertThat(again.timeline().info().worldSize()).isEqualTo(1);
     }
 
-    @Spec("14.9")
     @Test
     void itsProfileHasTheNamesOfTheBricks() throws IOException {
         TraceProfile profile = TraceReader.profile(bytes(trace), ReadOptions.defaults());
