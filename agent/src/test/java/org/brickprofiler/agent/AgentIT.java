@@ -41,7 +41,6 @@ import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.RunningProcess;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.testing.VirtualThreadStarter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -55,7 +54,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 class AgentIT extends WovenApplication {
 
-    @Spec({"22.1", "22.6", "22.7"})
     @Test
     void profilesAnApplicationWithoutReferencesToIt() throws Exception {
         ProcessResult result = application("rules=bricks.yaml,out=run.json,html=run.html,trace=t.json")
@@ -74,7 +72,6 @@ class AgentIT extends WovenApplication {
         assertThat(byLayer("AttentionScore")).isEqualTo(Map.of(0, 160, 1, 160, 2, 160));
     }
 
-    @Spec({"22.6", "22.8"})
     @Test
     void theOptionReplacesTheWarmUpOfTheRulesAndARestartTheFilesOfTheRunBefore() throws Exception {
         String options = "rules=bricks.yaml,out=run.json,html=run.html";
@@ -92,7 +89,6 @@ class AgentIT extends WovenApplication {
     }
 
     /** The rules name a forward pass that this engine does not call, and a brick that it does. */
-    @Spec("22.39")
     @Test
     void thatNoStepWasReachedIsTheFirstRemark() throws Exception {
         Files.writeString(folder.resolve("bricks.yaml"), """
@@ -113,7 +109,6 @@ class AgentIT extends WovenApplication {
     }
 
     /** The elements cannot be read in the two steps of the warm-up. */
-    @Spec({"22.6", "22.28"})
     @Test
     void discardsTheLossesOfTheWarmUp() throws Exception {
         Files.writeString(folder.resolve("bricks.yaml"), """
@@ -216,7 +211,6 @@ class AgentIT extends WovenApplication {
             }
             """;
 
-    @Spec({"22.13", "22.14"})
     @Test
     void knowsTheLayersOfAnEngineWithItsOwnOrderAndTasks() throws Exception {
         compile(folder, "app/Blocks.java", BLOCKS);
@@ -264,7 +258,6 @@ class AgentIT extends WovenApplication {
         return found;
     }
 
-    @Spec("22.7")
     @Test
     void weavesModules() throws Exception {
         compile(folder, "module-info.java", "module app { }");
@@ -279,7 +272,6 @@ class AgentIT extends WovenApplication {
         assertThat(recorded("run.json")).isEqualTo(RECORDED);
     }
 
-    @Spec("22.8")
     @ParameterizedTest
     @CsvSource({"exit, 3", "throw, 1"})
     void reportsHoweverTheApplicationEnds(String how, int exitCode) throws Exception {
@@ -289,7 +281,6 @@ class AgentIT extends WovenApplication {
         assertThat(recorded("run.json")).isEqualTo(RECORDED);
     }
 
-    @Spec("22.8")
     @Test
     @DisabledOnOs(value = OS.WINDOWS, disabledReason = "has no signals")
     void reportsAfterTheSignalToEnd() throws Exception {
@@ -302,7 +293,6 @@ class AgentIT extends WovenApplication {
     }
 
     /** {@code brick run} measures the cost of profiling like this. */
-    @Spec("22.6")
     @Test
     void measuresTokensPerSecondWithTheProfilerOff() throws Exception {
         application("rules=bricks.yaml,out=run.json")
@@ -314,7 +304,6 @@ class AgentIT extends WovenApplication {
         assertThat(profile.facts().tokensPerSec().orElseThrow()).isPositive();
     }
 
-    @Spec("22.10")
     @Test
     void comparesTokensPerSecondWithRecordingOnAndOff() throws Exception {
         ProcessResult result = application("rules=bricks.yaml,out=run.json,ab=7", "decode")
@@ -333,7 +322,6 @@ class AgentIT extends WovenApplication {
     }
 
     /** Only this machine can read the report, and the application ends although the port is open. */
-    @Spec("22.11")
     @Test
     void showsTheReportOnAPort() throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
@@ -385,7 +373,6 @@ class AgentIT extends WovenApplication {
         }
     }
 
-    @Spec("22.3")
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -411,7 +398,6 @@ class AgentIT extends WovenApplication {
         assertThat(result.err()).contains("brick agent: ", message);
     }
 
-    @Spec("22.3")
     @Test
     void appliesTheOtherRulesIfSomeAreMalformed() throws Exception {
         Files.writeString(
@@ -429,7 +415,6 @@ class AgentIT extends WovenApplication {
         assertThat(recorded("run.json")).isEqualTo(RECORDED);
     }
 
-    @Spec("22.7")
     @Test
     void countsVirtualThreads() throws Exception {
         VirtualThreadStarter.orSkip();
@@ -438,7 +423,6 @@ class AgentIT extends WovenApplication {
     }
 
     /** The agent is loaded into a running application, queried, and loaded once more without effect. */
-    @Spec({"22.7", "22.8"})
     @Test
     void weavesLoadedClassesAndWritesTheProfileOnRequest() throws Exception {
         ChildProcess plain = ChildProcess.java()
@@ -490,7 +474,6 @@ class AgentIT extends WovenApplication {
     }
 
     /** Another agent that transforms the same class again and again, and redefines it. */
-    @Spec("22.7")
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void standsBesideAnotherAgent(boolean first) throws Exception {
@@ -553,7 +536,6 @@ class AgentIT extends WovenApplication {
     }
 
     /** Of three bricks that are too short, one is an annotation's, and one is a call in a method that goes on. */
-    @Spec({"22.21", "22.37"})
     @Test
     void keepsTheProfileIfAShortBrickIsInAMethodThatGoesOn() throws Exception {
         compile(
@@ -638,7 +620,6 @@ class AgentIT extends WovenApplication {
         });
     }
 
-    @Spec("22.7")
     @Test
     void showsTheApplicationOnlyItsEntryPointAndItsBridge() throws Exception {
         try (JarFile jar = new JarFile(JAR.toFile())) {

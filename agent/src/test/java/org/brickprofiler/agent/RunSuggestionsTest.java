@@ -19,7 +19,6 @@ import java.util.stream.IntStream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -157,7 +156,6 @@ class RunSuggestionsTest {
         return ns.getOrDefault(call, call.startsWith("stage row") ? 40_000L : 400L);
     }
 
-    @Spec("22.36")
     @Test
     void proposesTheDeepestCallsThatAreLongAndTheCallThatCountsWithItsLoopAsStep() throws IOException {
         RunSuggestions found = found();
@@ -209,7 +207,6 @@ class RunSuggestionsTest {
     }
 
     /** Of 10 s, 300 ms are allowed; a step takes 15 us of it, and a sample 2 us. 20,000 steps take all of it. */
-    @Spec("22.36")
     @ParameterizedTest
     @CsvSource({"1, 5, true", "200, 3, true", "400, 3, false", "4000, 0, false"})
     void leavesOutTheShortestUntilTheRestCostsLittle(int times, int bricks, boolean hasSteps) throws IOException {
@@ -235,7 +232,6 @@ class RunSuggestionsTest {
                 .isEqualTo(bricks > 0 && !hasSteps);
     }
 
-    @Spec("22.36")
     @Test
     void refusesAShortRun() throws IOException {
         RunSuggestions found = found();
@@ -244,7 +240,6 @@ class RunSuggestionsTest {
                 .hasMessageContaining("only 199 ms of the second run remained");
     }
 
-    @Spec("22.36")
     @Test
     void proposesNothingIfEachCallIsShort() throws IOException {
         RunSuggestions found = found();
@@ -253,7 +248,6 @@ class RunSuggestionsTest {
         assertThat(found("absent()V").isEmpty()).isTrue();
     }
 
-    @Spec("22.36")
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -268,7 +262,6 @@ class RunSuggestionsTest {
                 .hasMessage(message);
     }
 
-    @Spec("22.37")
     @Test
     void dropsBricksWithManyShortSamples() {
         List<Set<String>> dropped = new ArrayList<>();

@@ -13,7 +13,6 @@ import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.RunningProcess;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -22,7 +21,6 @@ import org.junit.jupiter.api.Timeout;
 class AgentWithCommandLineIT extends WovenApplication {
 
     /** {@code brick top} gets the process id; the agent registers its profiler some seconds after its start. */
-    @Spec("22.28")
     @Test
     void isWatchedByTop() throws Exception {
         ChildProcess agent = ChildProcess.java()
@@ -44,7 +42,6 @@ class AgentWithCommandLineIT extends WovenApplication {
         assertThat(recorded("run.json")).contains("QkvProjection=");
     }
 
-    @Spec("22.9")
     @Test
     void suggestsRulesThatApply() throws Exception {
         ProcessResult result = brick("suggest", classes.toString()).assertSucceeded();
@@ -56,7 +53,6 @@ class AgentWithCommandLineIT extends WovenApplication {
     }
 
     /** Three runs of 0.7 s. The last one has a rule for a method that is too short. */
-    @Spec({"22.36", "22.37"})
     @Test
     void suggestsFromRuns() throws Exception {
         compile(folder, "app/Busy.java", """
@@ -131,7 +127,6 @@ class AgentWithCommandLineIT extends WovenApplication {
     }
 
     /** The JDK alone records the proposed methods, and {@code brick report} reads the recording. */
-    @Spec("22.12")
     @Test
     void suggestsSettingsThatTheFlightRecorderTakes() throws Exception {
         assumeTrue(Runtime.version().feature() >= 25, "the flight recorder times methods from JDK 25 on");

@@ -4,14 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
 class SuggestCommandTest {
 
-    @Spec("22.36")
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

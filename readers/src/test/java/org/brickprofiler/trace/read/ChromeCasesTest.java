@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.testing.Golden;
-import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -37,7 +36,6 @@ final class ChromeCasesTest {
         return cases(".json");
     }
 
-    @Spec({"14.2", "14.3", "14.12", "14.20"})
     @ParameterizedTest
     @MethodSource("traces")
     void isReadAsTheTextSays(String name) throws IOException {

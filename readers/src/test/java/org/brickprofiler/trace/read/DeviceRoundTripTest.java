@@ -12,7 +12,6 @@ import org.brickprofiler.SyncMode;
 import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.SimulatedStream;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TraceInfo.Device;
 import org.brickprofiler.trace.TraceRecorder;
@@ -67,7 +66,6 @@ final class DeviceRoundTripTest {
         RoundTrip.assertSame(recorder.timeline(), profiler.snapshot());
     }
 
-    @Spec("14.9")
     @ParameterizedTest
     @EnumSource(SyncMode.class)
     void theProfileComesBackInEveryMode(SyncMode mode) throws Exception {

@@ -13,7 +13,6 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepInfo.Phase;
 import org.brickprofiler.testing.FakeClock;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.TraceRecorder;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,7 +57,6 @@ class OwnStepsTest {
         assertThat(RoundTrip.bricks(read)).isEqualTo(RoundTrip.bricks(profiler.snapshot()));
     }
 
-    @Spec("14.30")
     @ParameterizedTest
     @EnumSource
     void aBrickHasThePhaseOfTheStepInWhichItEnds(RoundTrip.Format format) throws IOException {
@@ -78,7 +76,6 @@ class OwnStepsTest {
         assertSamePhases(format);
     }
 
-    @Spec("14.30")
     @ParameterizedTest
     @EnumSource
     void aBrickOutsideOfStepsHasThePhaseOfTheStepsUnderWayUntilItsThreadBeginsOne(RoundTrip.Format format)
@@ -100,7 +97,6 @@ class OwnStepsTest {
     }
 
     /** The step is drawn from the end of a brick that ran mostly in the step before. */
-    @Spec("14.30")
     @ParameterizedTest
     @EnumSource
     void aBrickThatRanMostlyInTheStepBeforeHasThePhaseInWhichItEnds(RoundTrip.Format format) throws Exception {
@@ -121,7 +117,6 @@ class OwnStepsTest {
     }
 
     /** The step is drawn up to the end of a brick that was stopped after it. */
-    @Spec("14.30")
     @ParameterizedTest
     @EnumSource
     void aBrickThatEndedAfterItsStepHasNoPhase(RoundTrip.Format format) throws Exception {
@@ -140,7 +135,6 @@ class OwnStepsTest {
         assertSamePhases(format);
     }
 
-    @Spec("14.30")
     @ParameterizedTest
     @EnumSource
     void aDeferredBrickHasThePhaseInWhichItWasQueued(RoundTrip.Format format) throws Exception {
@@ -155,7 +149,6 @@ class OwnStepsTest {
     }
 
     /** Workers without a step of their own, between two steps and during one. */
-    @Spec("14.30")
     @ParameterizedTest
     @EnumSource
     void aBrickOfAWorkerHasThePhaseOfTheStepItWorksFor(RoundTrip.Format format) throws Exception {
@@ -173,7 +166,6 @@ class OwnStepsTest {
         assertSamePhases(format);
     }
 
-    @Spec("14.30")
     @ParameterizedTest
     @EnumSource
     void workForALayerHasThePhaseOfTheLayersStep(RoundTrip.Format format) throws Exception {
@@ -195,7 +187,6 @@ class OwnStepsTest {
         assertSamePhases(format);
     }
 
-    @Spec("14.30")
     @ParameterizedTest
     @EnumSource
     void profilersThatShareARecorderHaveThePhasesOfTheirOwnSteps(RoundTrip.Format format) throws Exception {
@@ -218,7 +209,6 @@ class OwnStepsTest {
                 .isEqualTo(RoundTrip.phases(both));
     }
 
-    @Spec("14.30")
     @ParameterizedTest
     @EnumSource
     void aStepThatHasNotEndedGivesItsPhase(RoundTrip.Format format) throws Exception {
@@ -230,7 +220,6 @@ class OwnStepsTest {
         assertSamePhases(format);
     }
 
-    @Spec("14.30")
     @ParameterizedTest
     @EnumSource
     void aBrickAfterAResetWithinAStepHasNoPhase(RoundTrip.Format format) throws Exception {
@@ -248,7 +237,6 @@ class OwnStepsTest {
     }
 
     /** The application's own spans are no steps of the library, whatever their names. */
-    @Spec("14.30")
     @ParameterizedTest
     @EnumSource
     void aSpanOfTheApplicationGivesNoPhase(RoundTrip.Format format) throws Exception {
@@ -263,7 +251,6 @@ class OwnStepsTest {
     }
 
     /** A file of each format, read as a timeline and written in each format. */
-    @Spec("14.30")
     @ParameterizedTest
     @EnumSource
     void aConvertedTraceKeepsThePhases(RoundTrip.Format format) throws Exception {
@@ -281,7 +268,6 @@ class OwnStepsTest {
     }
 
     /** Files of former versions do not state phases, and the positions of steps do not always show them. */
-    @Spec("14.30")
     @ParameterizedTest
     @CsvSource({"PERFETTO, 3, 2", "CHROME, 2, 1"})
     void aFileThatStatesNoPhasesHasNoneAndSaysSo(RoundTrip.Format format, String now, String before) throws Exception {

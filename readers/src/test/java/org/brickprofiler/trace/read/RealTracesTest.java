@@ -15,7 +15,6 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.testing.Golden;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 
@@ -160,7 +159,6 @@ final class RealTracesTest {
     }
 
     /** A separate program computed the sums from the XSpace, over the events of all lines of the planes of devices. */
-    @Spec("14.20")
     @Test
     void traceOfXlaWithDevicesByName() throws IOException {
         TraceProfile reading = Traces.read(Traces.XLA, ReadOptions.defaults().withKeepWarmup(true));
@@ -172,7 +170,6 @@ final class RealTracesTest {
     }
 
     /** The sums are those of the view {@code busy} of the database. */
-    @Spec("14.20")
     @Test
     void traceOfRocmProfileDataWithItsDeviceByName() throws IOException {
         TraceProfile reading = Traces.read(Traces.RPD, ReadOptions.defaults());

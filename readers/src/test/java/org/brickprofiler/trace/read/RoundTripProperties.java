@@ -22,12 +22,10 @@ import org.brickprofiler.SyncMode;
 import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.SimulatedStream;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.TraceRecorder;
 
 /** A profiler's measurements are read back from a timeline of them, in either format. */
-@Spec("14.9")
 final class RoundTripProperties {
 
     private static final List<BrickId> IDS =

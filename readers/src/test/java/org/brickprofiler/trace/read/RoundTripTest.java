@@ -24,7 +24,6 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.testing.FakeClock;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.trace.DeviceTrack;
 import org.brickprofiler.trace.TraceInfo;
@@ -108,7 +107,6 @@ final class RoundTripTest {
     }
 
     /** Halves of surrogate pairs have no encoding in a file; former versions wrote such names alike. */
-    @Spec("14.9")
     @Test
     void namesThatDifferInHalfASurrogatePairStayApart() throws IOException {
         for (String name : List.of("a\ud800", "a\ud801", "a\udc00b", "a\udc01b", "a\ud83d\ude00")) {
@@ -128,7 +126,6 @@ final class RoundTripTest {
     }
 
     /** 16 days; former versions of the timeline truncated durations at 39 hours. */
-    @Spec("14.9")
     @Test
     void aBrickOfManyDaysKeepsItsTime() throws IOException {
         profiler.record(profiler.brickKey("Epoch", BrickCategory.OTHER), 1_400_000_000_000_000L, 1 << 20);
@@ -266,7 +263,6 @@ final class RoundTripTest {
 
     // ---- missing parts ----
 
-    @Spec("14.9")
     @ParameterizedTest
     @EnumSource(RoundTrip.Format.class)
     void lostSpansAreReported(RoundTrip.Format format) throws IOException {
@@ -313,7 +309,6 @@ final class RoundTripTest {
         assertThat(startedUnixNs - (info.unixNs() - 170)).isBetween(-1L, 60_000_000_000L);
     }
 
-    @Spec("14.1")
     @Test
     void filesOfAllEndingsAreRead(@TempDir Path folder) throws IOException {
         brick(BrickId.RMS_NORM, 10);
@@ -386,7 +381,6 @@ final class RoundTripTest {
         assertThat(Traces.totalNs(reading, "AttentionScore")).isEqualTo(40);
     }
 
-    @Spec("14.6")
     @Test
     void everyCutOfAnOwnTraceIsRefusedOrReported() throws IOException {
         long outer = profiler.startBrick(BrickId.FUSED_ATTENTION);
@@ -421,7 +415,6 @@ final class RoundTripTest {
     }
 
     /** A conversion of a file without its end states in its output that the trace was cut off. */
-    @Spec("14.6")
     @ParameterizedTest
     @EnumSource(RoundTrip.Format.class)
     void aConvertedFileKeepsThatItsTraceWasCutOff(RoundTrip.Format format) throws IOException {
@@ -442,7 +435,6 @@ final class RoundTripTest {
         }
     }
 
-    @Spec("14.6")
     @Test
     void eachOfJoinedFilesMayBeCutOff() throws IOException {
         brick(BrickId.RMS_NORM, 10);
@@ -462,7 +454,6 @@ final class RoundTripTest {
                 .containsExactly(tuple(Reason.CUT_OFF, 2L));
     }
 
-    @Spec("14.6")
     @ParameterizedTest
     @ValueSource(strings = {"brick-profiler 1", "brick-profiler 2", "other-profiler 1"})
     void otherProducersDoNotMarkTheEnd(String producer) throws IOException {

@@ -12,7 +12,6 @@ import java.util.stream.Stream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.testing.FakeClock;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.TraceRecorder;
 import org.junit.jupiter.api.Test;
@@ -41,7 +40,6 @@ final class TraceContentsTest {
      * Rules on arguments change nothing in the timeline. They name arguments that timelines show, arguments that they
      * omit, and keys that no timeline lists.
      */
-    @Spec("14.10")
     @ParameterizedTest
     @MethodSource("realTraces")
     void aRealTraceReadOnceEqualsTheTraceReadTwice(Path file) throws IOException {
