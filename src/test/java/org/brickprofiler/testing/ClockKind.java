@@ -1,6 +1,5 @@
 package org.brickprofiler.testing;
 
-import org.brickprofiler.internal.record.RunningClock;
 
 /** The clocks that tests of simulated devices run on. */
 public enum ClockKind {

@@ -1,7 +1,12 @@
 package org.brickprofiler.testing;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
 
 /** The whole source tree, of which the tests of each project see their own folder as the current one. */
 public final class SourceTree {
@@ -13,6 +18,31 @@ public final class SourceTree {
     /** Returns a file or folder of the tree, by its path from the top. */
     public static Path path(String first, String... more) {
         return TOP.resolve(Path.of(first, more));
+    }
+
+    /** Returns the folders of all projects, that of the library first. */
+    public static List<Path> projects() {
+        try (Stream<Path> folders = Files.list(TOP)) {
+            return Stream.concat(Stream.of(TOP), folders.filter(each -> Files.exists(each.resolve("pom.xml")))
+                            .filter(each -> Files.isDirectory(each.resolve("src")))
+                            .sorted())
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Returns the Java sources of all projects, with tests and benchmarks. */
+    public static List<Path> javaFiles() {
+        List<Path> all = new ArrayList<>();
+        for (Path project : projects()) {
+            try (Stream<Path> files = Files.walk(project.resolve("src"))) {
+                files.filter(each -> each.toString().endsWith(".java")).forEach(all::add);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+        return all;
     }
 
     private static Path top(Path folder) {

@@ -25,7 +25,6 @@ import java.lang.reflect.Parameter;
 import java.lang.reflect.Proxy;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.TypeVariable;
-import java.net.URISyntaxException;
 import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
 import java.nio.file.Files;
@@ -90,6 +89,7 @@ import org.brickprofiler.roofline.MachineRoof;
 import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.spi.SampleTimes;
 import org.brickprofiler.stats.LatencyDistribution;
+import org.brickprofiler.testing.SourceTree;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.trace.DeviceTrack;
@@ -259,27 +259,23 @@ final class NullArgumentsTest {
         }
     }
 
-    private static List<Class<?>> publicTypes() throws IOException, URISyntaxException {
-        Path root = Path.of(BrickProfiler.class
-                .getProtectionDomain()
-                .getCodeSource()
-                .getLocation()
-                .toURI());
-        try (Stream<Path> files = Files.walk(root)) {
-            List<Class<?>> types = new ArrayList<>();
-            for (Path file : (Iterable<Path>) files.sorted()::iterator) {
-                String name = root.relativize(file).toString().replace('/', '.');
-                if (name.endsWith(".class")
-                        && !name.endsWith("-info.class")
-                        && !INTERNAL.matcher(name).matches()) {
-                    Class<?> type = load(name.substring(0, name.length() - ".class".length()));
-                    if (isPublic(type)) {
-                        types.add(type);
-                    }
+    private static List<Class<?>> publicTypes() throws IOException {
+        List<Class<?>> types = new ArrayList<>();
+        for (Path project : SourceTree.projects()) {
+            Path root = project.resolve(Path.of("target", "classes"));
+            if (Files.isDirectory(root)) {
+                try (Stream<Path> files = Files.walk(root)) {
+                    files.sorted()
+                            .map(file -> root.relativize(file).toString().replace('/', '.'))
+                            .filter(name -> name.endsWith(".class") && !name.endsWith("-info.class"))
+                            .filter(name -> !INTERNAL.matcher(name).matches())
+                            .map(name -> load(name.substring(0, name.length() - ".class".length())))
+                            .filter(NullArgumentsTest::isPublic)
+                            .forEach(types::add);
                 }
             }
-            return types;
         }
+        return types;
     }
 
     private static Class<?> load(String name) {

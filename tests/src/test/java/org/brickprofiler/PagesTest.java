@@ -18,11 +18,11 @@ import org.junit.jupiter.api.Test;
 final class PagesTest {
 
     private static final List<Path> FOLDERS = Stream.of(".", "docs", "native/gpu-check", "native/metal-shim")
-            .map(Path::of)
+            .map(SourceTree::path)
             .toList();
 
     private static final Pattern LINK = Pattern.compile("\\]\\((?!https?:)([^)#]+)");
-    private static final Pattern PATH = Pattern.compile("`((?:src|docs|native|\\.ci)/[\\w./-]+)`");
+    private static final Pattern PATH = Pattern.compile("`((?:src|docs|native|gpu|timeline|metrics|analysis|readers|agent|tools|tests|build|\\.ci)/[\\w./-]+)`");
     private static final Pattern CLASS = Pattern.compile("`([A-Z]\\w*(?:Test|IT|Properties|Benchmark))`");
     private static final Pattern PROFILE = Pattern.compile("mvn [^\\n]*?-P(\\w+)");
 
@@ -54,21 +54,23 @@ final class PagesTest {
     @Test
     void filesAndFoldersAreThere() throws IOException {
         assertThat(named(PATH))
-                .allSatisfy(path -> assertThat(Path.of(path.text())).exists());
+                .allSatisfy(path -> assertThat(SourceTree.path(path.text())).exists());
     }
 
     @Test
     void testsAndBenchmarksAreThere() throws IOException {
-        Set<String> sources;
-        try (Stream<Path> files = Files.walk(Path.of("src"))) {
-            sources = files.map(file -> file.getFileName().toString()).collect(Collectors.toSet());
-        }
+        Set<String> sources = SourceTree.javaFiles().stream()
+                .map(file -> file.getFileName().toString())
+                .collect(Collectors.toSet());
         assertThat(named(CLASS)).allSatisfy(name -> assertThat(sources).contains(name.text() + ".java"));
     }
 
     @Test
     void profilesAreThoseOfTheBuild() throws IOException {
-        String project = Files.readString(SourceTree.path("build", "parent.xml"));
-        assertThat(named(PROFILE)).allSatisfy(name -> assertThat(project).contains("<id>" + name.text() + "</id>"));
+        StringBuilder projects = new StringBuilder(Files.readString(SourceTree.path("build", "parent.xml")));
+        for (Path project : SourceTree.projects()) {
+            projects.append(Files.readString(project.resolve("pom.xml")));
+        }
+        assertThat(named(PROFILE)).allSatisfy(name -> assertThat(projects).contains("<id>" + name.text() + "</id>"));
     }
 }

@@ -1,16 +1,15 @@
 package org.brickprofiler;
 
 import org.brickprofiler.testing.SourceTree;
+import org.brickprofiler.testing.UserClassPath;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.File;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -40,10 +39,6 @@ import org.junit.jupiter.api.io.TempDir;
 public class ReadmeTest {
 
     private static final Pattern EXAMPLE = Pattern.compile("```java\\R(.*?)```", Pattern.DOTALL);
-
-    /** The jars of the dependencies that are not optional. */
-    private static final Pattern REGULAR =
-            Pattern.compile("(eclipse-collections(-api)?|slf4j-api|jspecify|jackson-core)-[\\d.]+\\.jar");
 
     @TempDir
     Path folder;
@@ -142,25 +137,12 @@ public class ReadmeTest {
                 .collect(Collectors.toMap(BrickStats::name, BrickStats::count, Long::sum, TreeMap::new));
     }
 
-    /**
-     * Returns the library and its regular dependencies, which are the class path of a project with the one dependency
-     * of the page.
-     */
-    private static String classPathOfANewProject() {
-        return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
-                .map(entry -> Path.of(entry).toAbsolutePath())
-                .filter(entry -> Files.isDirectory(entry)
-                        || REGULAR.matcher(entry.getFileName().toString()).matches())
-                .map(Path::toString)
-                .collect(Collectors.joining(File.pathSeparator));
-    }
-
     @Test
     void theFirstExampleIsAProgramThatNeedsTheOneDependency() throws Exception {
         Files.writeString(folder.resolve("Engine.java"), example("class Engine"));
 
         ProcessResult result = ChildProcess.java()
-                .arguments(List.of("-cp", classPathOfANewProject(), "Engine.java"))
+                .arguments(List.of("-cp", UserClassPath.of(), "Engine.java"))
                 .in(folder)
                 .run();
 
@@ -206,19 +188,25 @@ public class ReadmeTest {
 
     @Test
     void theCoordinatesAreThoseOfThePom() throws Exception {
-        String project = Files.readString(Path.of("pom.xml")).replaceFirst("(?s)<parent>.*</parent>", "");
-        Matcher own = Pattern.compile(
-                        "<groupId>(.*?)</groupId>\\s*<artifactId>(.*?)</artifactId>\\s*<version>(.*?)</version>")
-                .matcher(project);
-        assertThat(own.find()).isTrue();
+        String project = Files.readString(SourceTree.path("pom.xml"));
+        String group = first("groupId", project);
+        String version = first("version", project);
+        String artifact = first("artifactId", project.replaceFirst("(?s)<parent>.*</parent>", ""));
 
         assertThat(Files.readString(SourceTree.path("README.md")).lines().map(String::strip))
                 .contains(
-                        "<groupId>" + own.group(1) + "</groupId>",
-                        "<artifactId>" + own.group(2) + "</artifactId>",
-                        "<version>" + own.group(3) + "</version>",
-                        "dependencies { implementation(\"" + own.group(1) + ":" + own.group(2) + ":" + own.group(3)
+                        "<groupId>" + group + "</groupId>",
+                        "<artifactId>" + artifact + "</artifactId>",
+                        "<version>" + version + "</version>",
+                        "dependencies { implementation(\"" + group + ":" + artifact + ":" + version
                                 + "\") }");
+    }
+
+    /** Returns the first value of a tag. */
+    private static String first(String tag, String xml) {
+        Matcher value = Pattern.compile("<" + tag + ">(.*?)</" + tag + ">").matcher(xml);
+        assertThat(value.find()).as(tag).isTrue();
+        return value.group(1);
     }
 
     @Test

@@ -48,13 +48,11 @@ final class SpecificationTest {
     }
 
     /** Numbers of rules, each with the names of the source files that cite it. */
-    private static Map<String, Set<String>> citations() throws IOException {
-        try (Stream<Path> files = Files.walk(Path.of("src"))) {
-            return files.filter(file -> file.toString().endsWith(".java"))
-                    .flatMap(file -> numbers(file)
-                            .map(number -> Map.entry(number, file.getFileName().toString())))
-                    .collect(groupingBy(Map.Entry::getKey, TreeMap::new, mapping(Map.Entry::getValue, toSet())));
-        }
+    private static Map<String, Set<String>> citations() {
+        return SourceTree.javaFiles().stream()
+                .flatMap(file -> numbers(file)
+                        .map(number -> Map.entry(number, file.getFileName().toString())))
+                .collect(groupingBy(Map.Entry::getKey, TreeMap::new, mapping(Map.Entry::getValue, toSet())));
     }
 
     private static Stream<String> numbers(Path file) {

@@ -125,7 +125,7 @@ final class WallsTest {
     @ArchTest
     static void noJavadocStandsBeforeAnother(JavaClasses classes) throws IOException {
         List<Path> found = new ArrayList<>();
-        for (Path file : sources()) {
+        for (Path file : SourceTree.javaFiles()) {
             if (TWO_COMMENTS.matcher(Files.readString(file)).find()) {
                 found.add(file);
             }
@@ -133,21 +133,10 @@ final class WallsTest {
         assertThat(found).isEmpty();
     }
 
-    private static List<Path> sources() throws IOException {
-        List<Path> all = new ArrayList<>();
-        for (String project : PROJECTS) {
-            try (Stream<Path> files = Files.walk(SourceTree.path(project, "src"))) {
-                files.filter(each -> each.toString().endsWith(".java")).forEach(all::add);
-            }
-        }
-        assertThat(all).hasSizeGreaterThan(1_000);
-        return all;
-    }
-
     private static Set<String> exportedPackages() {
         Set<String> exported = new HashSet<>();
-        for (String project : PROJECTS) {
-            Path module = SourceTree.path(project, "src", "main", "module", "module-info.java");
+        for (Path project : SourceTree.projects()) {
+            Path module = project.resolve(Path.of("src", "main", "module", "module-info.java"));
             if (Files.exists(module)) {
                 exported.addAll(exportedBy(module));
             }

@@ -9,7 +9,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import org.brickprofiler.StepInfo;
-import org.brickprofiler.internal.io.OptionalPart;
 
 /**
  * The changes between two sets of runs, such as those before and after an edit. Immutable.
@@ -96,7 +95,6 @@ public record RunComparison(
     public static final int FEWEST_FOR_INTERVAL = 3;
 
     /** The name, in messages, of the part that needs other libraries. */
-    private static final String THIS = "the comparison of runs";
 
     /** The chance of any false alarm. */
     public static final double LEVEL = 0.025;
@@ -244,8 +242,7 @@ public record RunComparison(
         public static Change between(double[] before, double[] after) {
             Objects.requireNonNull(before, "before");
             Objects.requireNonNull(after, "after");
-            requireStatistics();
-            return Comparer.change(logs("before", before), logs("after", after));
+                return Comparer.change(logs("before", before), logs("after", after));
         }
 
         /**
@@ -264,8 +261,7 @@ public record RunComparison(
             if (before.length != after.length) {
                 throw new IllegalArgumentException(before.length + " and " + after.length + " figures form no pairs");
             }
-            requireStatistics();
-            double[] ratios = logs("after", after);
+                double[] ratios = logs("after", after);
             double[] first = logs("before", before);
             Arrays.setAll(ratios, pair -> ratios[pair] - first[pair]);
             return Comparer.changeOfPairs(ratios);
@@ -616,7 +612,6 @@ public record RunComparison(
      *     step, or a brick of the baseline cannot be compared
      */
     public static RunComparison of(List<Run> before, List<Run> after, Options options) {
-        requireRandomNumbers();
         return Comparer.compare(
                 List.copyOf(Objects.requireNonNull(before, "before")),
                 List.copyOf(Objects.requireNonNull(after, "after")),
@@ -635,21 +630,8 @@ public record RunComparison(
      * @throws IllegalArgumentException when there are fewer than 4 runs, or nothing in them can be compared
      */
     public static double noiseFloorPercent(List<Run> same, Options options) {
-        requireRandomNumbers();
         return Comparer.noiseFloorPercent(
                 List.copyOf(Objects.requireNonNull(same, "same")), Objects.requireNonNull(options, "options"));
-    }
-
-    private static void requireStatistics() {
-        OptionalPart.COMMONS_STATISTICS_DISTRIBUTION.require(THIS);
-        OptionalPart.COMMONS_STATISTICS_DESCRIPTIVE.require(THIS);
-    }
-
-    /** Requires the library for random numbers, which only permutations need. */
-    private static void requireRandomNumbers() {
-        requireStatistics();
-        OptionalPart.COMMONS_RNG_SIMPLE.require(THIS);
-        OptionalPart.COMMONS_RNG_SAMPLING.require(THIS);
     }
 
     /**

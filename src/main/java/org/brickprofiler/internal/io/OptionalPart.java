@@ -13,22 +13,6 @@ public enum OptionalPart {
     /** For CSV. */
     COMMONS_CSV("org.apache.commons.csv.CSVFormat", "org.apache.commons:commons-csv"),
 
-    /** For the comparison of runs: distributions. */
-    COMMONS_STATISTICS_DISTRIBUTION(
-            "org.apache.commons.statistics.distribution.TDistribution",
-            "org.apache.commons:commons-statistics-distribution"),
-
-    /** For the comparison of runs: medians and quantiles. */
-    COMMONS_STATISTICS_DESCRIPTIVE(
-            "org.apache.commons.statistics.descriptive.Median", "org.apache.commons:commons-statistics-descriptive"),
-
-    /** For the comparison of runs: random numbers. */
-    COMMONS_RNG_SIMPLE("org.apache.commons.rng.simple.RandomSource", "org.apache.commons:commons-rng-simple"),
-
-    /** For the comparison of runs: permutations. */
-    COMMONS_RNG_SAMPLING(
-            "org.apache.commons.rng.sampling.PermutationSampler", "org.apache.commons:commons-rng-sampling"),
-
     /** For the meters of Micrometer. */
     MICROMETER("io.micrometer.core.instrument.binder.MeterBinder", "io.micrometer:micrometer-core"),
 

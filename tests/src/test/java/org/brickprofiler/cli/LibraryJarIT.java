@@ -11,13 +11,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.testing.UserClassPath;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,10 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The library's jar as an application finds it: on the class path, and as a module. */
 class LibraryJarIT {
 
-    private static final Path LIBRARY = Path.of(System.getProperty("cli.jar").replace("-cli.jar", ".jar"));
-
-    /** The classes that the library requires. */
-    private static final Pattern NEEDED = Pattern.compile("(eclipse-collections|slf4j-api|jackson-core).*\\.jar");
+    private static final Path LIBRARY = UserClassPath.entry("brick-profiler");
 
     private static final String PROGRAM = """
             package app;
@@ -58,19 +53,12 @@ class LibraryJarIT {
 
     @BeforeEach
     void compile() throws IOException {
-        List<Path> jars = new ArrayList<>(List.of(LIBRARY));
-        Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
-                .map(Path::of)
-                .filter(jar -> NEEDED.matcher(jar.getFileName().toString()).matches())
-                .forEach(jars::add);
-        libraries = jars.stream()
-                .map(jar -> jar.toAbsolutePath().toString())
-                .collect(Collectors.joining(File.pathSeparator));
+        libraries = UserClassPath.of("brick-profiler-timeline");
         Path main = folder.resolve("src/app/Main.java");
         Path module = folder.resolve("src/module-info.java");
         Files.createDirectories(main.getParent());
         Files.writeString(main, PROGRAM);
-        Files.writeString(module, "module app { requires org.brickprofiler; }");
+        Files.writeString(module, "module app { requires org.brickprofiler; requires org.brickprofiler.timeline; }");
         int exit = ToolProvider.getSystemJavaCompiler()
                 .run(
                         null,
@@ -116,10 +104,11 @@ class LibraryJarIT {
         ModuleReference found =
                 ModuleFinder.of(LIBRARY).find("org.brickprofiler").orElseThrow();
         List<String> exported = found.descriptor().exports().stream()
+                .filter(exports -> !exports.isQualified())
                 .map(ModuleDescriptor.Exports::source)
                 .toList();
         assertThat(exported)
-                .contains("org.brickprofiler", "org.brickprofiler.report", "org.brickprofiler.trace.write")
+                .contains("org.brickprofiler", "org.brickprofiler.report")
                 .noneMatch(name -> name.contains("internal"));
         assertThat(found.descriptor().isAutomatic()).isFalse();
         assertThat(found.descriptor().packages())

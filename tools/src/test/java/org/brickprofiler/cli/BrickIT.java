@@ -187,7 +187,6 @@ class BrickIT {
                             "META-INF/maven/org.xerial/sqlite-jdbc/LICENSE.zentus",
                             "org/sqlite/native/Linux/x86_64/libsqlitejdbc.so",
                             "META-INF/services/java.sql.Driver",
-                            "META-INF/services/org.brickprofiler.cli.ExtraCommand",
                             "META-INF/services/org.slf4j.spi.SLF4JServiceProvider",
                             "org/brickprofiler/gpucheck/GpuCheck.class",
                             "META-INF/services/"
@@ -204,23 +203,5 @@ class BrickIT {
 
     private static String text(JarFile jar, String name) throws IOException {
         return new String(jar.getInputStream(jar.getEntry(name)).readAllBytes(), StandardCharsets.UTF_8);
-    }
-
-    @Spec("15.4")
-    @Test
-    void leavesTheLibraryAlone() throws Exception {
-        Path library = JAR.resolveSibling(JAR.getFileName().toString().replace("-cli.jar", ".jar"));
-        try (JarFile jar = new JarFile(library.toFile())) {
-            assertThat(jar.stream().map(entry -> entry.getName()))
-                    .contains("module-info.class")
-                    .noneMatch(name -> name.endsWith(".class")
-                            && !name.startsWith("org/brickprofiler/")
-                            && !name.equals("module-info.class"))
-                    .noneMatch(name -> name.matches("org/brickprofiler/(cli|demo|gpucheck)/.*"))
-                    .noneMatch(name -> name.endsWith(".ptx") || name.contains("ExtraCommand"));
-            assertThat(jar.getManifest().getMainAttributes().getValue("Main-Class"))
-                    .isNull();
-        }
-        assertThat(Path.of("dependency-reduced-pom.xml")).doesNotExist();
     }
 }

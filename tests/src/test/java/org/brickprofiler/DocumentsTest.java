@@ -19,18 +19,17 @@ import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.brickprofiler.testing.SourceTree;
 import org.junit.jupiter.api.Test;
 
 /** Compares the documents with the sources: entry points, settings, the types of the map, and links. */
 final class DocumentsTest {
 
-    /** The folder of the documents, which also has the folder of the library and those of the other projects. */
-    private static final Path TOP = Path.of("").toAbsolutePath();
-
+    private static final Path TOP = SourceTree.path("");
     private static final Path DOCS = TOP.resolve("docs");
     private static final Path MAP = DOCS.resolve("ARCHITECTURE.md");
 
-    private static final Pattern SOURCES = Pattern.compile(".*/src/(main|agent|cli|fleet|readers|examples)/.*\\.java");
+    private static final Pattern SOURCES = Pattern.compile(".*/src/main/.*\\.java");
 
     private static final Pattern EXPORT = Pattern.compile("exports ([\\w.]+);");
     private static final Pattern PACKAGE = Pattern.compile("(?m)^package ([\\w.]+);");
@@ -73,18 +72,11 @@ final class DocumentsTest {
     }
 
     /** Returns the texts of all sources apart from tests, by file. */
-    private static Map<Path, String> sources() throws IOException {
+    private static Map<Path, String> sources() {
         Map<Path, String> sources = new TreeMap<>();
-        List<Path> projects = new ArrayList<>(List.of(TOP));
-        try (Stream<Path> folders = Files.list(TOP)) {
-            folders.filter(folder -> Files.isDirectory(folder.resolve("src"))).forEach(projects::add);
-        }
-        for (Path project : projects) {
-            try (Stream<Path> files = Files.walk(project.resolve("src"))) {
-                files.filter(file -> SOURCES.matcher(file.toString()).matches())
-                        .forEach(file -> sources.put(file, read(file)));
-            }
-        }
+        SourceTree.javaFiles().stream()
+                .filter(file -> SOURCES.matcher(file.toString()).matches())
+                .forEach(file -> sources.put(file, read(file)));
         assertThat(sources).isNotEmpty();
         return sources;
     }
@@ -113,7 +105,7 @@ final class DocumentsTest {
      * Returns the exported types that a program constructs, or whose static methods it calls. The constructors of
      * records are not counted: most records are results.
      */
-    private static Set<String> entryPoints() throws IOException {
+    private static Set<String> entryPoints() {
         Map<Path, String> sources = sources();
         Set<String> exported = sources.entrySet().stream()
                 .filter(source -> source.getKey().endsWith("module-info.java"))
@@ -145,7 +137,7 @@ final class DocumentsTest {
         return Pattern.compile("\\b" + word + "\\b").matcher(text).find();
     }
 
-    private static Set<String> settings() throws IOException {
+    private static Set<String> settings() {
         Set<String> names = new TreeSet<>();
         sources().forEach((file, text) -> {
             PROPERTY.matcher(text).results().forEach(name -> names.add(name.group(1)));
@@ -186,7 +178,7 @@ final class DocumentsTest {
     }
 
     @Test
-    void everySettingIsInTheTableAndNoOther() throws IOException {
+    void everySettingIsInTheTableAndNoOther() {
         String chapter = settingsChapter();
         Set<String> listed = Pattern.compile("`(brick[a-z._]+)`")
                 .matcher(chapter)
@@ -199,7 +191,7 @@ final class DocumentsTest {
     }
 
     @Test
-    void everyVariableIsInTheTableBesideItsProperty() throws IOException {
+    void everyVariableIsInTheTableBesideItsProperty() {
         Set<String> listed = new TreeSet<>();
         ROW.matcher(settingsChapter())
                 .results()
@@ -217,7 +209,7 @@ final class DocumentsTest {
     }
 
     @Test
-    void everyTypeOfTheMapExists() throws IOException {
+    void everyTypeOfTheMapExists() {
         Set<String> names = sources().keySet().stream()
                 .map(file -> file.getFileName().toString().replace(".java", ""))
                 .collect(toSet());

@@ -1,4 +1,4 @@
-package org.brickprofiler.internal.record;
+package org.brickprofiler.testing;
 
 import java.util.concurrent.locks.LockSupport;
 import org.brickprofiler.testing.FakeClock;
