@@ -23,7 +23,7 @@ final class PagesTest {
 
     private static final Pattern LINK = Pattern.compile("\\]\\((?!https?:)([^)#]+)");
     private static final Pattern PATH = Pattern.compile("`((?:src|docs|native|gpu|timeline|metrics|analysis|readers|agent|tools|tests|build|\\.ci)/[\\w./-]+)`");
-    private static final Pattern CLASS = Pattern.compile("`([A-Z]\\w*(?:Test|IT|Properties|Benchmark))`");
+    private static final Pattern CLASS = Pattern.compile("`([A-Z][a-z]\\w*(?:Test|IT|Properties|Benchmark))`");
     private static final Pattern PROFILE = Pattern.compile("mvn [^\\n]*?-P(\\w+)");
 
     /** The match of a pattern in a page, and the page's folder. */

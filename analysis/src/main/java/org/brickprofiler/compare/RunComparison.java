@@ -94,8 +94,6 @@ public record RunComparison(
     /** The least number of runs of a side for an interval; with fewer, intervals are too wide to be useful. */
     public static final int FEWEST_FOR_INTERVAL = 3;
 
-    /** The name, in messages, of the part that needs other libraries. */
-
     /** The chance of any false alarm. */
     public static final double LEVEL = 0.025;
 

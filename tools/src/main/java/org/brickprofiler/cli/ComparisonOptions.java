@@ -1,5 +1,7 @@
 package org.brickprofiler.cli;
 
+import org.brickprofiler.console.Terminal;
+import org.brickprofiler.console.OutputFile;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;

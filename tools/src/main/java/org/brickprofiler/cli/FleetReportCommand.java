@@ -1,5 +1,7 @@
 package org.brickprofiler.cli;
 
+import org.brickprofiler.console.Terminal;
+import org.brickprofiler.console.OutputFile;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;

@@ -1,5 +1,6 @@
 package org.brickprofiler.cli;
 
+import org.brickprofiler.console.OutputFile;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
@@ -16,7 +17,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.checksum.ChecksumLog;
-import org.brickprofiler.cli.Terminal.InputBar;
+import org.brickprofiler.console.Terminal.InputBar;
 import org.brickprofiler.internal.io.InputFile;
 import org.brickprofiler.report.ChecksumFile;
 import org.brickprofiler.report.JsonReport;

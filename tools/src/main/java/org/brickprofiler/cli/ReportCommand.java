@@ -1,5 +1,6 @@
 package org.brickprofiler.cli;
 
+import org.brickprofiler.console.Terminal;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;

@@ -14,7 +14,7 @@ import jdk.jfr.Configuration;
 import jdk.jfr.Recording;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickProfilerBuilder;
-import org.brickprofiler.cli.OutputFile;
+import org.brickprofiler.console.OutputFile;
 import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.GraphExport;

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import org.brickprofiler.cli.OutputFile;
+import org.brickprofiler.console.OutputFile;
 import org.brickprofiler.demo.Demo;
 import org.brickprofiler.demo.DeviceFailure;
 import org.brickprofiler.demo.Gpu;

@@ -1,4 +1,4 @@
-package org.brickprofiler.cli;
+package org.brickprofiler.console;
 
 import java.io.Console;
 import java.io.PrintStream;
@@ -34,7 +34,7 @@ public final class Terminal {
      * @param text such as CSV with names from a trace
      * @return the text
      */
-    static String shown(String text) {
+    public static String shown(String text) {
         return isInteractive() ? PlainText.visible(text) : text;
     }
 
@@ -51,7 +51,7 @@ public final class Terminal {
     }
 
     /** A progress bar with the remaining time while a long input is read; removed at the end. Not thread-safe. */
-    static final class InputBar implements ReadOptions.Progress, AutoCloseable {
+    public static final class InputBar implements ReadOptions.Progress, AutoCloseable {
 
         /** The size from which a bar is shown; smaller files are read before one would appear. */
         static final long LONG_BYTES = 8L << 20;
@@ -73,7 +73,7 @@ public final class Terminal {
          * @param bytes its size; 0 if unknown
          * @return the bar; one that draws nothing if there is no terminal or the file is short
          */
-        static InputBar of(Path file, long bytes) {
+        public static InputBar of(Path file, long bytes) {
             return of(file, bytes, isInteractive(), System.err);
         }
 

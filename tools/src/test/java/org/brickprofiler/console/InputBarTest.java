@@ -1,4 +1,4 @@
-package org.brickprofiler.cli;
+package org.brickprofiler.console;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -1,4 +1,4 @@
-package org.brickprofiler.cli;
+package org.brickprofiler.console;
 
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,4 +1,4 @@
-package org.brickprofiler.cli;
+package org.brickprofiler.console;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
