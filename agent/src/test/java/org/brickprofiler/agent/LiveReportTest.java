@@ -77,6 +77,9 @@ final class LiveReportTest {
         assertAnswers(address);
     }
 
+    /** A request waits far longer if slow connections occupy all threads; a busy machine takes a part of it. */
+    private static final Duration LONGEST = Duration.ofSeconds(6);
+
     /** The connections come back when they are closed, and send a byte each second, as a slow client would. */
     @Test
     void aThousandSlowConnectionsDelayNobody() throws Exception {
@@ -87,7 +90,7 @@ final class LiveReportTest {
         try {
             Future<?> sends = clock.scheduleAtFixedRate(() -> sendByte(address, slow), 0, 1, TimeUnit.SECONDS);
             Future<Duration> slowest = clock.schedule(() -> slowestOf(address, 20), 2, TimeUnit.SECONDS);
-            assertThat(slowest.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isLessThan(Duration.ofSeconds(2));
+            assertThat(slowest.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isLessThan(LONGEST);
             assertThat(sends).isNotDone();
             assertThat(threads() - threadsBefore).isBetween(1L, 16L);
         } finally {
