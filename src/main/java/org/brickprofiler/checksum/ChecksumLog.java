@@ -301,6 +301,7 @@ public final class ChecksumLog {
      * @throws IllegalArgumentException when the logs differ in scope
      */
     public Optional<Divergence> firstDivergenceFrom(ChecksumLog reference) {
+        Objects.requireNonNull(reference, "reference");
         return compareWith(reference, Tolerance.EXACT).first();
     }
 
@@ -321,6 +322,8 @@ public final class ChecksumLog {
      *     different numbers of them
      */
     public ChecksumComparison compareWith(ChecksumLog reference, Tolerance tolerance) {
+        Objects.requireNonNull(reference, "reference");
+        Objects.requireNonNull(tolerance, "tolerance");
         return new LogComparer(this, reference, tolerance).compare();
     }
 

@@ -108,6 +108,7 @@ public final class HtmlReport {
      * @throws IllegalArgumentException when its key is one of the report's own, or a value cannot be written
      */
     public HtmlReport with(PagePart part) {
+        Objects.requireNonNull(part, "part");
         return part.content() instanceof String json
                 ? with(part.name(), HtmlPage.data(part.name(), json + "\n"))
                 : withFurther(Map.of(part.name(), part.content()));
@@ -123,6 +124,7 @@ public final class HtmlReport {
      * @throws IllegalArgumentException when a key is one of the report's own, or a value is of another type
      */
     public HtmlReport withFurther(Map<String, ?> further) {
+        Objects.requireNonNull(further, "further");
         Map<String, Object> all = new LinkedHashMap<>(this.further);
         all.putAll(further);
         // Values that cannot be written are refused here.

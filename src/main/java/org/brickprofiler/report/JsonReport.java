@@ -78,6 +78,7 @@ public final class JsonReport {
     }
 
     private static String toJson(ProfileSnapshot snapshot, Map<String, ?> further, boolean isCompact) {
+        Objects.requireNonNull(snapshot, "snapshot");
         Objects.requireNonNull(further, "further");
         ByteArrayOutputStream json = new ByteArrayOutputStream();
         try {
@@ -101,6 +102,7 @@ public final class JsonReport {
      *     unchanged
      */
     public static void write(ProfileSnapshot snapshot, Path path) throws IOException {
+        Objects.requireNonNull(snapshot, "snapshot");
         AtomicFile.write(path, out -> JsonReportWriter.write(snapshot, out));
     }
 

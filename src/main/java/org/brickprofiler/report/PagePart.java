@@ -16,7 +16,7 @@ public final class PagePart {
     private final Object content;
 
     private PagePart(String name, Object content) {
-        this.name = Objects.requireNonNull(name, "name");
+        this.name = name;
         this.content = content;
     }
 
@@ -29,7 +29,7 @@ public final class PagePart {
      * @throws IllegalArgumentException when the identifier has other characters
      */
     public static PagePart element(String id, String json) {
-        if (!id.matches("[a-z-]+")) {
+        if (!Objects.requireNonNull(id, "id").matches("[a-z-]+")) {
             throw new IllegalArgumentException("the id of a part is lower-case letters and hyphens: " + id);
         }
         return new PagePart(id, Objects.requireNonNull(json, "json"));
@@ -43,6 +43,8 @@ public final class PagePart {
      * @return the part
      */
     public static PagePart object(String key, Map<String, ?> values) {
+        Objects.requireNonNull(key, "key");
+        Objects.requireNonNull(values, "values");
         return new PagePart(key, Collections.unmodifiableMap(new LinkedHashMap<String, Object>(values)));
     }
 

@@ -47,6 +47,7 @@ public final class LatencyDistribution {
      *     2<sup>63</sup> - 1
      */
     public static LatencyDistribution ofCounts(long[] counts) {
+        Objects.requireNonNull(counts, "counts");
         return ofCounts(0, counts);
     }
 

@@ -81,6 +81,7 @@ import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.kernel.KernelTimings;
 import org.brickprofiler.metrics.micrometer.BrickMetrics;
 import org.brickprofiler.metrics.otel.BrickMetricProducer;
+import org.brickprofiler.report.PagePart;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.request.RequestRecord;
@@ -126,6 +127,7 @@ final class NullArgumentsTest {
         instances.put(BrickProfiler.class, BrickProfiler::enabled);
         instances.put(ThreadProfiler.class, () -> BrickProfiler.enabled().forThisThread());
         instances.put(BrickProfilerBuilder.class, BrickProfiler::builder);
+        instances.put(PagePart.class, () -> PagePart.element("part", "1"));
         instances.put(LatencyDistribution.class, () -> LatencyDistribution.EMPTY);
         instances.put(ChecksumLog.class, () -> BrickProfiler.enabled().checksums());
         instances.put(SampleTimes.class, NullArgumentsTest::sampleTimes);

@@ -72,7 +72,7 @@ final class WallsTest {
     static final ArchRule onlyProgramsPrint = noClasses()
             .that()
             .resideOutsideOfPackages(
-                    ROOT + ".agent..", ROOT + ".cli..", ROOT + ".demo..", ROOT + ".fleet..", ROOT + ".gpucheck..")
+                    ROOT + ".agent..", ROOT + ".cli..", ROOT + ".console..", ROOT + ".demo..", ROOT + ".fleet..", ROOT + ".gpucheck..")
             .should(ACCESS_STANDARD_STREAMS);
 
     @ArchTest

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -129,6 +130,7 @@ public final class TraceRules {
      * @throws IllegalArgumentException when a line is malformed; the message names line and column
      */
     public static TraceRules parse(String text) {
+        Objects.requireNonNull(text, "text");
         return parse("rules", text);
     }
 
