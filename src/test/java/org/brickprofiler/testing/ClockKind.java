@@ -1,6 +1,5 @@
 package org.brickprofiler.testing;
 
-
 /** The clocks that tests of simulated devices run on. */
 public enum ClockKind {
     /** One that only the test and waiting move. */

@@ -128,7 +128,9 @@ public enum Fixture {
      * and libraries are separate packages. The compiler gets the smallest source that includes them.
      */
     public void needWorking(String compiler) throws IOException {
-        List<String> options = this == METAL ? List.of("-fblocks", "@" + SourceTree.path("gpu", "src", "test", "native", "metal", "linux.flags")) : List.of();
+        List<String> options = this == METAL
+                ? List.of("-fblocks", "@" + SourceTree.path("gpu", "src", "test", "native", "metal", "linux.flags"))
+                : List.of();
         Path folder = Files.createTempDirectory("fixture");
         try {
             Path source = Files.writeString(folder.resolve("smallest." + language), smallest);

@@ -1,7 +1,6 @@
 package org.brickprofiler.testing;
 
 import java.util.concurrent.locks.LockSupport;
-import org.brickprofiler.testing.FakeClock;
 
 /** The system's clock in tests that advance a clock: advancing it waits for that time. Any thread. */
 public final class RunningClock extends FakeClock {

@@ -23,9 +23,11 @@ public final class SourceTree {
     /** Returns the folders of all projects, that of the library first. */
     public static List<Path> projects() {
         try (Stream<Path> folders = Files.list(TOP)) {
-            return Stream.concat(Stream.of(TOP), folders.filter(each -> Files.exists(each.resolve("pom.xml")))
-                            .filter(each -> Files.isDirectory(each.resolve("src")))
-                            .sorted())
+            return Stream.concat(
+                            Stream.of(TOP),
+                            folders.filter(each -> Files.exists(each.resolve("pom.xml")))
+                                    .filter(each -> Files.isDirectory(each.resolve("src")))
+                                    .sorted())
                     .toList();
         } catch (IOException e) {
             throw new UncheckedIOException(e);

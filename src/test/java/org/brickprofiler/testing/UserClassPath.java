@@ -16,11 +16,18 @@ public final class UserClassPath {
     /**
      * Returns the class path with the library, its dependencies, and more.
      *
-     * @param artifacts the names of further artifacts: of a project here, such as {@code brick-profiler-metrics}, or of a
-     *     library, such as {@code micrometer-core}
+     * @param artifacts the names of further artifacts: of a project here, such as {@code brick-profiler-metrics}, or of
+     *     a library, such as {@code micrometer-core}
      */
     public static String of(String... artifacts) {
-        return Stream.concat(Stream.of("brick-profiler", "jackson-core", "eclipse-collections", "eclipse-collections-api", "slf4j-api"), Stream.of(artifacts))
+        return Stream.concat(
+                        Stream.of(
+                                "brick-profiler",
+                                "jackson-core",
+                                "eclipse-collections",
+                                "eclipse-collections-api",
+                                "slf4j-api"),
+                        Stream.of(artifacts))
                 .map(UserClassPath::entry)
                 .map(Path::toString)
                 .collect(Collectors.joining(File.pathSeparator));

@@ -81,8 +81,8 @@ import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.kernel.KernelTimings;
 import org.brickprofiler.metrics.micrometer.BrickMetrics;
 import org.brickprofiler.metrics.otel.BrickMetricProducer;
-import org.brickprofiler.report.PagePart;
 import org.brickprofiler.report.HtmlReport;
+import org.brickprofiler.report.PagePart;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestRecorder;
@@ -387,7 +387,8 @@ final class NullArgumentsTest {
             refusal = Objects.requireNonNullElse(e.getCause(), e);
         }
         assertThat(refusal).isInstanceOfAny(NullPointerException.class, IllegalArgumentException.class);
-        // The virtual machine's own message about a null dereference has the position: the classes keep no names of locals.
+        // The virtual machine's own message about a null dereference has the position: the classes keep no names of
+        // locals.
         assertThat(refusal.getMessage())
                 .containsPattern("\\b" + parameter.getName() + "\\b|<parameter" + (position + 1) + ">");
     }

@@ -61,7 +61,9 @@ final class OptionalPartsTest {
     }
 
     private static String printed(String part, String classPath) throws Exception {
-        String all = classPath + File.pathSeparator + Path.of("target", "test-classes").toAbsolutePath();
+        String all = classPath
+                + File.pathSeparator
+                + Path.of("target", "test-classes").toAbsolutePath();
         ProcessResult result =
                 ChildProcess.java(User.class, all).arguments(List.of(part)).run();
         assertThat(result.exitCode()).as(result.output()).isZero();

@@ -1,6 +1,5 @@
 package org.brickprofiler;
 
-import org.brickprofiler.testing.SourceTree;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -12,6 +11,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.brickprofiler.testing.SourceTree;
 import org.junit.jupiter.api.Test;
 
 /** Everything that the documents name exists: files, folders, tests, benchmarks and profiles of the build. */
@@ -22,7 +22,8 @@ final class PagesTest {
             .toList();
 
     private static final Pattern LINK = Pattern.compile("\\]\\((?!https?:)([^)#]+)");
-    private static final Pattern PATH = Pattern.compile("`((?:src|docs|native|gpu|timeline|metrics|analysis|readers|agent|tools|tests|build|\\.ci)/[\\w./-]+)`");
+    private static final Pattern PATH = Pattern.compile(
+            "`((?:src|docs|native|gpu|timeline|metrics|analysis|readers|agent|tools|tests|build|\\.ci)/[\\w./-]+)`");
     private static final Pattern CLASS = Pattern.compile("`([A-Z][a-z]\\w*(?:Test|IT|Properties|Benchmark))`");
     private static final Pattern PROFILE = Pattern.compile("mvn [^\\n]*?-P(\\w+)");
 

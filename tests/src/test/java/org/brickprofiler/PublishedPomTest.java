@@ -38,7 +38,8 @@ final class PublishedPomTest {
 
     private static Set<String> listed(Path project) throws IOException {
         Set<String> artifacts = new TreeSet<>();
-        Matcher dependency = DEPENDENCY.matcher(Files.readString(project.resolve(Path.of("target", "published-pom.xml")))
+        Matcher dependency =
+                DEPENDENCY.matcher(Files.readString(project.resolve(Path.of("target", "published-pom.xml")))
                         .replaceFirst("(?s)<profiles>.*</profiles>", ""));
         while (dependency.find()) {
             if (!dependency.group().contains(RUNTIME)) {
@@ -86,7 +87,8 @@ final class PublishedPomTest {
                 files.map(file -> root.relativize(file).toString())
                         .filter(name -> name.endsWith(".class"))
                         .forEach(name -> ours.put(
-                                name.substring(0, name.length() - ".class".length()).replace('/', '.'),
+                                name.substring(0, name.length() - ".class".length())
+                                        .replace('/', '.'),
                                 artifact(project)));
             } catch (IOException e) {
                 throw new UncheckedIOException(e);

@@ -1,7 +1,5 @@
 package org.brickprofiler;
 
-import org.brickprofiler.testing.SourceTree;
-import org.brickprofiler.testing.UserClassPath;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.URL;
@@ -32,6 +30,8 @@ import jcuda.driver.JCudaDriver;
 import org.brickprofiler.device.cuda.SimulatedCuda;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.SourceTree;
+import org.brickprofiler.testing.UserClassPath;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -198,8 +198,7 @@ public class ReadmeTest {
                         "<groupId>" + group + "</groupId>",
                         "<artifactId>" + artifact + "</artifactId>",
                         "<version>" + version + "</version>",
-                        "dependencies { implementation(\"" + group + ":" + artifact + ":" + version
-                                + "\") }");
+                        "dependencies { implementation(\"" + group + ":" + artifact + ":" + version + "\") }");
     }
 
     /** Returns the first value of a tag. */

@@ -72,7 +72,12 @@ final class WallsTest {
     static final ArchRule onlyProgramsPrint = noClasses()
             .that()
             .resideOutsideOfPackages(
-                    ROOT + ".agent..", ROOT + ".cli..", ROOT + ".console..", ROOT + ".demo..", ROOT + ".fleet..", ROOT + ".gpucheck..")
+                    ROOT + ".agent..",
+                    ROOT + ".cli..",
+                    ROOT + ".console..",
+                    ROOT + ".demo..",
+                    ROOT + ".fleet..",
+                    ROOT + ".gpucheck..")
             .should(ACCESS_STANDARD_STREAMS);
 
     @ArchTest
@@ -207,7 +212,9 @@ final class WallsTest {
     private static final class EachPackage implements SliceAssignment {
         @Override
         public SliceIdentifier getIdentifierOf(JavaClass javaClass) {
-            return javaClass.getPackageName().startsWith(ROOT) ? SliceIdentifier.of(javaClass.getPackageName()) : SliceIdentifier.ignore();
+            return javaClass.getPackageName().startsWith(ROOT)
+                    ? SliceIdentifier.of(javaClass.getPackageName())
+                    : SliceIdentifier.ignore();
         }
 
         @Override

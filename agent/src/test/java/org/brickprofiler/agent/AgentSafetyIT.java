@@ -31,8 +31,8 @@ class AgentSafetyIT {
         Path classes = WovenApplication.compile(folder, main.replace('.', '/') + ".java", source);
         Files.writeString(folder.resolve("bricks.yaml"), rules);
         return ChildProcess.java()
-                .jvmOptions(List.of(
-                        "-javaagent:" + WovenApplication.JAR + "=rules=bricks.yaml,out=run.json,html=run.html,trace=t.json"))
+                .jvmOptions(List.of("-javaagent:" + WovenApplication.JAR
+                        + "=rules=bricks.yaml,out=run.json,html=run.html,trace=t.json"))
                 .jvmOptions(List.of("-cp", classes.toString(), main))
                 .arguments(List.of(arguments))
                 .without(AgentOptions.OUT_VARIABLE)

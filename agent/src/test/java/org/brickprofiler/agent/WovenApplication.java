@@ -15,7 +15,9 @@ import org.brickprofiler.testing.ChildProcess;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An application that knows nothing of the agent, compiled anew, in virtual machines of their own with the agent's jar. */
+/**
+ * An application that knows nothing of the agent, compiled anew, in virtual machines of their own with the agent's jar.
+ */
 abstract class WovenApplication {
 
     static final Path JAR = Path.of(System.getProperty("agent.jar")).toAbsolutePath();
@@ -149,8 +151,7 @@ abstract class WovenApplication {
             """;
 
     /** Twelve steps less two of warm-up, of three layers with sixteen heads; a tree of 15 nodes. */
-    static final String RECORDED =
-            "{AttentionScore=480/480, QkvProjection=30/240, Sampling=15/15, the rest=30/150}";
+    static final String RECORDED = "{AttentionScore=480/480, QkvProjection=30/240, Sampling=15/15, the rest=30/150}";
 
     @TempDir
     Path folder;

@@ -240,7 +240,7 @@ public record RunComparison(
         public static Change between(double[] before, double[] after) {
             Objects.requireNonNull(before, "before");
             Objects.requireNonNull(after, "after");
-                return Comparer.change(logs("before", before), logs("after", after));
+            return Comparer.change(logs("before", before), logs("after", after));
         }
 
         /**
@@ -259,7 +259,7 @@ public record RunComparison(
             if (before.length != after.length) {
                 throw new IllegalArgumentException(before.length + " and " + after.length + " figures form no pairs");
             }
-                double[] ratios = logs("after", after);
+            double[] ratios = logs("after", after);
             double[] first = logs("before", before);
             Arrays.setAll(ratios, pair -> ratios[pair] - first[pair]);
             return Comparer.changeOfPairs(ratios);

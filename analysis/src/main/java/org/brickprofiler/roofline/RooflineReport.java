@@ -238,9 +238,10 @@ public final class RooflineReport {
     // ---- values ----
 
     /**
-     * Returns the value of the key {@code roofline} for {@link org.brickprofiler.report.JsonReport#toJson(org.brickprofiler.ProfileSnapshot,
-     * Map)}: the roofs for the number of threads that work on one brick together, and the distance of each brick to
-     * them. An infinite arithmetic intensity is omitted.
+     * Returns the value of the key {@code roofline} for
+     * {@link org.brickprofiler.report.JsonReport#toJson(org.brickprofiler.ProfileSnapshot, Map)}: the roofs for the
+     * number of threads that work on one brick together, and the distance of each brick to them. An infinite arithmetic
+     * intensity is omitted.
      *
      * @param roofline the rooflines of the bricks
      * @return keys and values, in order

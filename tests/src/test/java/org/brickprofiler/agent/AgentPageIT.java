@@ -1,6 +1,5 @@
 package org.brickprofiler.agent;
 
-import org.brickprofiler.testing.SourceTree;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -16,6 +15,7 @@ import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.GuidePage;
 import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.SourceTree;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;

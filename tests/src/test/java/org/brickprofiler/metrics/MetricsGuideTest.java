@@ -1,6 +1,5 @@
 package org.brickprofiler.metrics;
 
-import org.brickprofiler.testing.SourceTree;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.MeterRegistry;
@@ -21,6 +20,7 @@ import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.testing.SourceTree;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;

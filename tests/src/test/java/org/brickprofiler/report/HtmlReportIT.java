@@ -1,6 +1,5 @@
 package org.brickprofiler.report;
 
-import org.brickprofiler.testing.SourceTree;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -47,6 +46,7 @@ import org.brickprofiler.roofline.RooflineReportTest;
 import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.PageInBrowser;
 import org.brickprofiler.testing.Profiles;
+import org.brickprofiler.testing.SourceTree;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileProfiler;
@@ -243,7 +243,8 @@ class HtmlReportIT extends PageInBrowser {
     /** A trace of another program has no elements, no threads that recorded, and no profiler of ours. */
     @Test
     void omitsPartsThatATraceDoesNotHave() throws Exception {
-        show(TraceReader.profile(SourceTree.path("readers", "src", "test", "resources", "traces", "kineto-simple-add.json.gz"))
+        show(TraceReader.profile(
+                        SourceTree.path("readers", "src", "test", "resources", "traces", "kineto-simple-add.json.gz"))
                 .snapshot());
 
         assertThat(browser.texts(".figures dt")).containsExactly("Brick time", "Wall time");

@@ -1,13 +1,11 @@
 package org.brickprofiler.trace;
 
-import org.brickprofiler.testing.SourceTree;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -20,6 +18,7 @@ import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.Profiles;
 import org.brickprofiler.testing.SimulatedStream;
+import org.brickprofiler.testing.SourceTree;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.ReadOptions;
 import org.brickprofiler.trace.read.TraceReader;

@@ -1,7 +1,5 @@
 package org.brickprofiler.cli;
 
-import org.brickprofiler.console.Terminal;
-import org.brickprofiler.console.OutputFile;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -16,6 +14,8 @@ import org.brickprofiler.compare.RunComparison;
 import org.brickprofiler.compare.RunComparison.Kind;
 import org.brickprofiler.compare.RunComparison.Line;
 import org.brickprofiler.compare.RunComparison.Verdict;
+import org.brickprofiler.console.OutputFile;
+import org.brickprofiler.console.Terminal;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.PlainText;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,5 @@
 package org.brickprofiler.cli;
 
-import org.brickprofiler.console.Terminal;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
@@ -19,6 +18,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.function.BiConsumer;
+import org.brickprofiler.console.Terminal;
 import org.brickprofiler.console.Terminal.InputBar;
 import org.brickprofiler.fleet.DuckPlugin;
 import org.brickprofiler.fleet.FleetEngine;

@@ -1,13 +1,13 @@
 package org.brickprofiler.cli;
 
-import org.brickprofiler.console.Terminal;
-import org.brickprofiler.console.OutputFile;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import org.brickprofiler.console.OutputFile;
+import org.brickprofiler.console.Terminal;
 import org.brickprofiler.fleet.FleetReport;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.jspecify.annotations.Nullable;

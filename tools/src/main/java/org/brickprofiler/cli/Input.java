@@ -1,6 +1,5 @@
 package org.brickprofiler.cli;
 
-import org.brickprofiler.console.OutputFile;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
@@ -17,6 +16,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.checksum.ChecksumLog;
+import org.brickprofiler.console.OutputFile;
 import org.brickprofiler.console.Terminal.InputBar;
 import org.brickprofiler.internal.io.InputFile;
 import org.brickprofiler.report.ChecksumFile;

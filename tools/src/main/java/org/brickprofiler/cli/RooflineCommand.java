@@ -1,6 +1,5 @@
 package org.brickprofiler.cli;
 
-import org.brickprofiler.console.OutputFile;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -8,6 +7,7 @@ import java.util.concurrent.Callable;
 import java.util.function.LongFunction;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.console.OutputFile;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.roofline.MachineRoof;
 import org.brickprofiler.roofline.RooflineReport;

@@ -1,6 +1,5 @@
 package org.brickprofiler.cli;
 
-import org.brickprofiler.console.Terminal;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -10,6 +9,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.brickprofiler.console.Terminal;
 import org.jline.terminal.Attributes;
 import org.jline.terminal.TerminalBuilder;
 import org.jline.utils.NonBlockingReader;

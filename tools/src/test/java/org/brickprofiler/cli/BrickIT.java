@@ -1,6 +1,5 @@
 package org.brickprofiler.cli;
 
-import org.brickprofiler.testing.SourceTree;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -14,6 +13,7 @@ import java.util.jar.JarFile;
 import java.util.jar.Manifest;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.SourceTree;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
+import org.brickprofiler.testing.SourceTree;
 import picocli.CommandLine;
 
 /**
@@ -16,10 +17,8 @@ import picocli.CommandLine;
  */
 record Cli(int exitCode, String out, String err) {
 
-    static final Path RESOURCES = Path.of("src", "test", "resources");
-    static final Path TRACES = RESOURCES.resolve("traces");
-    static final Path REPORTS =
-            RESOURCES.resolve("org").resolve("brickprofiler").resolve("report");
+    static final Path TRACES = SourceTree.path("readers", "src", "test", "resources", "traces");
+    static final Path REPORTS = SourceTree.path("src", "test", "resources", "org", "brickprofiler", "report");
 
     /** Runs a command; paths are arguments as they are. */
     static Cli run(Object... arguments) {

@@ -1,6 +1,5 @@
 package org.brickprofiler.cli;
 
-import org.brickprofiler.testing.SourceTree;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
@@ -27,6 +26,7 @@ import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.SourceTree;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.TraceReader;
 import org.junit.jupiter.api.Test;

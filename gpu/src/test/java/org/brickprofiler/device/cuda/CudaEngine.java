@@ -1,6 +1,5 @@
 package org.brickprofiler.device.cuda;
 
-import org.brickprofiler.testing.SourceTree;
 import static jcuda.driver.CUresult.CUDA_SUCCESS;
 
 import java.io.IOException;
@@ -8,7 +7,6 @@ import java.io.UncheckedIOException;
 import java.lang.reflect.Constructor;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import jcuda.Pointer;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
@@ -20,6 +18,7 @@ import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
 import jcuda.driver.CUstreamCaptureMode;
 import jcuda.driver.JCudaDriver;
+import org.brickprofiler.testing.SourceTree;
 
 /**
  * An application that computes on a device, for tests: a context that is current on the thread that made it, a stream,

@@ -1,6 +1,5 @@
 package org.brickprofiler.device.cuda;
 
-import org.brickprofiler.testing.SourceTree;
 import com.sun.jna.Callback;
 import com.sun.jna.FunctionMapper;
 import com.sun.jna.Library;
@@ -19,6 +18,7 @@ import jcuda.driver.CUgraphExec;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.testing.Fixture;
 import org.brickprofiler.testing.NativeLibrary;
+import org.brickprofiler.testing.SourceTree;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,6 +1,5 @@
 package org.brickprofiler.device.metal;
 
-import org.brickprofiler.testing.SourceTree;
 import com.sun.jna.FunctionMapper;
 import com.sun.jna.Library;
 import com.sun.jna.Native;
@@ -11,6 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.brickprofiler.testing.Fixture;
 import org.brickprofiler.testing.NativeLibrary;
+import org.brickprofiler.testing.SourceTree;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,6 +1,5 @@
 package org.brickprofiler.device.cuda;
 
-import org.brickprofiler.testing.SourceTree;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.jna.Memory;
@@ -21,6 +20,7 @@ import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.Fixture;
 import org.brickprofiler.testing.OtherProgram;
 import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.SourceTree;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -96,7 +96,8 @@ class Aarch64IT {
     @Test
     void theSimulatedDriverTimesBricksThroughJna() throws IOException {
         Path driver = SimulatedCuda.driver(Fixture.AARCH64, COMPILER).build();
-        Path kernels = SourceTree.path("gpu", "src", "test", "native", "cuda", "spin_ns.ptx").toAbsolutePath();
+        Path kernels = SourceTree.path("gpu", "src", "test", "native", "cuda", "spin_ns.ptx")
+                .toAbsolutePath();
 
         assertThat(run(Bricks.class, List.of(driver.toString(), kernels.toString()))
                         .out())

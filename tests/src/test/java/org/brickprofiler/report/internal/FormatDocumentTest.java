@@ -1,13 +1,12 @@
 package org.brickprofiler.report.internal;
 
-import org.brickprofiler.testing.SourceTree;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.brickprofiler.testing.Golden;
+import org.brickprofiler.testing.SourceTree;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.SlowStepFields;
 import org.junit.jupiter.api.Test;

@@ -1,6 +1,5 @@
 package org.brickprofiler.trace.write;
 
-import org.brickprofiler.testing.SourceTree;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
@@ -18,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.zip.GZIPInputStream;
+import org.brickprofiler.testing.SourceTree;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.Omissions;
 import org.brickprofiler.trace.read.ReadOptions;

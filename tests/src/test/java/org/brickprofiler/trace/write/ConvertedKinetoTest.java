@@ -1,6 +1,5 @@
 package org.brickprofiler.trace.write;
 
-import org.brickprofiler.testing.SourceTree;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent.Type.TYPE_INSTANT;
 import static org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent.Type.TYPE_SLICE_BEGIN;
@@ -21,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.zip.GZIPInputStream;
+import org.brickprofiler.testing.SourceTree;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.Omissions;
@@ -41,7 +41,8 @@ import org.junit.jupiter.api.TestInstance;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class ConvertedKinetoTest {
 
-    private static final Path KINETO = SourceTree.path("readers", "src", "test", "resources", "traces", "kineto-simple-add.json.gz");
+    private static final Path KINETO =
+            SourceTree.path("readers", "src", "test", "resources", "traces", "kineto-simple-add.json.gz");
 
     /** The process of the host in that trace; devices have smaller numbers. */
     private static final String HOST = "493459";

@@ -1,6 +1,5 @@
 package org.brickprofiler.trace.write;
 
-import org.brickprofiler.testing.SourceTree;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.TextFormat;
@@ -8,6 +7,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.brickprofiler.testing.SourceTree;
 import org.brickprofiler.trace.read.Omissions;
 import org.brickprofiler.trace.read.ReadOptions;
 import org.brickprofiler.trace.read.TraceReader;
@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 /** A trace of a version whose writer stated every value and left none implied. */
 final class FormerTraceTest {
 
-    private static final Path FORMER =
-            SourceTree.path("readers", "src", "test", "resources", "org", "brickprofiler", "trace", "read", "former.pftrace.txt");
+    private static final Path FORMER = SourceTree.path(
+            "readers", "src", "test", "resources", "org", "brickprofiler", "trace", "read", "former.pftrace.txt");
 
     @Test
     void itsTimelineIsTheOneThatWasWritten() throws IOException {
