@@ -22,9 +22,6 @@ module org.brickprofiler {
     exports org.brickprofiler.spi;
     exports org.brickprofiler.stats;
     exports org.brickprofiler.tile;
-    exports org.brickprofiler.internal.device to
-            org.brickprofiler.gpu,
-            org.brickprofiler.timeline;
     exports org.brickprofiler.internal.io to
             org.brickprofiler.analysis,
             org.brickprofiler.gpu,
@@ -32,15 +29,12 @@ module org.brickprofiler {
             org.brickprofiler.readers,
             org.brickprofiler.timeline;
     exports org.brickprofiler.internal.record to
-            org.brickprofiler.analysis,
             org.brickprofiler.gpu,
             org.brickprofiler.metrics,
             org.brickprofiler.readers,
             org.brickprofiler.timeline;
     exports org.brickprofiler.report.internal to
             org.brickprofiler.analysis,
-            org.brickprofiler.metrics,
-            org.brickprofiler.readers,
             org.brickprofiler.timeline;
 
     uses org.brickprofiler.internal.record.SettingAction;
