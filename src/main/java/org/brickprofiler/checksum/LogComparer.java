@@ -2,15 +2,13 @@ package org.brickprofiler.checksum;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import org.brickprofiler.checksum.Divergence.Kind;
 import org.brickprofiler.checksum.Divergence.ValueError;
-import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
-import org.eclipse.collections.impl.map.mutable.UnifiedMap;
-import org.eclipse.collections.impl.map.mutable.primitive.ObjectIntHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** Compares two logs, once. Not thread-safe. */
@@ -254,23 +252,22 @@ final class LogComparer {
             toHere = new int[reference.size()];
             repeatInReference = new int[reference.size()];
             Arrays.fill(toHere, NONE);
-            Map<Place, IntArrayList> inReference = new UnifiedMap<>();
+            Map<Place, List<Integer>> inReference = new HashMap<>();
             for (int i = 0; i < toHere.length; i++) {
-                IntArrayList same =
-                        inReference.computeIfAbsent(Place.of(reference.get(i)), place -> new IntArrayList(1));
+                List<Integer> same =
+                        inReference.computeIfAbsent(Place.of(reference.get(i)), place -> new ArrayList<>(1));
                 repeatInReference[i] = same.size();
                 same.add(i);
             }
             align(here, inReference);
         }
 
-        private void align(List<ChecksumEntry> here, Map<Place, IntArrayList> inReference) {
-            ObjectIntHashMap<Place> seen = new ObjectIntHashMap<>();
-            IntArrayList nowhere = new IntArrayList(0);
+        private void align(List<ChecksumEntry> here, Map<Place, List<Integer>> inReference) {
+            Map<Place, Integer> seen = new HashMap<>();
             for (int i = 0; i < toReference.length; i++) {
                 Place place = Place.of(here.get(i));
-                int repeat = seen.addToValue(place, 1) - 1;
-                IntArrayList same = inReference.getOrDefault(place, nowhere);
+                int repeat = seen.merge(place, 1, Integer::sum) - 1;
+                List<Integer> same = inReference.getOrDefault(place, List.of());
                 repeatHere[i] = repeat;
                 toReference[i] = repeat < same.size() ? same.get(repeat) : NONE;
                 if (toReference[i] != NONE) {

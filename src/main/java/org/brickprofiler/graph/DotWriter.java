@@ -1,6 +1,10 @@
 package org.brickprofiler.graph;
 
+import java.util.BitSet;
+import java.util.HashMap;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import org.brickprofiler.graph.ExecutionNode.AsyncTask;
 import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Function;
@@ -8,9 +12,6 @@ import org.brickprofiler.graph.ExecutionNode.Kernel;
 import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.brickprofiler.graph.ExecutionNode.Transfer;
 import org.brickprofiler.internal.io.PlainText;
-import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
-import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
-import org.eclipse.collections.impl.set.mutable.primitive.IntHashSet;
 
 /**
  * Writes a graph in Graphviz's DOT language. An outermost layer is a box around all its nodes, at any depth: one row of
@@ -40,7 +41,7 @@ final class DotWriter {
     private final int[] boxes;
 
     /** The layers whose one invisible edge is already written. */
-    private final IntHashSet linkedBoxes = new IntHashSet();
+    private final BitSet linkedBoxes = new BitSet();
 
     private final StringBuilder out = new StringBuilder();
 
@@ -60,9 +61,10 @@ final class DotWriter {
     }
 
     private static void markBelow(int root, ExecutionGraph graph, int[] boxes) {
-        IntArrayList open = IntArrayList.newListWith(root);
+        IntList open = new IntList();
+        open.add(root);
         while (!open.isEmpty()) {
-            int node = open.removeAtIndex(open.size() - 1);
+            int node = open.removeLast();
             int parent = graph.parentOrNone(node);
             int around = parent == NONE ? NONE : boxes[parent];
             boxes[node] = around == NONE && graph.node(node) instanceof Layer ? node : around;
@@ -72,13 +74,13 @@ final class DotWriter {
 
     String write() {
         out.append(HEAD);
-        IntObjectHashMap<IntArrayList> members = membersByBox();
+        Map<Integer, IntList> members = membersByBox();
         // In reverse order: Graphviz draws the first one at the bottom.
         for (int node = boxes.length - 1; node >= 0; node--) {
             if (boxes[node] == NONE) {
                 writeNode(node, "  ");
             } else if (boxes[node] == node) {
-                writeBox(node, members.get(node));
+                writeBox(node, Objects.requireNonNull(members.get(node)));
             }
         }
         for (int edge = 0; edge < graph.edgeCount(); edge++) {
@@ -87,20 +89,20 @@ final class DotWriter {
         return out.append("}\n").toString();
     }
 
-    private IntObjectHashMap<IntArrayList> membersByBox() {
-        IntObjectHashMap<IntArrayList> members = new IntObjectHashMap<>();
+    private Map<Integer, IntList> membersByBox() {
+        Map<Integer, IntList> members = new HashMap<>();
         for (int node = 0; node < boxes.length; node++) {
             if (boxes[node] != NONE) {
-                members.getIfAbsentPut(boxes[node], IntArrayList::new).add(node);
+                members.computeIfAbsent(boxes[node], box -> new IntList()).add(node);
             }
         }
         return members;
     }
 
-    private void writeBox(int layer, IntArrayList members) {
+    private void writeBox(int layer, IntList members) {
         out.append("  subgraph cluster_").append(layer).append(" {\n");
         out.append("    style=\"rounded,filled\"; color=\"#bbbbbb\"; fillcolor=\"#f7f7f7\";\n");
-        members.forEach(node -> writeNode(node, "    "));
+        members.stream().forEach(node -> writeNode(node, "    "));
         out.append("  }\n");
     }
 
@@ -143,8 +145,11 @@ final class DotWriter {
         int to = edges.to(edge);
         EdgeType type = edges.type(edge);
         boolean boxed = type.isOwnership() && isBox(from);
-        if (boxed && !linkedBoxes.add(from)) {
-            return;
+        if (boxed) {
+            if (linkedBoxes.get(from)) {
+                return;
+            }
+            linkedBoxes.set(from);
         }
         out.append("  n").append(from).append(" -> n").append(to).append(" [");
         out.append(boxed ? "style=invis" : style(type));

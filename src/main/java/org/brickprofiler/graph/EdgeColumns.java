@@ -1,12 +1,10 @@
 package org.brickprofiler.graph;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Predicate;
 import org.brickprofiler.graph.ExecutionGraph.Edge;
-import org.eclipse.collections.impl.list.mutable.primitive.ByteArrayList;
-import org.eclipse.collections.impl.list.mutable.primitive.DoubleArrayList;
-import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 
 /**
  * The edges of a graph, one column per part, so that an edge costs 25 bytes and no object. Edges are numbered from 0 in
@@ -18,10 +16,12 @@ final class EdgeColumns {
     /** The end of a chain. */
     private static final int NONE = -1;
 
-    private final IntArrayList from = new IntArrayList();
-    private final IntArrayList to = new IntArrayList();
-    private final ByteArrayList types = new ByteArrayList();
-    private final DoubleArrayList weights = new DoubleArrayList();
+    private static final int FIRST_EDGES = 8;
+
+    private final IntList from = new IntList();
+    private final IntList to = new IntList();
+    private byte[] types = new byte[FIRST_EDGES];
+    private double[] weights = new double[FIRST_EDGES];
     private final Chains outgoing = new Chains();
     private final Chains incoming = new Chains();
 
@@ -36,8 +36,12 @@ final class EdgeColumns {
         int edge = from.size();
         from.add(fromNode);
         to.add(toNode);
-        types.add(type.index());
-        weights.add(weight);
+        if (edge == types.length) {
+            types = Arrays.copyOf(types, edge + (edge >> 1));
+            weights = Arrays.copyOf(weights, types.length);
+        }
+        types[edge] = type.index();
+        weights[edge] = weight;
         outgoing.append(fromNode, edge);
         incoming.append(toNode, edge);
     }
@@ -55,11 +59,11 @@ final class EdgeColumns {
     }
 
     EdgeType type(int edge) {
-        return EdgeType.at(types.get(edge));
+        return EdgeType.at(types[edge]);
     }
 
     double weight(int edge) {
-        return weights.get(edge);
+        return weights[edge];
     }
 
     /** Returns the node that each edge leaves, for an {@link Adjacency}; edges that are not chosen are left out. */
@@ -95,8 +99,8 @@ final class EdgeColumns {
     }
 
     /** Returns the nodes that a node owns, in the order of the edges. */
-    IntArrayList owned(int node) {
-        IntArrayList owned = new IntArrayList();
+    IntList owned(int node) {
+        IntList owned = new IntList();
         for (int edge = outgoing.first.get(node); edge != NONE; edge = outgoing.next.get(edge)) {
             if (type(edge).isOwnership()) {
                 owned.add(to(edge));
@@ -108,17 +112,15 @@ final class EdgeColumns {
     void clear() {
         from.clear();
         to.clear();
-        types.clear();
-        weights.clear();
         outgoing.clear();
         incoming.clear();
     }
 
     /** One chain of edges per node. */
     private static final class Chains {
-        final IntArrayList first = new IntArrayList();
-        final IntArrayList last = new IntArrayList();
-        final IntArrayList next = new IntArrayList();
+        final IntList first = new IntList();
+        final IntList last = new IntList();
+        final IntList next = new IntList();
 
         void addNode() {
             first.add(NONE);

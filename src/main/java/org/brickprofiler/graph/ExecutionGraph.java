@@ -13,8 +13,6 @@ import java.util.OptionalInt;
 import java.util.TreeMap;
 import org.brickprofiler.internal.io.Checks;
 import org.brickprofiler.internal.io.Plural;
-import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
-import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,19 +65,19 @@ public final class ExecutionGraph {
     }
 
     private final List<ExecutionNode> nodes = new ArrayList<>();
-    private final Map<String, IntArrayList> idsByName = new HashMap<>();
-    private final IntArrayList kernels = new IntArrayList();
-    private final IntArrayList parents = new IntArrayList();
-    private final IntArrayList childCounts = new IntArrayList();
+    private final Map<String, IntList> idsByName = new HashMap<>();
+    private final IntList kernels = new IntList();
+    private final IntList parents = new IntList();
+    private final IntList childCounts = new IntList();
     private final EdgeColumns edges = new EdgeColumns();
-    private final IntObjectHashMap<String> threads = new IntObjectHashMap<>();
+    private final List<@Nullable String> threads = new ArrayList<>();
     private final BitSet lapped = new BitSet();
 
     /** The open scopes, outermost first. */
-    private final IntArrayList scopes = new IntArrayList();
+    private final IntList scopes = new IntList();
 
     /** The node added last outside of all scopes, then the node added last in each open scope. */
-    private final IntArrayList lastNodes = IntArrayList.newListWith(NONE);
+    private final IntList lastNodes = new IntList();
 
     private long unmatchedPops;
     private Losses losses = Losses.NONE;
@@ -88,7 +86,9 @@ public final class ExecutionGraph {
     private @Nullable NodeTimes times;
 
     /** Creates a graph without nodes. */
-    public ExecutionGraph() {}
+    public ExecutionGraph() {
+        lastNodes.add(NONE);
+    }
 
     // ---- building ----
 
@@ -102,11 +102,12 @@ public final class ExecutionGraph {
         Objects.requireNonNull(node, "node");
         int id = nodes.size();
         nodes.add(node);
-        idsByName.computeIfAbsent(node.name(), name -> new IntArrayList(1)).add(id);
+        idsByName.computeIfAbsent(node.name(), name -> new IntList(1)).add(id);
         if (node instanceof ExecutionNode.Kernel) {
             kernels.add(id);
         }
         parents.add(NONE);
+        threads.add(null);
         childCounts.add(0);
         edges.addNode();
         times = null;
@@ -200,8 +201,8 @@ public final class ExecutionGraph {
             unmatchedPops++;
             return OptionalInt.empty();
         }
-        lastNodes.removeAtIndex(lastNodes.size() - 1);
-        return OptionalInt.of(scopes.removeAtIndex(scopes.size() - 1));
+        lastNodes.removeLast();
+        return OptionalInt.of(scopes.removeLast());
     }
 
     /**
@@ -210,7 +211,7 @@ public final class ExecutionGraph {
      * @return the id of its node; empty if none is open
      */
     public OptionalInt currentScope() {
-        return scopes.isEmpty() ? OptionalInt.empty() : OptionalInt.of(scopes.getLast());
+        return scopes.isEmpty() ? OptionalInt.empty() : OptionalInt.of(scopes.last());
     }
 
     /**
@@ -224,10 +225,11 @@ public final class ExecutionGraph {
      */
     public int addNodeInScope(ExecutionNode node) {
         int id = addNode(node);
-        if (scopes.notEmpty()) {
-            adopt(scopes.getLast(), id);
+        if (!scopes.isEmpty()) {
+            adopt(scopes.last(), id);
         }
-        int before = lastNodes.set(lastNodes.size() - 1, id);
+        int before = lastNodes.removeLast();
+        lastNodes.add(id);
         if (before != NONE) {
             edges.add(before, id, EdgeType.SEQUENCE, Edge.DEFAULT_WEIGHT);
         }
@@ -250,7 +252,7 @@ public final class ExecutionGraph {
      */
     public List<String> unbalancedScopes() {
         List<String> names = new ArrayList<>(losses.unbalancedScopes());
-        scopes.forEach(id -> names.add(nodes.get(id).name()));
+        scopes.stream().forEach(id -> names.add(nodes.get(id).name()));
         return List.copyOf(names);
     }
 
@@ -345,7 +347,8 @@ public final class ExecutionGraph {
      */
     public List<Integer> nodesByName(String name) {
         Objects.requireNonNull(name, "name");
-        return boxed(idsByName.getOrDefault(name, new IntArrayList(0)));
+        IntList ids = idsByName.get(name);
+        return ids == null ? List.of() : boxed(ids);
     }
 
     /**
@@ -403,7 +406,7 @@ public final class ExecutionGraph {
 
     /** Sets the thread that recorded a node. */
     void setThread(int id, String name) {
-        threads.put(id, name);
+        threads.set(id, name);
     }
 
     /** Marks a node as begun by the clock reading that ended the node before it. */
@@ -610,7 +613,7 @@ public final class ExecutionGraph {
         return id == NONE ? OptionalInt.empty() : OptionalInt.of(id);
     }
 
-    private static List<Integer> boxed(IntArrayList ids) {
-        return List.copyOf(ids.collect(Integer::valueOf));
+    private static List<Integer> boxed(IntList ids) {
+        return ids.stream().boxed().toList();
     }
 }

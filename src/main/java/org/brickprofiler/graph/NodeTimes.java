@@ -3,7 +3,6 @@ package org.brickprofiler.graph;
 import java.util.OptionalLong;
 import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.internal.io.Sums;
-import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 
 /**
  * The self time and total time of every node of a graph, and the brick around each. Computed in one call, without
@@ -47,7 +46,7 @@ final class NodeTimes {
     private static int[] childrenFirst(ExecutionGraph graph) {
         int count = graph.nodeCount();
         int[] missing = new int[count];
-        IntArrayList order = new IntArrayList(count);
+        IntList order = new IntList(count);
         for (int node = 0; node < count; node++) {
             missing[node] = graph.childCount(node);
             if (missing[node] == 0) {
@@ -87,7 +86,7 @@ final class NodeTimes {
     }
 
     /** Returns the node with the longest {@link #ownOrBrickNs}, the first among equals, or {@link #NONE}. */
-    int slowest(IntArrayList candidates) {
+    int slowest(IntList candidates) {
         int slowest = NONE;
         long slowestNs = -1;
         for (int i = 0; i < candidates.size(); i++) {

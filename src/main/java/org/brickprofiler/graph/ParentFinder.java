@@ -1,9 +1,10 @@
 package org.brickprofiler.graph;
 
 import java.util.BitSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.brickprofiler.internal.record.LayerToken;
-import org.eclipse.collections.impl.map.mutable.primitive.LongIntHashMap;
 
 /**
  * Finds the owner of each recorded node. A node that a thread recorded for a token of another thread belongs to the
@@ -55,14 +56,14 @@ final class ParentFinder {
     }
 
     private void findOfOthers() {
-        LongIntHashMap layers = new LongIntHashMap();
+        Map<Long, Integer> layers = new HashMap<>();
         for (int id = 0; id < parents.length; id++) {
             long token = recorded.get(id).token();
             if (token != LayerToken.VOID) {
                 addTo(layers, token, id);
             }
         }
-        LongIntHashMap taken = new LongIntHashMap();
+        Map<Long, Integer> taken = new HashMap<>();
         for (int index = 0; index < handOffs.size(); index++) {
             addTo(taken, handOffs.get(index).token(), index);
         }
@@ -101,14 +102,14 @@ final class ParentFinder {
     }
 
     /** Maps a token to a number. A token that occurs twice maps to {@link #NONE}. */
-    private static void addTo(LongIntHashMap byToken, long token, int number) {
-        byToken.put(token, byToken.containsKey(token) ? NONE : number);
+    private static void addTo(Map<Long, Integer> byToken, long token, int number) {
+        byToken.merge(token, number, (before, now) -> NONE);
     }
 
     /** Returns the node that owns the work done for a token. */
-    private int owner(long token, LongIntHashMap layers, LongIntHashMap taken) {
+    private int owner(long token, Map<Long, Integer> layers, Map<Long, Integer> taken) {
         int before = handOffs.size();
-        int index = taken.getIfAbsent(token, NONE);
+        int index = taken.getOrDefault(token, NONE);
         // If a token was taken while its thread worked for another token, continue with that other, earlier token.
         while (index != NONE && index < before) {
             HandOff handOff = handOffs.get(index);
@@ -117,8 +118,8 @@ final class ParentFinder {
                 return parent;
             }
             before = index;
-            index = taken.getIfAbsent(handOff.place().layer(), NONE);
+            index = taken.getOrDefault(handOff.place().layer(), NONE);
         }
-        return layers.getIfAbsent(LayerToken.layerOf(token), NONE);
+        return layers.getOrDefault(LayerToken.layerOf(token), NONE);
     }
 }

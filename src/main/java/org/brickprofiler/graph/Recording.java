@@ -1,11 +1,12 @@
 package org.brickprofiler.graph;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import org.brickprofiler.graph.ExecutionGraph.Edge;
-import org.eclipse.collections.impl.map.mutable.primitive.LongIntHashMap;
 
 /**
  * Everything recorded from one reset to the next. Any thread; only readers wait.
@@ -159,7 +160,7 @@ final class Recording {
      * ascending order of id.
      */
     private static void link(ExecutionGraph graph, List<RecordedNode> recorded, int[] parents) {
-        LongIntHashMap last = new LongIntHashMap();
+        Map<Long, Integer> last = new HashMap<>();
         for (int id = 0; id < parents.length; id++) {
             RecordedNode.Place place = recorded.get(id).place();
             graph.setThread(id, place.threadName());
@@ -167,9 +168,8 @@ final class Recording {
                 graph.adopt(parents[id], id);
             }
             long chain = ((long) parents[id] << Integer.SIZE) | Integer.toUnsignedLong(place.thread());
-            int before = last.getIfAbsent(chain, NONE);
-            last.put(chain, id);
-            if (before != NONE) {
+            Integer before = last.put(chain, id);
+            if (before != null) {
                 graph.addEdge(before, id, EdgeType.SEQUENCE);
                 if (recorded.get(before).endsWhere(recorded.get(id))) {
                     graph.setLapped(id);

@@ -5,7 +5,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.brickprofiler.graph.ExecutionNode.Transfer;
-import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 
 /** Finds unnecessary transfers. Stateless; any thread. */
 public final class TransferPatterns {
@@ -36,16 +35,16 @@ public final class TransferPatterns {
      * @return the pairs in ascending order of {@code back}; the search takes linear time
      */
     public static List<PingPong> pingPongs(ExecutionGraph graph) {
-        Map<Route, IntArrayList> waiting = new HashMap<>();
+        Map<Route, IntList> waiting = new HashMap<>();
         List<PingPong> pairs = new ArrayList<>();
         for (int id = 0; id < graph.nodeCount(); id++) {
             if (graph.node(id) instanceof Transfer transfer && moves(transfer)) {
                 Route route = Route.of(transfer);
-                IntArrayList ways = waiting.get(route.back());
+                IntList ways = waiting.get(route.back());
                 if (ways == null || ways.isEmpty()) {
-                    waiting.computeIfAbsent(route, key -> new IntArrayList(1)).add(id);
+                    waiting.computeIfAbsent(route, key -> new IntList(1)).add(id);
                 } else {
-                    pairs.add(new PingPong(ways.removeAtIndex(ways.size() - 1), id, transfer.bytes()));
+                    pairs.add(new PingPong(ways.removeLast(), id, transfer.bytes()));
                 }
             }
         }

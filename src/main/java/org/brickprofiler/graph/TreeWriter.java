@@ -4,7 +4,6 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.brickprofiler.internal.io.PlainText;
-import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 
 /**
  * Writes the ownership tree as printable ASCII: a line for each node, children below their parent, indented by depth.
@@ -26,9 +25,9 @@ final class TreeWriter {
     private final StringBuilder out = new StringBuilder();
 
     /** The nodes from top to bottom of the text; {@link #depths} has the depth of each. */
-    private final IntArrayList order = new IntArrayList();
+    private final IntList order = new IntList();
 
-    private final IntArrayList depths = new IntArrayList();
+    private final IntList depths = new IntList();
 
     TreeWriter(ExecutionGraph graph) {
         this.graph = graph;
@@ -52,14 +51,16 @@ final class TreeWriter {
     }
 
     private void arrangeFrom(int root) {
-        IntArrayList open = IntArrayList.newListWith(root);
-        IntArrayList openDepths = IntArrayList.newListWith(0);
+        IntList open = new IntList();
+        IntList openDepths = new IntList();
+        open.add(root);
+        openDepths.add(0);
         while (!open.isEmpty()) {
-            int node = open.removeAtIndex(open.size() - 1);
-            int depth = openDepths.removeAtIndex(openDepths.size() - 1);
+            int node = open.removeLast();
+            int depth = openDepths.removeLast();
             order.add(node);
             depths.add(depth);
-            IntArrayList children = graph.edges().owned(node);
+            IntList children = graph.edges().owned(node);
             for (int i = children.size() - 1; i >= 0; i--) {
                 open.add(children.get(i));
                 openDepths.add(depth + 1);

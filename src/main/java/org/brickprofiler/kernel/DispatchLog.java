@@ -3,16 +3,15 @@ package org.brickprofiler.kernel;
 import static org.brickprofiler.internal.io.Sums.limited;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.brickprofiler.Backend;
 import org.brickprofiler.kernel.KernelTimings.CommandBuffer;
-import org.eclipse.collections.impl.list.mutable.FastList;
-import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
-import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
-import org.eclipse.collections.impl.map.mutable.UnifiedMap;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -82,7 +81,7 @@ final class DispatchLog {
         this.maxDispatches = maxDispatches;
         this.maxLabels = maxLabels;
         for (Backend backend : Backend.values()) {
-            byLabel.put(backend, new UnifiedMap<>());
+            byLabel.put(backend, new HashMap<>());
         }
     }
 
@@ -173,41 +172,51 @@ final class DispatchLog {
      */
     private static final class Columns {
 
-        private final IntArrayList buffers = new IntArrayList();
-        private final FastList<String> operations = new FastList<>();
-        private final IntArrayList indexes = new IntArrayList();
-        private final LongArrayList startsNs = new LongArrayList();
-        private final LongArrayList endsNs = new LongArrayList();
+        private static final int FIRST_LENGTH = 16;
+
+        private int size;
+        private int[] buffers = new int[FIRST_LENGTH];
+        private @Nullable String[] operations = new String[FIRST_LENGTH];
+        private int[] indexes = new int[FIRST_LENGTH];
+        private long[] startsNs = new long[FIRST_LENGTH];
+        private long[] endsNs = new long[FIRST_LENGTH];
 
         Columns copy() {
             Columns copy = new Columns();
-            copy.buffers.addAll(buffers);
-            copy.operations.addAll(operations);
-            copy.indexes.addAll(indexes);
-            copy.startsNs.addAll(startsNs);
-            copy.endsNs.addAll(endsNs);
+            copy.size = size;
+            copy.takeFrom(this, size);
             return copy;
         }
 
+        /** Takes the contents of columns, in arrays of a length. */
+        private void takeFrom(Columns other, int length) {
+            buffers = Arrays.copyOf(other.buffers, length);
+            operations = Arrays.copyOf(other.operations, length);
+            indexes = Arrays.copyOf(other.indexes, length);
+            startsNs = Arrays.copyOf(other.startsNs, length);
+            endsNs = Arrays.copyOf(other.endsNs, length);
+        }
+
         int size() {
-            return buffers.size();
+            return size;
         }
 
         /** Adds a dispatch to the command buffers at an index of the list that is later passed to {@link #under}. */
         void add(int buffer, String operation, int index, long startNs, long endNs) {
-            buffers.add(buffer);
-            operations.add(operation);
-            indexes.add(index);
-            startsNs.add(startNs);
-            endsNs.add(endNs);
+            if (size == buffers.length) {
+                takeFrom(this, size + (size >> 1));
+            }
+            buffers[size] = buffer;
+            operations[size] = operation;
+            indexes[size] = index;
+            startsNs[size] = startNs;
+            endsNs[size] = endNs;
+            size++;
         }
 
         void clear() {
-            buffers.clear();
-            operations.clear();
-            indexes.clear();
-            startsNs.clear();
-            endsNs.clear();
+            Arrays.fill(operations, 0, size, null);
+            size = 0;
         }
 
         /** Returns the same command buffers, each with its dispatches in the order they were added. */
@@ -215,12 +224,12 @@ final class DispatchLog {
             List<List<CommandBuffer.Dispatch>> dispatches = new ArrayList<>();
             withoutDispatches.forEach(buffer -> dispatches.add(new ArrayList<>()));
             for (int i = 0; i < size(); i++) {
-                int buffer = buffers.get(i);
+                int buffer = buffers[i];
                 String label = withoutDispatches.get(buffer).label();
                 dispatches
                         .get(buffer)
                         .add(new CommandBuffer.Dispatch(
-                                label, operations.get(i), indexes.get(i), startsNs.get(i), endsNs.get(i)));
+                                label, Objects.requireNonNull(operations[i]), indexes[i], startsNs[i], endsNs[i]));
             }
             List<CommandBuffer> complete = new ArrayList<>();
             for (int buffer = 0; buffer < withoutDispatches.size(); buffer++) {

@@ -39,7 +39,6 @@ import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.request.RequestTimeline;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileStats;
-import org.eclipse.collections.impl.map.mutable.primitive.ObjectLongHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** Reads one report. One thread. */
@@ -50,7 +49,7 @@ final class JsonReportReader {
 
     private final JsonInput input;
     /** The whole numbers of the report itself, by their keys; 0 for a key that the file lacks. */
-    private final ObjectLongHashMap<String> numbers = new ObjectLongHashMap<>();
+    private final Map<String, Long> numbers = new HashMap<>();
 
     private final List<Environment> environments = new ArrayList<>();
     private final List<TileStats> tiles = new ArrayList<>();
@@ -166,7 +165,7 @@ final class JsonReportReader {
 
     /** The sums of a category, which the bricks determine; empty for a name that this version does not know. */
     private final class CategoryFields implements JsonInput.KeyReader {
-        private final ObjectLongHashMap<String> sums = new ObjectLongHashMap<>();
+        private final Map<String, Long> sums = new HashMap<>();
         private Optional<BrickCategory> category = Optional.empty();
 
         @Override
@@ -205,11 +204,11 @@ final class JsonReportReader {
         }
     }
 
-    private void requireSum(String what, ObjectLongHashMap<String> given, String key, LongStream parts)
-            throws IOException {
+    private void requireSum(String what, Map<String, Long> given, String key, LongStream parts) throws IOException {
         long sum = parts.reduce(0, Sums::limited);
-        if (given.containsKey(key) && given.get(key) != sum) {
-            throw input.error(what + " is " + given.get(key) + ", and its bricks sum to " + sum);
+        Long inFile = given.get(key);
+        if (inFile != null && inFile != sum) {
+            throw input.error(what + " is " + inFile + ", and its bricks sum to " + sum);
         }
     }
 
@@ -249,10 +248,13 @@ final class JsonReportReader {
             throw input.error("there are no bricks: this is no report of Brick Profiler");
         }
         requireSums(bricks);
-        return ProfileSnapshot.builder(startedAt, endedAt, numbers.get("wall_ns"))
+        return ProfileSnapshot.builder(startedAt, endedAt, numbers.getOrDefault("wall_ns", 0L))
                 .threads(threads, virtualThreads)
-                .overheadNs(numbers.get("overhead_ns"))
-                .deferred(numbers.get("dropped_pending"), numbers.get("pending"), numbers.get("literal_overlaps"))
+                .overheadNs(numbers.getOrDefault("overhead_ns", 0L))
+                .deferred(
+                        numbers.getOrDefault("dropped_pending", 0L),
+                        numbers.getOrDefault("pending", 0L),
+                        numbers.getOrDefault("literal_overlaps", 0L))
                 .l2CacheHitRate(l2CacheHitRate)
                 .zeroCopy(zeroCopy)
                 .tilesOff(tilesOff)

@@ -9,8 +9,6 @@ import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.internal.io.GraphMarks;
 import org.brickprofiler.internal.io.GraphMarks.Loss;
 import org.brickprofiler.internal.record.PhaseRow;
-import org.eclipse.collections.impl.map.mutable.primitive.IntIntHashMap;
-import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,9 +48,7 @@ final class GraphTemplates {
     private final Marks marks;
     private final DeviceFigures.Sums sums;
 
-    /** By the number of the capture. */
-    private final IntObjectHashMap<Template> templates = new IntObjectHashMap<>();
-
+    /** In ascending order of the number of the capture. */
     private final List<Template> all = new ArrayList<>();
 
     /** Whether launches are lost that are not counted yet, because bricks of their graphs may still be in a queue. */
@@ -158,9 +154,31 @@ final class GraphTemplates {
      * @param before a mark that was set before it, of which this takes over a hold; or {@link DeviceStream#NO_MARK}
      */
     void open(int capture, int before) {
-        Template template = new Template(capture, before);
-        templates.put(capture, template);
-        all.add(template);
+        all.add(-1 - indexOf(capture), new Template(capture, before));
+    }
+
+    private @Nullable Template template(int capture) {
+        int index = indexOf(capture);
+        return index < 0 ? null : all.get(index);
+    }
+
+    /** Returns the index of a capture; without one, -1 less the index at which it would be. Allocates nothing. */
+    private int indexOf(int capture) {
+        int low = 0;
+        int high = all.size() - 1;
+        while (low <= high) {
+            int middle = (low + high) >>> 1;
+            int found = all.get(middle).capture;
+            if (found == capture) {
+                return middle;
+            }
+            if (found < capture) {
+                low = middle + 1;
+            } else {
+                high = middle - 1;
+            }
+        }
+        return -1 - low;
     }
 
     /**
@@ -175,7 +193,7 @@ final class GraphTemplates {
         if (capture == GraphMarks.NONE && startCapture == GraphMarks.NONE) {
             return false;
         }
-        Template template = capture == startCapture ? templates.get(capture) : null;
+        Template template = capture == startCapture ? template(capture) : null;
         if (template == null || template.released) {
             sums.unresolved(row);
             marks.letGo(start);
@@ -202,7 +220,7 @@ final class GraphTemplates {
      * resolved.
      */
     void release(int capture) {
-        Template template = templates.get(capture);
+        Template template = template(capture);
         if (template != null) {
             template.released = true;
             dropIfDone(template);
@@ -215,7 +233,6 @@ final class GraphTemplates {
                 || Arrays.stream(template.lost).anyMatch(launches -> launches != 0)) {
             return;
         }
-        templates.remove(template.capture);
         all.remove(template);
         for (int brick = 0; brick < template.size; brick++) {
             marks.letGo(template.starts[brick]);
@@ -254,7 +271,7 @@ final class GraphTemplates {
      * @param waiting receives the launch as one sample from the mark before it to the mark behind it
      */
     void takeLaunch(int capture, int phase, int end, long owner, WaitingSamples waiting) {
-        Template template = templates.get(capture);
+        Template template = template(capture);
         if (template == null || template.released) {
             if (template == null) {
                 source.report(
@@ -353,7 +370,7 @@ final class GraphTemplates {
 
     /** Gives up the launch of a waiting sample: its bricks are unresolved. */
     void giveUp(int capture, int launch) {
-        Template template = templates.get(capture);
+        Template template = template(capture);
         if (template != null && template.pending == launch) {
             lose(template, launch, template.pendingPhase, null);
             settle();
@@ -381,7 +398,7 @@ final class GraphTemplates {
 
     /** Notes that the launch of a waiting sample is resolved. */
     void resolved(int capture, int launch) {
-        Template template = templates.get(capture);
+        Template template = template(capture);
         if (template != null && template.pending == launch) {
             template.pending = 0;
             dropIfDone(template);
@@ -401,7 +418,7 @@ final class GraphTemplates {
     @Nullable
     Template measure(int capture, int launch, int before, int end) {
         early = false;
-        Template template = templates.get(capture);
+        Template template = template(capture);
         if (template == null || template.pending != launch) {
             return null;
         }
@@ -440,15 +457,16 @@ final class GraphTemplates {
                 .mapToInt(Integer::intValue)
                 .toArray();
         int count = template.marks.length;
-        IntIntHashMap positions = new IntIntHashMap(2 * count);
+        int[] positions = new int[marks.room()];
         for (int i = 0; i < count; i++) {
-            positions.put(template.marks[i], i);
+            positions[template.marks[i]] = i;
         }
         template.startPositions = Arrays.stream(template.starts, 0, size)
-                .map(positions::getOrThrow)
+                .map(mark -> positions[mark])
                 .toArray();
-        template.endPositions =
-                Arrays.stream(template.ends, 0, size).map(positions::getOrThrow).toArray();
+        template.endPositions = Arrays.stream(template.ends, 0, size)
+                .map(mark -> positions[mark])
+                .toArray();
         template.offsetsNs = new long[count];
         template.sorted = size;
         if (asked.length < count + 2) {

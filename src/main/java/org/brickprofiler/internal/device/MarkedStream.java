@@ -1,5 +1,6 @@
 package org.brickprofiler.internal.device;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -16,7 +17,6 @@ import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.spi.NanoClock;
-import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -92,10 +92,10 @@ final class MarkedStream {
     private final @Nullable GraphTemplates graphs;
 
     /** Deferred measurements that were taken before their start: owner, row, end and elements of each. */
-    private final LongArrayList unmatched = new LongArrayList();
+    private final Longs unmatched = new Longs();
 
     /** The threads that ended samples here since they last ended a pass. */
-    private final LongArrayList markers = new LongArrayList();
+    private final Longs markers = new Longs();
 
     /** The mark up to which busy and idle time is added up; held. */
     private int counted = DeviceStream.NO_MARK;
@@ -420,7 +420,10 @@ final class MarkedStream {
     void takeDeferred(long owner, int row, int end, long elements) {
         noteMarker(owner);
         if (!match(owner, row, end, elements)) {
-            unmatched.addAll(owner, row, end, elements);
+            unmatched.add(owner);
+            unmatched.add(row);
+            unmatched.add(end);
+            unmatched.add(elements);
         }
     }
 
@@ -496,7 +499,7 @@ final class MarkedStream {
 
     /** Returns whether deferred measurements were taken whose start was not. */
     boolean hasUnmatched() {
-        return !unmatched.isEmpty();
+        return unmatched.size() > 0;
     }
 
     /**
@@ -516,9 +519,9 @@ final class MarkedStream {
     }
 
     private void noteMarker(long owner) {
-        if (!markers.contains(owner)) {
+        if (markers.indexOf(owner) < 0) {
             if (markers.size() == MOST_MARKERS) {
-                markers.removeAtIndex(0);
+                markers.removeAt(0);
             }
             markers.add(owner);
         }
@@ -526,7 +529,7 @@ final class MarkedStream {
 
     /** Returns whether a thread ended samples here since it last ended a pass. */
     boolean hasMarked(long owner) {
-        return markers.contains(owner);
+        return markers.indexOf(owner) >= 0;
     }
 
     /** Returns how many samples wait for their time. */
@@ -834,8 +837,12 @@ final class MarkedStream {
     void endPass(long owner) {
         if (owner == DeviceRecorder.EVERYBODY) {
             markers.clear();
-        } else if (!markers.remove(owner)) {
-            return;
+        } else {
+            int index = markers.indexOf(owner);
+            if (index < 0) {
+                return;
+            }
+            markers.removeAt(index);
         }
         marks.endPass();
         // After the end of a pass, the sums continue only for samples that still wait.
@@ -929,6 +936,47 @@ final class MarkedStream {
         gaps = 0;
         shortestGapNs = Long.MAX_VALUE;
         waits = 0;
+    }
+
+    /** A short list of longs, in order. Allocates only while it grows. One thread at a time. */
+    private static final class Longs {
+
+        private long[] values = new long[4];
+        private int size;
+
+        void add(long value) {
+            if (size == values.length) {
+                values = Arrays.copyOf(values, 2 * size);
+            }
+            values[size++] = value;
+        }
+
+        int size() {
+            return size;
+        }
+
+        long get(int index) {
+            return values[index];
+        }
+
+        /** Returns the index of the first of some equal values, or -1. */
+        int indexOf(long value) {
+            for (int i = 0; i < size; i++) {
+                if (values[i] == value) {
+                    return i;
+                }
+            }
+            return -1;
+        }
+
+        void removeAt(int index) {
+            size--;
+            System.arraycopy(values, index + 1, values, index, size - index);
+        }
+
+        void clear() {
+            size = 0;
+        }
     }
 
     /**

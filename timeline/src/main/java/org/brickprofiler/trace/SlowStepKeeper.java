@@ -4,8 +4,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -20,8 +22,6 @@ import org.brickprofiler.internal.record.StepFollower;
 import org.brickprofiler.internal.record.ThreadTimes;
 import org.brickprofiler.trace.SlowSteps.Explained;
 import org.brickprofiler.trace.SlowSteps.PhaseSteps;
-import org.eclipse.collections.impl.map.mutable.primitive.ObjectIntHashMap;
-import org.eclipse.collections.impl.set.mutable.primitive.LongHashSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -563,16 +563,12 @@ final class SlowStepKeeper {
      */
     private static List<StepWindow.Held> distinct(List<StepWindow> windows) {
         List<StepWindow.Held> all = new ArrayList<>();
-        ObjectIntHashMap<Object> buffers = new ObjectIntHashMap<>();
-        List<LongHashSet> seen = new ArrayList<>();
+        Map<Object, Set<Long>> seen = new HashMap<>();
         for (StepWindow window : windows) {
             for (StepWindow.Held held : window.held()) {
-                int buffer = buffers.getIfAbsentPut(held.spans().buffer(), seen.size());
-                if (buffer == seen.size()) {
-                    seen.add(new LongHashSet());
-                }
                 SpanCopy spans = held.spans();
-                SpanCopy fresh = spans.select(entry -> seen.get(buffer).add(spans.number(entry)));
+                Set<Long> ofBuffer = seen.computeIfAbsent(spans.buffer(), buffer -> new HashSet<>());
+                SpanCopy fresh = spans.select(entry -> ofBuffer.add(spans.number(entry)));
                 if (fresh.size() > 0) {
                     all.add(new StepWindow.Held(held.contents(), fresh));
                 }

@@ -1,13 +1,12 @@
 package org.brickprofiler.trace;
 
 import java.util.List;
+import java.util.stream.IntStream;
 import org.brickprofiler.internal.io.MergeSort;
 import org.brickprofiler.internal.record.LayerToken;
 import org.brickprofiler.internal.record.SpanCopy;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.trace.LayerSpans.LayerSpan;
-import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
-import org.eclipse.collections.impl.map.mutable.primitive.IntLongHashMap;
 
 /**
  * The spans and instants of one track, in order. One thread fills it. It does not change once it is part of a timeline;
@@ -15,13 +14,18 @@ import org.eclipse.collections.impl.map.mutable.primitive.IntLongHashMap;
  */
 final class SpanTrack implements TimelineBuilder.TrackEvents {
 
+    /** In place of the number of a flow, which is 1 or more. */
+    private static final long NO_FLOW = 0;
+
     private final List<TrackPart> parts;
     private final int[] firstEntries;
     private final List<LayerSpan> layers;
     private final int[] order;
-    private final IntLongHashMap flowsOut = new IntLongHashMap();
-    private final IntLongHashMap flowsIn = new IntLongHashMap();
-    private final IntLongHashMap deviceNs = new IntLongHashMap();
+
+    // By entry; empty while the track has none of them.
+    private long[] flowsOut = {};
+    private long[] flowsIn = {};
+    private long[] deviceNs = {};
 
     /**
      * Creates a track.
@@ -33,7 +37,7 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
         this.parts = List.copyOf(parts);
         this.layers = layers;
         firstEntries = new int[parts.size() + 1];
-        IntArrayList entries = new IntArrayList();
+        IntStream.Builder entries = IntStream.builder();
         for (int part = 0; part < parts.size(); part++) {
             int size = parts.get(part).copy().size();
             for (int entry = 0; entry < size; entry++) {
@@ -43,7 +47,7 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
             }
             firstEntries[part + 1] = Math.addExact(firstEntries[part], size);
         }
-        order = entries.toArray();
+        order = entries.build().toArray();
         MergeSort.sort(order, this::compare);
     }
 
@@ -131,7 +135,7 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
         }
         for (int place = low; place < order.length && startNs(order[place]) == startNs; place++) {
             int entry = order[place];
-            if (kind(entry) == kind && name(entry) == name && !flowsOut.containsKey(entry)) {
+            if (kind(entry) == kind && name(entry) == name && flow(flowsOut, entry) == NO_FLOW) {
                 return entry;
             }
         }
@@ -139,13 +143,28 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
     }
 
     void flowOut(int entry, long flow, long elapsedOnDeviceNs) {
-        flowsOut.put(entry, flow);
-        deviceNs.put(entry, elapsedOnDeviceNs);
+        if (flowsOut.length == 0) {
+            flowsOut = new long[entryCount()];
+            deviceNs = new long[entryCount()];
+        }
+        flowsOut[entry] = flow;
+        deviceNs[entry] = elapsedOnDeviceNs;
     }
 
     /** Sets the flow that ends in an entry of a part. */
     void flowIn(int part, int entry, long flow) {
-        flowsIn.put(firstEntries[part] + entry, flow);
+        if (flowsIn.length == 0) {
+            flowsIn = new long[entryCount()];
+        }
+        flowsIn[firstEntries[part] + entry] = flow;
+    }
+
+    private int entryCount() {
+        return firstEntries[parts.size()];
+    }
+
+    private static long flow(long[] flows, int entry) {
+        return flows.length == 0 ? NO_FLOW : flows[entry];
     }
 
     // ---- replay ----
@@ -174,9 +193,9 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
                 span.of(start, end, name(entry), elements(entry), given == LayerToken.OWN_LAYER ? own : given);
                 span.phase = phase(entry);
                 span.isDeviceSample = kind(entry) == SpanKind.DEVICE_SAMPLE;
-                span.deviceNs = deviceNs.getIfAbsent(entry, -1);
-                span.flowOut = flowsOut.get(entry);
-                span.flowIn = flowsIn.get(entry);
+                span.flowOut = flow(flowsOut, entry);
+                span.deviceNs = span.flowOut == NO_FLOW ? -1 : deviceNs[entry];
+                span.flowIn = flow(flowsIn, entry);
                 visitor.span(span);
             }
         }

@@ -2,6 +2,7 @@ package org.brickprofiler.trace;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -12,7 +13,9 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.brickprofiler.Schedule;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.io.MergeSort;
@@ -21,8 +24,6 @@ import org.brickprofiler.internal.record.SpanCopy;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.trace.StreamTracks.StreamTrack;
-import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
-import org.eclipse.collections.impl.map.mutable.primitive.ObjectIntHashMap;
 
 /**
  * Combines copies of buffers into tracks. Names are looked up after the copies are made, since a name exists before its
@@ -355,11 +356,11 @@ final class TimelineBuilder {
     private static final class NameIndex {
 
         private final List<SpanName> names = new ArrayList<>();
-        private final ObjectIntHashMap<SpanName> places = new ObjectIntHashMap<>();
+        private final Map<SpanName, Integer> places = new HashMap<>();
 
         int of(String name, String category) {
-            return places.getIfAbsentPut(new SpanName(name, category), () -> {
-                names.add(new SpanName(name, category));
+            return places.computeIfAbsent(new SpanName(name, category), added -> {
+                names.add(added);
                 return names.size() - 1;
             });
         }
@@ -377,22 +378,26 @@ final class TimelineBuilder {
     /** The values of one counter, whichever threads set it. */
     private static final class CounterEvents implements TrackEvents {
 
-        private final LongArrayList times = new LongArrayList();
-        private final LongArrayList values = new LongArrayList();
+        private final long[] timesNs;
+        private final double[] values;
         private final int[] order;
 
         CounterEvents(List<SpanCopy> copies, int key) {
+            LongStream.Builder starts = LongStream.builder();
+            DoubleStream.Builder reached = DoubleStream.builder();
             for (SpanCopy copy : copies) {
                 for (int entry = 0; entry < copy.size(); entry++) {
                     if (copy.kind(entry) == SpanKind.COUNTER && copy.key(entry) == key) {
-                        times.add(copy.startNs(entry));
-                        values.add(copy.value(entry));
+                        starts.add(copy.startNs(entry));
+                        reached.add(Double.longBitsToDouble(copy.value(entry)));
                     }
                 }
             }
-            order = IntStream.range(0, times.size()).toArray();
+            timesNs = starts.build().toArray();
+            values = reached.build().toArray();
+            order = IntStream.range(0, timesNs.length).toArray();
             MergeSort.sort(order, (a, b) -> {
-                int byTime = Long.compare(times.get(a), times.get(b));
+                int byTime = Long.compare(timesNs[a], timesNs[b]);
                 return byTime != 0 ? byTime : Integer.compare(a, b);
             });
         }
@@ -400,13 +405,13 @@ final class TimelineBuilder {
         @Override
         public void replay(TimelineVisitor visitor) {
             for (int i : order) {
-                visitor.counter(times.get(i), Double.longBitsToDouble(values.get(i)));
+                visitor.counter(timesNs[i], values[i]);
             }
         }
 
         @Override
         public long earliestNs() {
-            return order.length == 0 ? Long.MAX_VALUE : times.get(order[0]);
+            return order.length == 0 ? Long.MAX_VALUE : timesNs[order[0]];
         }
     }
 }

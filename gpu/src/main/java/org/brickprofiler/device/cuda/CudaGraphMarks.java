@@ -1,13 +1,14 @@
 package org.brickprofiler.device.cuda;
 
 import java.lang.ref.WeakReference;
+import java.util.BitSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.brickprofiler.internal.io.GraphMarks;
-import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
-import org.eclipse.collections.impl.set.mutable.primitive.IntHashSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,7 +45,7 @@ final class CudaGraphMarks implements GraphMarks {
     private boolean opening;
 
     /** Of each capture that is not released, the marks that were given back. */
-    private final IntObjectHashMap<IntHashSet> givenBack = new IntObjectHashMap<>();
+    private final Map<Integer, BitSet> givenBack = new HashMap<>();
 
     /** Creates the state without captures. */
     CudaGraphMarks(CudaMarks marks) {
@@ -81,7 +82,7 @@ final class CudaGraphMarks implements GraphMarks {
             opening = true;
             lastCapture++;
             capture = lastCapture;
-            givenBack.put(capture, new IntHashSet());
+            givenBack.put(capture, new BitSet());
             if (captures == null) {
                 captures = new AtomicIntegerArray(marks.bound());
             }
@@ -116,12 +117,12 @@ final class CudaGraphMarks implements GraphMarks {
     /** Gives back the marks of a capture, whose graph will not be launched again. A second call does nothing. */
     void release(int capture) {
         close(capture);
-        IntHashSet gone;
+        BitSet gone;
         synchronized (this) {
             gone = givenBack.remove(capture);
         }
         if (gone != null) {
-            gone.forEach(this::giveBack);
+            gone.stream().forEach(this::giveBack);
             tell(follower -> follower.released(capture));
         }
     }
@@ -180,9 +181,9 @@ final class CudaGraphMarks implements GraphMarks {
             return false;
         }
         synchronized (this) {
-            IntHashSet kept = givenBack.get(capture);
+            BitSet kept = givenBack.get(capture);
             if (kept != null) {
-                kept.add(number);
+                kept.set(number);
                 return true;
             }
         }

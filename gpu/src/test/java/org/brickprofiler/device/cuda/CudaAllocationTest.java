@@ -31,6 +31,7 @@ class CudaAllocationTest {
     private static final int STRETCHES = 10;
     private static final int LAYERS = 4;
     private static final int MOST_STARTS = 9_000;
+    private static final int MANY_CAPTURES = 200;
     private static final BrickId[] BRICKS = {BrickId.RMS_NORM, BrickId.QKV_PROJECTION, BrickId.LM_HEAD};
 
     /** Skips the test if there is no simulated driver. */
@@ -95,6 +96,10 @@ class CudaAllocationTest {
             BrickProfiler profiler =
                     BrickProfiler.builder().deviceStream(stream).build();
             profiler.enable();
+            // The virtual machine caches boxed numbers of captures up to 127.
+            for (int i = 0; i < MANY_CAPTURES; i++) {
+                stream.capture().close();
+            }
             CudaCapture capture = stream.capture();
             CUgraphExec[] exec = new CUgraphExec[1];
             engine.inContext(() -> {

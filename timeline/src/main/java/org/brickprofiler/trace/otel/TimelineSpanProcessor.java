@@ -6,11 +6,12 @@ import io.opentelemetry.sdk.trace.ReadableSpan;
 import io.opentelemetry.sdk.trace.SpanProcessor;
 import io.opentelemetry.sdk.trace.data.EventData;
 import io.opentelemetry.sdk.trace.data.SpanData;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.brickprofiler.internal.io.OptionalPart;
 import org.brickprofiler.trace.TraceRecorder;
-import org.eclipse.collections.impl.map.mutable.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,7 +62,7 @@ public final class TimelineSpanProcessor implements SpanProcessor {
     }
 
     private final TraceRecorder recorder;
-    private final ConcurrentHashMap<String, OpenSpan> openSpans = ConcurrentHashMap.newMap();
+    private final Map<String, OpenSpan> openSpans = new ConcurrentHashMap<>();
     private final AtomicInteger openCount = new AtomicInteger();
 
     /** The offset from a timestamp to the recorder's clock, taken from the span that started last, ns. */
@@ -134,7 +135,7 @@ public final class TimelineSpanProcessor implements SpanProcessor {
     }
 
     private void reportOpen(TraceRecorder.OpenSpanVisitor to) {
-        openSpans.forEachValue(open -> to.span(nameOf(open.name), CATEGORY, open.startNs, open.threadId));
+        openSpans.values().forEach(open -> to.span(nameOf(open.name), CATEGORY, open.startNs, open.threadId));
     }
 
     /** Returns a valid name for a timeline: not empty and without NUL. OpenTelemetry allows any name. */

@@ -39,16 +39,16 @@ import static org.brickprofiler.internal.io.PerfettoSchema.TYPE_COUNTER;
 import static org.brickprofiler.internal.io.PerfettoSchema.TYPE_END;
 import static org.brickprofiler.internal.io.PerfettoSchema.TYPE_INSTANT;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.SpanName;
-import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
-import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
-import org.eclipse.collections.impl.map.mutable.primitive.ObjectIntHashMap;
 
 /**
  * Writes the events of one track after another as packets. Each track is a packet sequence of its own, whose first
@@ -84,7 +84,7 @@ final class PerfettoEvents extends TrackWriter {
     private long lastNs;
 
     /** The tracks of the lanes from 1 on. */
-    private final LongArrayList laneUuids = new LongArrayList();
+    private final List<Long> laneUuids = new ArrayList<>();
 
     PerfettoEvents(
             ProtoBuffer out,
@@ -342,10 +342,10 @@ final class PerfettoEvents extends TrackWriter {
             this.categories = new int[names.size()];
             this.bricks = new boolean[names.size()];
             this.copies = new boolean[names.size()];
-            ObjectIntHashMap<String> places = new ObjectIntHashMap<>();
+            Map<String, Integer> places = new HashMap<>();
             for (int name = 0; name < categories.length; name++) {
                 String category = names.get(name).category();
-                categories[name] = places.getIfAbsentPut(category, places.size());
+                categories[name] = places.computeIfAbsent(category, added -> places.size());
                 bricks[name] = BRICK_CATEGORIES.contains(category);
                 copies[name] = CheckedTracks.isCopy(category);
             }
@@ -398,7 +398,7 @@ final class PerfettoEvents extends TrackWriter {
         private static final class Numbers {
 
             private final int[] iids;
-            private final IntArrayList used = new IntArrayList();
+            private int used;
 
             Numbers(int places) {
                 this.iids = new int[places];
@@ -408,8 +408,7 @@ final class PerfettoEvents extends TrackWriter {
                 if (iids[place] != 0) {
                     return false;
                 }
-                used.add(place);
-                iids[place] = used.size();
+                iids[place] = ++used;
                 return true;
             }
 
@@ -418,8 +417,8 @@ final class PerfettoEvents extends TrackWriter {
             }
 
             void clear() {
-                used.forEach(place -> iids[place] = 0);
-                used.clear();
+                Arrays.fill(iids, 0);
+                used = 0;
             }
         }
     }

@@ -1,10 +1,9 @@
 package org.brickprofiler.trace.write;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.brickprofiler.trace.Span;
-import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
-import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 
 /**
  * Puts the spans of one track on lanes, so that the spans of each lane nest. Spans arrive by start; of two that start
@@ -25,22 +24,35 @@ final class SpanLanes {
 
     /** The open spans of a lane, innermost last. */
     private static final class Lane {
-        private final LongArrayList ends = new LongArrayList();
-        private final IntArrayList layers = new IntArrayList();
-        private final List<Span.Phase> phases = new ArrayList<>();
+
+        private static final int FIRST_DEPTH = 8;
+
+        private int open;
+        private long[] endsNs = new long[FIRST_DEPTH];
+        private int[] layers = new int[FIRST_DEPTH];
+        private Span.Phase[] phases = new Span.Phase[FIRST_DEPTH];
         /** The phase of the last sample around which no span was open. */
         private Span.Phase lastPhase = Span.Phase.NONE;
 
         void add(long endNs, int layer) {
-            ends.add(endNs);
-            layers.add(layer);
-            phases.add(Span.Phase.NONE);
+            if (open == endsNs.length) {
+                endsNs = Arrays.copyOf(endsNs, 2 * open);
+                layers = Arrays.copyOf(layers, 2 * open);
+                phases = Arrays.copyOf(phases, 2 * open);
+            }
+            endsNs[open] = endNs;
+            layers[open] = layer;
+            phases[open] = Span.Phase.NONE;
+            open++;
         }
 
-        void removeInnermost() {
-            ends.removeAtIndex(ends.size() - 1);
-            layers.removeAtIndex(layers.size() - 1);
-            phases.remove(phases.size() - 1);
+        boolean isEmpty() {
+            return open == 0;
+        }
+
+        /** Returns the end of the innermost span; one is open. */
+        long endNs() {
+            return endsNs[open - 1];
         }
     }
 
@@ -51,11 +63,11 @@ final class SpanLanes {
     void closeUpTo(long ns, Closer closer) {
         for (int lane = firstToEnd(); lane >= 0; lane = firstToEnd()) {
             Lane open = lanes.get(lane);
-            long endNs = open.ends.getLast();
+            long endNs = open.endNs();
             if (endNs > ns) {
                 return;
             }
-            open.removeInnermost();
+            open.open--;
             closer.close(lane, endNs);
         }
     }
@@ -73,7 +85,7 @@ final class SpanLanes {
     /** Begins a span and returns its lane. The spans that end by its start are closed already. */
     int open(long endNs, int layer) {
         int lane = 0;
-        while (lane < lanes.size() && outlasts(endNs, lanes.get(lane).ends)) {
+        while (lane < lanes.size() && outlasts(endNs, lanes.get(lane))) {
             lane++;
         }
         if (lane == lanes.size()) {
@@ -85,8 +97,8 @@ final class SpanLanes {
 
     /** Returns the layer of the span around the innermost one of a lane. */
     int layerAround(int lane) {
-        IntArrayList layers = lanes.get(lane).layers;
-        return layers.size() < 2 ? NO_LAYER : layers.get(layers.size() - 2);
+        Lane of = lanes.get(lane);
+        return of.open < 2 ? NO_LAYER : of.layers[of.open - 2];
     }
 
     /**
@@ -99,9 +111,9 @@ final class SpanLanes {
      */
     Span.Phase phase(int lane, Span.Phase phase, boolean isSample) {
         Lane of = lanes.get(lane);
-        int innermost = of.phases.size() - 1;
-        Span.Phase around = innermost > 0 ? of.phases.get(innermost - 1) : Span.Phase.NONE;
-        of.phases.set(innermost, isSample || phase != Span.Phase.NONE ? phase : around);
+        int innermost = of.open - 1;
+        Span.Phase around = innermost > 0 ? of.phases[innermost - 1] : Span.Phase.NONE;
+        of.phases[innermost] = isSample || phase != Span.Phase.NONE ? phase : around;
         if (innermost > 0 || !isSample) {
             return around;
         }
@@ -110,8 +122,8 @@ final class SpanLanes {
         return last;
     }
 
-    private static boolean outlasts(long endNs, LongArrayList ends) {
-        return !ends.isEmpty() && ends.getLast() < endNs;
+    private static boolean outlasts(long endNs, Lane lane) {
+        return !lane.isEmpty() && lane.endNs() < endNs;
     }
 
     /** Returns the lane whose innermost span ends first, the lower one of two; -1 if no span is open. */
@@ -119,10 +131,10 @@ final class SpanLanes {
         int first = -1;
         long firstNs = 0;
         for (int lane = 0; lane < lanes.size(); lane++) {
-            LongArrayList ends = lanes.get(lane).ends;
-            if (!ends.isEmpty() && (first < 0 || ends.getLast() < firstNs)) {
+            Lane each = lanes.get(lane);
+            if (!each.isEmpty() && (first < 0 || each.endNs() < firstNs)) {
                 first = lane;
-                firstNs = ends.getLast();
+                firstNs = each.endNs();
             }
         }
         return first;
