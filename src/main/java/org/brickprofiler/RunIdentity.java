@@ -14,9 +14,9 @@ import java.util.function.LongBinaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.internal.io.LaunchSettings;
+import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.io.Settings;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.LoggerFactory;
 
 /**
  * The identity of a profile: its run, the part of the run, and the code that ran. It distinguishes the profiles of many
@@ -220,7 +220,7 @@ public record RunIdentity(
 
         static void reportOnce(String fault) {
             if (REPORTED.add(fault)) {
-                LoggerFactory.getLogger(RunIdentity.class).warn("{}", fault);
+                Log.of(RunIdentity.class).warn("{}", fault);
             }
         }
     }

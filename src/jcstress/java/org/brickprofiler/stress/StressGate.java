@@ -1,10 +1,15 @@
 package org.brickprofiler.stress;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.LogManager;
 import org.openjdk.jcstress.JCStress;
 import org.openjdk.jcstress.Options;
 import org.openjdk.jcstress.annotations.Expect;
@@ -81,9 +86,21 @@ public final class StressGate {
             default -> throw new IllegalArgumentException("mode '" + mode + "' is neither quick nor full");
         }
         // Otherwise the run would mostly test the writing of a log line for each of a million states.
-        all.addAll(List.of("-jvmArgsPrepend", "-Dorg.slf4j.simpleLogger.defaultLogLevel=off"));
+        all.addAll(List.of("-jvmArgsPrepend", "-Djava.util.logging.config.class=" + NoLogging.class.getName()));
         all.addAll(List.of(args).subList(Math.min(1, args.length), args.length));
         return all;
+    }
+
+    /** Configures {@code java.util.logging} to write nothing. */
+    public static final class NoLogging {
+        /**
+         * Called by {@code java.util.logging} in each process of a test.
+         *
+         * @throws IOException never
+         */
+        public NoLogging() throws IOException {
+            LogManager.getLogManager().readConfiguration(new ByteArrayInputStream(".level=OFF".getBytes(US_ASCII)));
+        }
     }
 
     private static Iterable<TestResult> results(String file) throws Exception {

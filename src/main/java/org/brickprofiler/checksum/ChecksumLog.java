@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import org.brickprofiler.internal.io.Fnv1a;
+import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.record.OwnSamples;
 import org.brickprofiler.internal.record.StatRow;
 import org.brickprofiler.internal.record.StatTable;
 import org.brickprofiler.spi.SampleTimes;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.LoggerFactory;
 
 /**
  * The checksums of the outputs of a forward pass, in order of execution, to be compared with another run's log.
@@ -233,7 +233,7 @@ public final class ChecksumLog {
             dropLogged = true;
         }
         if (firstDropped) {
-            LoggerFactory.getLogger(ChecksumLog.class)
+            Log.of(ChecksumLog.class)
                     .warn(
                             "more than {} checksums: that of '{}' (layer {}, pos {}) and all further ones are dropped",
                             options.capacity(),

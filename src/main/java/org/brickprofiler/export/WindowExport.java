@@ -21,13 +21,13 @@ import org.brickprofiler.RunIdentity;
 import org.brickprofiler.Step;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.io.OptionalPart;
 import org.brickprofiler.internal.io.Settings;
 import org.brickprofiler.internal.record.WindowReaders;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.LoggerFactory;
 
 /**
  * Writes a profiler's windows to files while the application runs. Each file is written completely or not at all. Its
@@ -300,8 +300,7 @@ public final class WindowExport implements AutoCloseable {
         } catch (NumberFormatException noNumber) {
             // The caller reports the failure.
         }
-        LoggerFactory.getLogger(WindowExport.class)
-                .warn("export_mb '{}': expected a whole number above 0; using 256 MiB", megabytes);
+        Log.of(WindowExport.class).warn("export_mb '{}': expected a whole number above 0; using 256 MiB", megabytes);
         return USUAL_BYTES;
     }
 

@@ -17,10 +17,9 @@ import org.brickprofiler.RunIdentity;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.ExportLoss;
 import org.brickprofiler.internal.io.FolderLock;
+import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.io.Plural;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The files of one rank's windows, {@code RUN/rank-00003/window-000012.json}, limited in total size, and the record of
@@ -28,7 +27,7 @@ import org.slf4j.LoggerFactory;
  */
 final class WindowFiles {
 
-    private static final Logger LOG = LoggerFactory.getLogger(WindowExport.class);
+    private static final Log LOG = Log.of(WindowExport.class);
     private static final Pattern WINDOW = Pattern.compile("window-(\\d{6,18})\\.json");
     private static final Pattern UNSAFE = Pattern.compile("[^A-Za-z0-9._-]|^\\.");
     private static final int LONGEST_NAME = 100;

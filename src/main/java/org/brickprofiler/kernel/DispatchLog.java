@@ -10,10 +10,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.brickprofiler.Backend;
+import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.kernel.KernelTimings.CommandBuffer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Stores command buffers by label, and their dispatches, as a few numbers each. Both are bounded; further ones are
@@ -31,7 +30,7 @@ final class DispatchLog {
     /** The most labels that are distinguished, over all backends. */
     static final int MAX_LABELS = 4_096;
 
-    private static final Logger LOG = LoggerFactory.getLogger(DispatchLog.class);
+    private static final Log LOG = Log.of(DispatchLog.class);
 
     private final int maxDispatches;
     private final int maxLabels;

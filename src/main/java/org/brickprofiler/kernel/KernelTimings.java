@@ -19,6 +19,7 @@ import org.brickprofiler.Backend;
 import org.brickprofiler.device.ClockConversion;
 import org.brickprofiler.device.DeviceTimer;
 import org.brickprofiler.device.DispatchTimer;
+import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.io.PlainText;
 import org.brickprofiler.internal.io.SwitchSetting;
 import org.brickprofiler.internal.record.NameTable;
@@ -27,8 +28,6 @@ import org.brickprofiler.internal.record.StatSums;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Collects the times of kernels, for code that gets the times from its driver, or measures them by {@link #time} or a
@@ -57,7 +56,7 @@ public final class KernelTimings {
     /** The name under which kernels and labels beyond the limits are counted. */
     public static final String OTHER_NAMES = NameTable.OTHER_NAMES;
 
-    private static final Logger LOG = LoggerFactory.getLogger(KernelTimings.class);
+    private static final Log LOG = Log.of(KernelTimings.class);
 
     private static final SwitchSetting SWITCH = SwitchSetting.ofProfiler().on()
             ? SwitchSetting.of("brick.profiler.kernels", "BRICK_PROFILER_KERNELS")

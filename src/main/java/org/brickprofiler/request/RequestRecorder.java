@@ -11,11 +11,10 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Follows the requests that an engine serves, and attributes each nanosecond from arrival to finish to one
@@ -57,7 +56,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class RequestRecorder {
 
-    private static final Logger LOG = LoggerFactory.getLogger(RequestRecorder.class);
+    private static final Log LOG = Log.of(RequestRecorder.class);
 
     /** The finished requests that {@link #recent()} returns. */
     private static final int RECENT = 1_024;

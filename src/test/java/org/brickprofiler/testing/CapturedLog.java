@@ -1,36 +1,49 @@
 package org.brickprofiler.testing;
 
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.lang.System.Logger.Level;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.brickprofiler.internal.io.Log;
+import org.jspecify.annotations.Nullable;
 
-/**
- * Collects log messages until it is closed. The tests log through slf4j-simple, which asks for {@link System#err} at
- * every line, and run one after the other.
- */
+/** Collects the library's log messages until it is closed. One at a time, since it takes them all. */
 public final class CapturedLog implements AutoCloseable {
 
-    private final PrintStream before = System.err;
-    private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    private final List<String> lines = new CopyOnWriteArrayList<>();
 
     /** Starts to collect. */
     public CapturedLog() {
-        System.setErr(new PrintStream(bytes, true, StandardCharsets.UTF_8));
+        Log.sendTo(Level.INFO, this::write);
+    }
+
+    private void write(Level level, String logger, String message, @Nullable Throwable thrown) {
+        StringWriter line = new StringWriter();
+        line.append(level == Level.WARNING ? "WARN" : level.name())
+                .append(' ')
+                .append(logger)
+                .append(" - ")
+                .append(message)
+                .append('\n');
+        if (thrown != null) {
+            thrown.printStackTrace(new PrintWriter(line, true));
+        }
+        lines.addAll(line.toString().lines().toList());
     }
 
     /** The lines so far that contain a text. */
-    public long linesWith(String text) {
-        return lines().stream().filter(line -> line.contains(text)).count();
+    public long linesWith(String part) {
+        return lines.stream().filter(line -> line.contains(part)).count();
     }
 
     /** Returns the lines so far, in the order in which they were written. */
     public List<String> lines() {
-        return bytes.toString(StandardCharsets.UTF_8).lines().toList();
+        return List.copyOf(lines);
     }
 
     @Override
     public void close() {
-        System.setErr(before);
+        Log.sendToPlatform();
     }
 }

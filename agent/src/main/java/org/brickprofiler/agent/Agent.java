@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.io.IOException;
 import java.io.PrintStream;
+import java.lang.System.Logger.Level;
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
 import java.lang.instrument.UnmodifiableClassException;
@@ -31,6 +32,7 @@ import org.brickprofiler.agent.bridge.JdkBridge;
 import org.brickprofiler.export.setting.WindowSetting;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.HeapReserve;
+import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.io.OptionalPart;
 import org.brickprofiler.internal.io.OutputOwner;
 import org.brickprofiler.internal.io.OwnedFile;
@@ -69,6 +71,9 @@ public final class Agent {
     /** The number of files of earlier runs that are kept for each report. */
     private static final int EARLIER_KEPT = 9;
 
+    /** The standard error before the application could replace it. */
+    private static final PrintStream ERR = System.err;
+
     private static @Nullable Agent running;
 
     /** The number of slowest steps of each phase that {@code slow=} keeps. */
@@ -92,7 +97,6 @@ public final class Agent {
     private volatile @Nullable ShortBricks shortBricks;
 
     private volatile Weaver weaver;
-    private final PrintStream err = System.err;
 
     /** The messages that have been printed; each is printed only once. */
     private final Set<String> said = ConcurrentHashMap.newKeySet();
@@ -176,12 +180,18 @@ public final class Agent {
      *     is running, or an agent is running and no snapshot is requested
      */
     public static synchronized void start(String text, Instrumentation instrumentation) throws IOException {
+        Log.sendTo(Level.INFO, Agent::print);
         JdkBridge.enter();
         try {
             startOrWrite(text, instrumentation);
         } finally {
             JdkBridge.leave();
         }
+    }
+
+    /** Prints a message of the library in the form of the agent's own. */
+    private static void print(Level level, String logger, String message, @Nullable Throwable thrown) {
+        ERR.println("brick agent: " + message + (thrown == null ? "" : ": " + thrown));
     }
 
     private static void startOrWrite(String text, Instrumentation instrumentation) throws IOException {
@@ -350,8 +360,7 @@ public final class Agent {
 
     /** Prints the warning of a full heap without allocating. */
     private static void noteFullHeap() {
-        System.err.write(FULL_HEAP, 0, FULL_HEAP.length);
-        System.err.flush();
+        Log.printInFullHeap(FULL_HEAP);
     }
 
     /**
@@ -551,7 +560,7 @@ public final class Agent {
 
     private void say(String message) {
         if (said.add(message)) {
-            err.println("brick agent: " + message);
+            ERR.println("brick agent: " + message);
         }
     }
 
@@ -703,8 +712,7 @@ public final class Agent {
     private void tryToWrite(String what, HeapReserve.Task report) {
         try {
             if (!reserve.run(report)) {
-                System.err.write(LOST, 0, LOST.length);
-                System.err.flush();
+                Log.printInFullHeap(LOST);
             }
         } catch (IOException lost) {
             say("the " + what + " is lost: " + lost.getMessage());
@@ -745,7 +753,7 @@ public final class Agent {
                     .orElse("ab: too few tokens were decoded to compare, or BRICK_PROFILER is off"));
         }
         if (options.out() == null && options.html() == null && options.timeline() == null) {
-            err.print(TextReport.render(snapshot));
+            ERR.print(TextReport.render(snapshot));
         }
         write("profile", ownOut(), to -> JsonReport.write(snapshot, to));
         writeRunFile(snapshot);

@@ -1,5 +1,7 @@
 package org.brickprofiler.export.setting;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import java.io.IOException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -12,6 +14,7 @@ import java.util.WeakHashMap;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.internal.io.HeapReserve;
+import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.io.OptionalPart;
 import org.brickprofiler.internal.io.OutputOwner;
 import org.brickprofiler.internal.io.OwnedFile;
@@ -19,8 +22,6 @@ import org.brickprofiler.internal.record.SettingAction;
 import org.brickprofiler.internal.record.WindowReaders;
 import org.brickprofiler.report.JsonReport;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * When the virtual machine ends, writes one merged profile of its profilers to the file that a setting names: see
@@ -34,11 +35,16 @@ public final class ProfileOutput extends SettingAction {
      */
     private static final int MOST_PROFILERS = 32;
 
-    /** Created at the start, because no class can be initialised in a full heap. */
-    private final Logger log = LoggerFactory.getLogger(ProfileOutput.class);
+    private static final byte[] FULL_HEAP =
+            "BRICK_PROFILER_OUT: the heap is full; if it still is at the end, the profile may be lost\n"
+                    .getBytes(US_ASCII);
+
+    private static final byte[] LOST = "BRICK_PROFILER_OUT: the profile is lost: the heap is full\n".getBytes(US_ASCII);
+
+    private static final Log LOG = Log.of(ProfileOutput.class);
 
     private final List<WindowReaders<ProfileSnapshot>.Reader> readers = new ArrayList<>();
-    private final HeapReserve reserve = new HeapReserve(this::noteFullHeap);
+    private final HeapReserve reserve = new HeapReserve(ProfileOutput::noteFullHeap);
 
     /** The profilers that were switched on, so that each one is added once. */
     private final Set<Object> known = Collections.newSetFromMap(new WeakHashMap<>());
@@ -73,7 +79,7 @@ public final class ProfileOutput extends SettingAction {
         }
         Optional<String> owner = OutputOwner.claim(ProfileOutput.class);
         if (owner.isPresent()) {
-            log.warn(
+            LOG.warn(
                     "BRICK_PROFILER_OUT: {} writes the profile to '{}'; the profile lacks the samples of this copy of the library",
                     owner.get(),
                     setting);
@@ -85,7 +91,7 @@ public final class ProfileOutput extends SettingAction {
             Runtime.getRuntime().addShutdownHook(new Thread(() -> writeAtEnd(owned, setting), "brick-profile-output"));
             return owned;
         } catch (IOException | InvalidPathException | IllegalStateException e) {
-            log.warn("BRICK_PROFILER_OUT: no profile is written to '{}': {}", setting, e.getMessage());
+            LOG.warn("BRICK_PROFILER_OUT: no profile is written to '{}': {}", setting, e.getMessage());
             return null;
         }
     }
@@ -94,7 +100,7 @@ public final class ProfileOutput extends SettingAction {
         if (readers.size() < MOST_PROFILERS) {
             readers.add(WindowReaders.<ProfileSnapshot>of(profiler).add(profiler::snapshot));
         } else if (left++ == 0) {
-            log.warn(
+            LOG.warn(
                     "BRICK_PROFILER_OUT: the profile has the first {} profilers of this process and no further ones; use one"
                             + " profiler for the whole run",
                     MOST_PROFILERS);
@@ -115,19 +121,19 @@ public final class ProfileOutput extends SettingAction {
                 each -> each.withFacts(each.facts().withMachine(each.facts().machine(), remarks)));
     }
 
-    private void noteFullHeap() {
-        log.warn("BRICK_PROFILER_OUT: the heap is full; if it still is at the end, the profile may be lost");
+    private static void noteFullHeap() {
+        Log.printInFullHeap(FULL_HEAP);
     }
 
     private void writeAtEnd(OwnedFile<ProfileSnapshot> owned, String setting) {
         try {
             if (!reserve.run(() -> write(owned, setting))) {
-                log.error("BRICK_PROFILER_OUT: the profile is lost: the heap is full");
+                Log.printInFullHeap(LOST);
             }
         } catch (IOException e) {
-            log.error("BRICK_PROFILER_OUT: the profile is lost: {}", String.valueOf(e.getMessage()));
+            LOG.error("BRICK_PROFILER_OUT: the profile is lost: {}", String.valueOf(e.getMessage()));
         } catch (RuntimeException | LinkageError e) {
-            log.error("BRICK_PROFILER_OUT: the profile is lost: {}", e.toString());
+            LOG.error("BRICK_PROFILER_OUT: the profile is lost: {}", e.toString());
         }
     }
 
@@ -138,10 +144,10 @@ public final class ProfileOutput extends SettingAction {
             return;
         }
         switch (owned.write(profile.get(), written -> written.facts().isOfThisProcess())) {
-            case THIS -> log.info("BRICK_PROFILER_OUT: the profile is in {}", setting);
-            case APPLICATION -> log.info("BRICK_PROFILER_OUT: the application has written {} itself", setting);
+            case THIS -> LOG.info("BRICK_PROFILER_OUT: the profile is in {}", setting);
+            case APPLICATION -> LOG.info("BRICK_PROFILER_OUT: the application has written {} itself", setting);
             case OTHER_PROCESS ->
-                log.warn(
+                LOG.warn(
                         "BRICK_PROFILER_OUT: another process has written {}; the profile of this one is in {}",
                         setting,
                         owned.besidePath());

@@ -9,10 +9,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.export.WindowExport;
+import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.io.Settings;
 import org.brickprofiler.internal.record.SettingAction;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.LoggerFactory;
 
 /**
  * Exports the windows of the first profiler that is switched on: see {@link BrickProfiler#enable}. A failure is logged
@@ -87,6 +87,6 @@ public final class WindowSetting extends SettingAction {
     }
 
     private static void warn(String fault) {
-        LoggerFactory.getLogger(WindowExport.class).warn("{}", fault);
+        Log.of(WindowExport.class).warn("{}", fault);
     }
 }

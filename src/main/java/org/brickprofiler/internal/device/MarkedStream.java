@@ -12,14 +12,13 @@ import java.util.function.Predicate;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.io.GraphMarks;
+import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.record.PhaseRow;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One stream of a recorder: sets marks where bricks begin and end, and resolves the samples between them. {@link Marks}
@@ -31,7 +30,7 @@ import org.slf4j.LoggerFactory;
  */
 final class MarkedStream {
 
-    private static final Logger LOG = LoggerFactory.getLogger(MarkedStream.class);
+    private static final Log LOG = Log.of(MarkedStream.class);
 
     private static final String UNCHECKED =
             "the readings of the device's clock could not be checked, because no brick of a"

@@ -5,13 +5,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Actions to run before a device stream closes. Any thread. */
 public final class CloseActions {
 
-    private static final Logger LOG = LoggerFactory.getLogger(CloseActions.class);
+    private static final Log LOG = Log.of(CloseActions.class);
 
     private static final int FEW = 16;
 

@@ -2,7 +2,6 @@ package org.brickprofiler.internal.io;
 
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.LoggerFactory;
 
 /**
  * Whether a feature is available in a virtual machine, and the setting that decided this. A system property precedes an
@@ -24,7 +23,7 @@ public record SwitchSetting(boolean on, String reason) {
 
         static {
             if (!SETTING.on) {
-                LoggerFactory.getLogger(SwitchSetting.class).warn("the profiler stays off: {}", SETTING.reason);
+                Log.of(SwitchSetting.class).warn("the profiler stays off: {}", SETTING.reason);
             }
         }
     }
@@ -88,8 +87,7 @@ public record SwitchSetting(boolean on, String reason) {
             case "true", "on", "1" -> new SwitchSetting(true, reason);
             case "false", "off", "0" -> new SwitchSetting(false, reason);
             default -> {
-                LoggerFactory.getLogger(SwitchSetting.class)
-                        .warn("{} is neither true, on, 1 nor false, off, 0: ignored", reason);
+                Log.of(SwitchSetting.class).warn("{} is neither true, on, 1 nor false, off, 0: ignored", reason);
                 yield null;
             }
         };

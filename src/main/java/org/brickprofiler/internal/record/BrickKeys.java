@@ -3,7 +3,7 @@ package org.brickprofiler.internal.record;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.slf4j.LoggerFactory;
+import org.brickprofiler.internal.io.Log;
 
 /**
  * Returns the keys of bricks of a category. A brick that already has another category keeps it, and a warning is logged
@@ -64,7 +64,7 @@ public final class BrickKeys {
     private void warnIfOther(int key, String name, int wanted) {
         int kept = names.tag(key);
         if (kept != wanted && warned.add(key)) {
-            LoggerFactory.getLogger(logger)
+            Log.of(logger)
                     .warn(
                             "'{}' is the brick {} of category {}, so the category {} is not used; ownBrickKey makes a brick of"
                                     + " its own of an alias",

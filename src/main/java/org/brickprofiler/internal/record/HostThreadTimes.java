@@ -5,7 +5,6 @@ import java.io.RandomAccessFile;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.LoggerFactory;
 
 /**
  * The times of a platform thread: the CPU time from {@link ThreadMXBean} and, on Linux, the time that the thread was
@@ -70,8 +69,7 @@ public final class HostThreadTimes implements ThreadTimes {
             try {
                 schedstat = new RandomAccessFile(SCHEDSTAT, "r");
             } catch (IOException notLinux) {
-                LoggerFactory.getLogger(HostThreadTimes.class)
-                        .debug("the time without a processor is unknown: {}", notLinux.getMessage());
+                return null;
             }
         }
         return schedstat;

@@ -3,7 +3,7 @@ package org.brickprofiler.internal.record;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
-import org.slf4j.LoggerFactory;
+import org.brickprofiler.internal.io.Log;
 
 /**
  * The listeners of a profiler. A listener that throws a runtime exception is removed, and the exception does not reach
@@ -102,8 +102,7 @@ public final class Listeners<L> {
             call.accept(registration.listener);
         } catch (RuntimeException thrown) {
             remove(registration);
-            LoggerFactory.getLogger(Listeners.class)
-                    .warn("a listener has failed and is removed: {}", registration.listener, thrown);
+            Log.of(Listeners.class).warn("a listener has failed and is removed: {}", registration.listener, thrown);
         }
     }
 }

@@ -7,8 +7,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.ToIntFunction;
+import org.brickprofiler.internal.io.Log;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.LoggerFactory;
 
 /**
  * Names and their keys, dense ints from 0. Names are never removed. Their number is bounded; all names beyond the bound
@@ -172,7 +172,7 @@ public final class NameTable {
             }
         }
         if (overflowLogged.compareAndSet(false, true)) {
-            LoggerFactory.getLogger(NameTable.class)
+            Log.of(NameTable.class)
                     .warn(
                             "there is room for {} names beside the known ones: '{}' and every further new name are counted together"
                                     + " as '{}'",

@@ -3,9 +3,9 @@ package org.brickprofiler.internal.record;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.io.MergeSort;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.LoggerFactory;
 
 /**
  * Turns pending measurements into samples once their end is known. Any thread; calls wait for each other, but recording
@@ -66,7 +66,7 @@ public final class PendingResolver {
      */
     public void drop(String brick) {
         if (dropLogged.compareAndSet(false, true)) {
-            LoggerFactory.getLogger(PendingResolver.class)
+            Log.of(PendingResolver.class)
                     .warn("too many deferred measurements wait for finalize: '{}' and further ones are dropped", brick);
         }
         dropped.incrementAndGet();

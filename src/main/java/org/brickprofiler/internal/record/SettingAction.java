@@ -5,9 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
+import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.io.Settings;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.LoggerFactory;
 
 /**
  * Lets an outer package act on profilers because a setting asks for it: the system property {@code brick.profiler.KEY},
@@ -114,7 +114,7 @@ public abstract class SettingAction {
             return action.open(value);
         } catch (IllegalArgumentException refused) {
             String reason = refused instanceof InvalidPathException ? "it is not a path" : refused.getMessage();
-            LoggerFactory.getLogger(SettingAction.class).warn("no timeline goes to '{}': {}", value, reason);
+            Log.of(SettingAction.class).warn("no timeline goes to '{}': {}", value, reason);
             return null;
         }
     }
@@ -137,8 +137,7 @@ public abstract class SettingAction {
         } catch (ServiceConfigurationError damaged) {
             reason = damaged.getMessage();
         }
-        LoggerFactory.getLogger(SettingAction.class)
-                .warn("the setting brick.profiler.{}={} has no effect: {}", key, value, reason);
+        Log.of(SettingAction.class).warn("the setting brick.profiler.{}={} has no effect: {}", key, value, reason);
         return null;
     }
 }

@@ -10,12 +10,14 @@ import java.io.OutputStream;
 import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.brickprofiler.demo.Demo;
 import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.io.PlainText;
 import org.jspecify.annotations.Nullable;
 import picocli.AutoComplete;
@@ -79,8 +81,6 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
 
     private static final int TROUBLE = CommandLine.ExitCode.USAGE;
 
-    private static final String LOG_SETTINGS = "org.slf4j.simpleLogger.";
-
     @Spec
     private CommandSpec spec;
 
@@ -103,7 +103,9 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
      * @param args the command and its options; {@code --help} lists them
      */
     public static void main(String[] args) {
-        quietenLog();
+        Log.sendTo(Level.WARNING, new Warnings());
+        // The driver logs what it throws as well, with its stack.
+        System.setProperty("org.slf4j.simpleLogger.log.org.sqlite", "off");
         FileOutputStream errors = new FileOutputStream(FileDescriptor.err);
         PrintWriter err = new PrintWriter(new OutputStreamWriter(errors, UTF_8), true);
         WatchedOutput output = new WatchedOutput(new FileOutputStream(FileDescriptor.out));
@@ -131,18 +133,14 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
         }
     }
 
-    /** Prints only the library's warnings, without the names of thread and logger. */
-    private static void quietenLog() {
-        setUnlessSet("defaultLogLevel", "warn");
-        setUnlessSet("showThreadName", "false");
-        setUnlessSet("showLogName", "false");
-        // The driver logs what it throws as well, with its stack.
-        setUnlessSet("log.org.sqlite", "off");
-    }
-
-    private static void setUnlessSet(String setting, String value) {
-        if (System.getProperty(LOG_SETTINGS + setting) == null) {
-            System.setProperty(LOG_SETTINGS + setting, value);
+    /** Prints the library's warnings and errors. */
+    private static final class Warnings implements Log.Sink {
+        @Override
+        public void write(Level level, String logger, String message, @Nullable Throwable thrown) {
+            System.err.println((level == Level.WARNING ? "WARN " : "ERROR ") + message);
+            if (thrown != null) {
+                thrown.printStackTrace();
+            }
         }
     }
 

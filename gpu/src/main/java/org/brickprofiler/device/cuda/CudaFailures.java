@@ -6,9 +6,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import jcuda.driver.CUresult;
+import org.brickprofiler.internal.io.Log;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Failures of one queue. The latest reason is kept, and the first of each kind of call is logged. After the loss of the
@@ -22,7 +21,7 @@ import org.slf4j.LoggerFactory;
  */
 final class CudaFailures {
 
-    private static final Logger LOG = LoggerFactory.getLogger(CudaFailures.class);
+    private static final Log LOG = Log.of(CudaFailures.class);
 
     /** State that a thread has changed and not restored, with the failures to report afterwards. */
     private static final class Section {

@@ -13,11 +13,10 @@ import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.internal.io.Abandonment;
 import org.brickprofiler.internal.io.CloseActions;
 import org.brickprofiler.internal.io.GraphMarks;
+import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.io.MarkPool;
 import org.brickprofiler.internal.io.Polling;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A CUDA stream whose marks are events of the driver. The stream and its context belong to the application, or are made
@@ -72,7 +71,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class CudaStream implements DeviceStream {
 
-    private static final Logger LOG = LoggerFactory.getLogger(CudaStream.class);
+    private static final Log LOG = Log.of(CudaStream.class);
 
     private static final int FIRST_MARKS = 1_024;
     private static final int MAX_MARKS = 1 << 16;

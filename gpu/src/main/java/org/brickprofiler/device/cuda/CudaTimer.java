@@ -11,10 +11,9 @@ import jcuda.driver.CUstream;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.DeviceTimer;
 import org.brickprofiler.internal.io.Abandonment;
+import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.io.Polling;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Times one piece of work in a CUDA stream by a pair of events. If the driver refuses a call, or the work is captured
@@ -24,7 +23,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class CudaTimer implements DeviceTimer {
 
-    private static final Logger LOG = LoggerFactory.getLogger(CudaTimer.class);
+    private static final Log LOG = Log.of(CudaTimer.class);
 
     private static final int EVENTS = 2;
     private static final int START = 0;

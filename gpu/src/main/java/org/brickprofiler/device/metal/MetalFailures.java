@@ -3,9 +3,8 @@ package org.brickprofiler.device.metal;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
+import org.brickprofiler.internal.io.Log;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Failures of a stream. The latest reason is kept, and the first of each kind is logged. Any thread. */
 final class MetalFailures {
@@ -26,7 +25,7 @@ final class MetalFailures {
         CLOCKS
     }
 
-    private static final Logger LOG = LoggerFactory.getLogger(MetalStream.class);
+    private static final Log LOG = Log.of(MetalStream.class);
 
     private final String stream;
 

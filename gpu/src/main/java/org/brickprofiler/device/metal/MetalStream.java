@@ -9,11 +9,10 @@ import java.util.function.Consumer;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.internal.io.Abandonment;
 import org.brickprofiler.internal.io.CloseActions;
+import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.io.MarkPool;
 import org.brickprofiler.internal.io.Polling;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A Metal command queue as a device stream, over the shim in {@code native/metal-shim}. Any thread; only
@@ -62,7 +61,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class MetalStream implements DeviceStream {
 
-    private static final Logger LOG = LoggerFactory.getLogger(MetalStream.class);
+    private static final Log LOG = Log.of(MetalStream.class);
 
     /** The value of {@link #watch} for a command buffer that is not watched. */
     public static final long NOT_WATCHED = 0;

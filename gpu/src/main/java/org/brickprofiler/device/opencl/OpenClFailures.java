@@ -3,9 +3,8 @@ package org.brickprofiler.device.opencl;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
+import org.brickprofiler.internal.io.Log;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Failures of one stream. The latest reason is kept, and the first failure of each function is logged. After the loss
@@ -13,7 +12,7 @@ import org.slf4j.LoggerFactory;
  */
 final class OpenClFailures {
 
-    private static final Logger LOG = LoggerFactory.getLogger(OpenClStream.class);
+    private static final Log LOG = Log.of(OpenClStream.class);
 
     /** The answer of NVIDIA's driver after an illegal access by a kernel; its queues run nothing afterwards. */
     private static final int ILLEGAL_ACCESS = -9999;

@@ -10,11 +10,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.internal.io.Abandonment;
 import org.brickprofiler.internal.io.CloseActions;
+import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.io.MarkPool;
 import org.brickprofiler.internal.io.Polling;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * An in-order command-queue of OpenCL as a device stream. The queue is the application's; it is retained until the
@@ -53,7 +52,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class OpenClStream implements DeviceStream {
 
-    private static final Logger LOG = LoggerFactory.getLogger(OpenClStream.class);
+    private static final Log LOG = Log.of(OpenClStream.class);
 
     private static final AtomicInteger LAST_NUMBER = new AtomicInteger();
 

@@ -2,14 +2,15 @@ package org.brickprofiler.device.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.SyncMode;
+import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;
@@ -216,21 +217,6 @@ class CudaWaitsTest {
         });
     }
 
-    /** Keeps each printed line with the printing thread's context depth and capture mode. */
-    private static final class PlaceOfLines extends PrintStream {
-        private final ByteArrayOutputStream lines = new ByteArrayOutputStream();
-
-        PlaceOfLines() {
-            super(new ByteArrayOutputStream(), true, StandardCharsets.UTF_8);
-        }
-
-        @Override
-        public void println(String line) {
-            String place = SimulatedCuda.contextDepth() + " " + SimulatedCuda.captureMode() + " " + line + '\n';
-            lines.writeBytes(place.getBytes(StandardCharsets.UTF_8));
-        }
-    }
-
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -243,9 +229,11 @@ class CudaWaitsTest {
                 "cuEventDestroy_v2"
             })
     void contextAndCaptureModeAreRestoredBeforeAnythingIsLogged(String call) throws Exception {
-        PrintStream standard = System.err;
-        PlaceOfLines places = new PlaceOfLines();
-        System.setErr(places);
+        List<String> places = Collections.synchronizedList(new ArrayList<>());
+        Log.sendTo(
+                System.Logger.Level.WARNING,
+                (level, logger, message, thrown) ->
+                        places.add(SimulatedCuda.contextDepth() + " " + SimulatedCuda.captureMode() + " " + message));
         try {
             Crew.runOnNewThread(() -> {
                 try (CudaStream stream = CudaStream.onDevice(0).marks(2, 64).open()) {
@@ -262,10 +250,8 @@ class CudaWaitsTest {
                 }
             });
         } finally {
-            System.setErr(standard);
+            Log.sendToPlatform();
         }
-        assertThat(places.lines.toString(StandardCharsets.UTF_8).lines())
-                .isNotEmpty()
-                .allMatch(line -> line.startsWith("0 0 "));
+        assertThat(places).isNotEmpty().allMatch(place -> place.startsWith("0 0 "));
     }
 }

@@ -2,18 +2,17 @@ package org.brickprofiler.trace.setting;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.record.SettingAction;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.SpanSinks;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.write.TraceFiles;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Records a timeline with the default options and writes it when the virtual machine ends. Any thread. */
 public final class FileTracing extends SettingAction {
 
-    private static final Logger LOG = LoggerFactory.getLogger(FileTracing.class);
+    private static final Log LOG = Log.of(FileTracing.class);
 
     /** Creates the action, for the service loader. */
     public FileTracing() {
