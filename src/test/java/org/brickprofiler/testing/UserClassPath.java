@@ -21,12 +21,7 @@ public final class UserClassPath {
      */
     public static String of(String... artifacts) {
         return Stream.concat(
-                        Stream.of(
-                                "brick-profiler",
-                                "jackson-core",
-                                "eclipse-collections",
-                                "eclipse-collections-api",
-                                "slf4j-api"),
+                        Stream.of("brick-profiler", "jackson-core"),
                         Stream.of(artifacts))
                 .map(UserClassPath::entry)
                 .map(Path::toString)

@@ -28,6 +28,12 @@ class AgentSafetyIT {
     private Path folder;
 
     private ProcessResult run(String main, String source, String rules, String... arguments) throws IOException {
+        return run(Map.of(), main, source, rules, arguments);
+    }
+
+    private ProcessResult run(
+            Map<String, String> environment, String main, String source, String rules, String... arguments)
+            throws IOException {
         Path classes = WovenApplication.compile(folder, main.replace('.', '/') + ".java", source);
         Files.writeString(folder.resolve("bricks.yaml"), rules);
         return ChildProcess.java()
@@ -36,6 +42,7 @@ class AgentSafetyIT {
                 .jvmOptions(List.of("-cp", classes.toString(), main))
                 .arguments(List.of(arguments))
                 .without(AgentOptions.OUT_VARIABLE)
+                .environment(environment)
                 .in(folder)
                 .run()
                 .assertSucceeded();
@@ -469,5 +476,47 @@ class AgentSafetyIT {
 
         assertThat(result.err()).contains("brick agent: 3 of 3 rules apply").doesNotContain("know no layer");
         assertThat(AgentIT.byLayer(folder.resolve("t.json"), "AttentionScore")).isEqualTo(Map.of(0, 4, 1, 4, 2, 4));
+    }
+
+    /** Chooses a manager of its own for {@code java.util.logging}, as application servers do. */
+    private static final String LOGGING = """
+            package app;
+
+            import java.util.logging.LogManager;
+            import java.util.logging.Logger;
+
+            public final class Logging {
+                public static final class Manager extends LogManager {}
+
+                static void step() {}
+
+                public static void main(String[] args) {
+                    System.setProperty("java.util.logging.manager", Manager.class.getName());
+                    for (int i = 0; i < 3; i++) {
+                        step();
+                    }
+                    Logger.getLogger("app").info("the application's own message");
+                    System.out.println(LogManager.getLogManager().getClass().getName());
+                }
+            }
+            """;
+
+    /** The library warns at the start, because a setting has an invalid value. */
+    @Spec("22.40")
+    @ParameterizedTest
+    @ValueSource(strings = {"on", "maybe"})
+    void theApplicationChoosesTheManagerOfItsLogging(String setting) throws IOException {
+        ProcessResult result = run(Map.of("BRICK_PROFILER", setting), "app.Logging", LOGGING, """
+                bricks:
+                  - in: app.Logging.step
+                    brick: SAMPLING
+                """);
+
+        assertThat(result.out()).contains("app.Logging$Manager");
+        assertThat(result.err()).contains("INFO: the application's own message").satisfies(err -> assertThat(
+                        err.contains("brick agent: environment variable BRICK_PROFILER=maybe is"
+                                + " neither true, on, 1 nor false, off, 0: ignored"))
+                .isEqualTo(setting.equals("maybe")));
+        assertThat(recorded()).isEqualTo("{Sampling=3/3}");
     }
 }

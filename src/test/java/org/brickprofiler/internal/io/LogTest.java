@@ -8,10 +8,12 @@ import java.util.List;
 import java.util.logging.LogManager;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Messages of the library, in this process with a sink and in others with the platform's loggers. */
+@Spec("20.12")
 class LogTest {
 
     private static final Log LOG = Log.of(LogTest.class);
