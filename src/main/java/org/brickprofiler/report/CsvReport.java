@@ -11,7 +11,6 @@ import java.util.OptionalLong;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.internal.io.AtomicFile;
-import org.brickprofiler.internal.io.OptionalPart;
 import org.brickprofiler.report.internal.CsvCells;
 import org.brickprofiler.report.internal.Fields;
 import org.brickprofiler.report.internal.ProfileFields;
@@ -31,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * tab, or a line break) is written after an apostrophe, which makes spreadsheets treat the cell as text. A name that
  * begins with an apostrophe gets another one, so a program recovers every name by removing a leading apostrophe.
  *
- * <p>Needs {@code org.apache.commons:commons-csv} on the class path. Stateless; any thread.
+ * <p>Stateless; any thread.
  */
 public final class CsvReport {
 
@@ -47,10 +46,8 @@ public final class CsvReport {
      *
      * @param snapshot the profile
      * @return a header and a line for each brick
-     * @throws IllegalStateException when commons-csv is missing
      */
     public static String toCsv(ProfileSnapshot snapshot) {
-        OptionalPart.COMMONS_CSV.require("a CSV report");
         long totalNs = snapshot.totalNs();
         StringBuilder csv = new StringBuilder();
         CsvCells.addLine(csv, COLUMNS.stream().map(Fields.Column::key).toList());

@@ -10,9 +10,6 @@ public enum OptionalPart {
     /** For JSON. */
     JACKSON_CORE("com.fasterxml.jackson.core.JsonFactory", "com.fasterxml.jackson.core:jackson-core"),
 
-    /** For CSV. */
-    COMMONS_CSV("org.apache.commons.csv.CSVFormat", "org.apache.commons:commons-csv"),
-
     /** For the meters of Micrometer. */
     MICROMETER("io.micrometer.core.instrument.binder.MeterBinder", "io.micrometer:micrometer-core"),
 

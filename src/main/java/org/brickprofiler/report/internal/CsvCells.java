@@ -1,22 +1,11 @@
 package org.brickprofiler.report.internal;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import java.util.List;
-import org.apache.commons.csv.CSVFormat;
-import org.apache.commons.csv.QuoteMode;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Formats lines of comma-separated values (RFC 4180) whose texts no spreadsheet evaluates. Needs commons-csv.
- * Stateless; any thread.
- */
+/** Formats lines of comma-separated values (RFC 4180) whose texts no spreadsheet evaluates. Stateless; any thread. */
 public final class CsvCells {
-
-    private static final CSVFormat CSV = CSVFormat.RFC4180;
-    private static final CSVFormat QUOTED_CSV =
-            CSV.builder().setQuoteMode(QuoteMode.ALL).build();
 
     private static final char TEXT_MARK = '\'';
 
@@ -26,8 +15,8 @@ public final class CsvCells {
      */
     private static final String MARKED = "=+-@\t\r\n'\uff1d\uff0b\uff0d\uff20";
 
-    /** Characters that are no delimiters here, but at which some spreadsheets split nevertheless. */
-    private static final String SPLIT = ";\t";
+    /** Characters that need quotes; the last two are no delimiters here, but some spreadsheets split at them. */
+    private static final String QUOTED = ",\"\r\n;\t";
 
     private CsvCells() {}
 
@@ -58,17 +47,22 @@ public final class CsvCells {
      *     empty cell
      */
     public static void addLine(StringBuilder csv, List<? extends @Nullable Object> values) {
-        try {
-            boolean first = true;
-            for (Object value : values) {
-                String cell = cell(value);
-                CSVFormat format = cell.chars().anyMatch(c -> SPLIT.indexOf(c) >= 0) ? QUOTED_CSV : CSV;
-                format.print(cell, csv, first);
-                first = false;
+        for (int i = 0; i < values.size(); i++) {
+            String cell = cell(values.get(i));
+            csv.append(i == 0 ? "" : ",");
+            // Some readers skip an empty line.
+            if (needsQuotes(cell) || (cell.isEmpty() && values.size() == 1)) {
+                csv.append('"').append(cell.replace("\"", "\"\"")).append('"');
+            } else {
+                csv.append(cell);
             }
-            CSV.println(csv);
-        } catch (IOException e) {
-            throw new UncheckedIOException("a string cannot be written to", e);
         }
+        csv.append("\r\n");
+    }
+
+    /** Returns whether quotes protect a delimiter, or a space at either end, which some readers remove. */
+    private static boolean needsQuotes(String cell) {
+        return cell.chars().anyMatch(each -> QUOTED.indexOf(each) >= 0)
+                || (!cell.isEmpty() && (cell.charAt(0) <= ' ' || cell.charAt(cell.length() - 1) <= ' '));
     }
 }

@@ -8,7 +8,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
 import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.internal.io.OptionalPart;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestTimeline;
 
@@ -28,10 +27,8 @@ public final class RequestExport {
      *
      * @param snapshot the profile
      * @return the table
-     * @throws IllegalStateException when commons-csv is missing
      */
     public static String toCsv(ProfileSnapshot snapshot) {
-        OptionalPart.COMMONS_CSV.require("a CSV report");
         StringBuilder csv = new StringBuilder();
         CsvCells.addLine(csv, COLUMNS.stream().map(Fields.Column::key).toList());
         for (RequestRecord request : requests(snapshot)) {
