@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
+import org.brickprofiler.internal.io.KnownSettings;
 import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.io.Settings;
 import org.jspecify.annotations.Nullable;
@@ -90,6 +91,7 @@ public abstract class SettingAction {
         static final List<Found> ACTIONS = new ArrayList<>();
 
         static {
+            KnownSettings.warn();
             for (String key : List.of(OUT, EXPORT)) {
                 String value = Settings.ofProfiler(key);
                 SettingAction action = find(key, value, load());
@@ -127,7 +129,8 @@ public abstract class SettingAction {
         if (value == null || value.isBlank()) {
             return null;
         }
-        String reason = "nothing on the class path acts on it";
+        String reason = KnownSettings.missing(KnownSettings.artifact(key))
+                + ". A jar that bundles it must keep its META-INF/services";
         try {
             for (SettingAction each : actions) {
                 if (each.key.equals(key)) {

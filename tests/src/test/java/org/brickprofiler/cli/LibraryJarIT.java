@@ -51,6 +51,9 @@ class LibraryJarIT {
 
     private String libraries = "";
 
+    /**
+     * Compiles an application whose warnings are errors, without the annotations that the library was compiled with.
+     */
     @BeforeEach
     void compile() throws IOException {
         libraries = UserClassPath.of("brick-profiler-timeline");
@@ -64,6 +67,8 @@ class LibraryJarIT {
                         null,
                         null,
                         null,
+                        "-Xlint:all",
+                        "-Werror",
                         "--module-path",
                         libraries,
                         "-d",

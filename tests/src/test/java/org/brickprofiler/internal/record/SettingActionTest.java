@@ -54,12 +54,14 @@ final class SettingActionTest {
         }
     }
 
+    @Spec("2.16")
     @Test
-    void aSettingWithoutAnActionIsLogged() {
+    void aSettingWithoutAnActionIsLoggedWithItsArtifact() {
         try (CapturedLog log = new CapturedLog()) {
             assertThat(SettingAction.open("a.json", List.of())).isNull();
 
-            assertThat(log.linesWith("brick.profiler.trace=a.json has no effect: nothing on the class path"))
+            assertThat(log.linesWith("brick.profiler.trace=a.json has no effect: the artifact"
+                            + " org.brickprofiler:brick-profiler-timeline is neither on the class path"))
                     .isEqualTo(1);
         }
     }
