@@ -74,7 +74,7 @@ public final class Log {
     }
 
     /**
-     * Writes an information.
+     * Writes a message of level INFO.
      *
      * @param message the message; each <code>{}</code> is replaced by the next of the values
      * @param values the values; a {@link Throwable} that no <code>{}</code> takes is the cause
@@ -84,7 +84,7 @@ public final class Log {
     }
 
     /**
-     * Writes a warning.
+     * Writes a message of level WARNING.
      *
      * @param message as for {@link #info}
      * @param values as for {@link #info}
@@ -94,7 +94,7 @@ public final class Log {
     }
 
     /**
-     * Writes an error.
+     * Writes a message of level ERROR.
      *
      * @param message as for {@link #info}
      * @param values as for {@link #info}
@@ -104,8 +104,8 @@ public final class Log {
     }
 
     /**
-     * Returns whether an information would be written now. Call it only if one is due: it looks up the platform's
-     * logger.
+     * Returns whether a message of level INFO would be written now. Call it only if one is due: it looks up the
+     * platform's logger.
      *
      * @return false if composing the message is of no use
      */
