@@ -5,10 +5,6 @@
 module org.brickprofiler {
     requires com.fasterxml.jackson.core;
     requires java.management;
-    requires org.eclipse.collections.api;
-    requires org.eclipse.collections.impl;
-    requires org.slf4j;
-    requires static org.apache.commons.csv;
     requires static org.jspecify;
 
     exports org.brickprofiler;

@@ -3,9 +3,6 @@ module org.brickprofiler.gpu {
     requires transitive org.brickprofiler;
     requires com.sun.jna;
     requires jcuda;
-    requires org.eclipse.collections.api;
-    requires org.eclipse.collections.impl;
-    requires org.slf4j;
     requires static org.jspecify;
 
     exports org.brickprofiler.device.cuda;

@@ -6,9 +6,6 @@ module org.brickprofiler.timeline {
     requires transitive org.brickprofiler;
     requires com.fasterxml.jackson.core;
     requires java.management;
-    requires org.eclipse.collections.api;
-    requires org.eclipse.collections.impl;
-    requires org.slf4j;
     requires static io.opentelemetry.api;
     requires static io.opentelemetry.context;
     requires static io.opentelemetry.sdk.common;

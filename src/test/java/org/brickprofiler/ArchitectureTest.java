@@ -131,8 +131,7 @@ final class ArchitectureTest {
     static final ArchRule coreAndGroundUseFewLibraries = classes()
             .that(CORE.or(GROUND).as("are in the core or the ground layer"))
             .should()
-            .onlyDependOnClassesThat(resideInAnyPackage(
-                    "java..", "org.eclipse.collections..", "org.slf4j..", "org.jspecify..", ROOT + ".."));
+            .onlyDependOnClassesThat(resideInAnyPackage("java..", "org.jspecify..", ROOT + ".."));
 
     @ArchTest
     static final ArchRule theLibraryPrintsNothing = noClasses().should(ACCESS_STANDARD_STREAMS);

@@ -104,8 +104,6 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
      */
     public static void main(String[] args) {
         Log.sendTo(Level.WARNING, new Warnings());
-        // The driver logs what it throws as well, with its stack.
-        System.setProperty("org.slf4j.simpleLogger.log.org.sqlite", "off");
         FileOutputStream errors = new FileOutputStream(FileDescriptor.err);
         PrintWriter err = new PrintWriter(new OutputStreamWriter(errors, UTF_8), true);
         WatchedOutput output = new WatchedOutput(new FileOutputStream(FileDescriptor.out));
