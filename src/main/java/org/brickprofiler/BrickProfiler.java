@@ -109,9 +109,6 @@ public final class BrickProfiler extends SampleTables {
      */
     private static final int FEW_STEPS = 3;
 
-    /** Times since the epoch beyond this, before or after it, count as this. */
-    private static final long FARTHEST_NS = (1L << 62) - 1;
-
     /** The stream of bricks that are started without naming a stream. */
     private static final int DEFAULT_STREAM = 0;
 
@@ -1075,7 +1072,7 @@ public final class BrickProfiler extends SampleTables {
         DeviceRecorder marked = marking();
         if (marked != null) {
             marked.endSince(key, stream, epochNs + startNs, elements);
-        } else if (!registry.defer(PhaseRow.of(phase(), key), clockAt(startNs), elements)) {
+        } else if (!registry.defer(PhaseRow.of(phase(), key), epochNs + startNs, elements)) {
             resolver.drop(names.name(key));
         }
     }
@@ -1099,15 +1096,11 @@ public final class BrickProfiler extends SampleTables {
      * @param endNs when the pending work ended, as {@link #elapsedNs()} read it
      */
     public void finalize(long endNs) {
-        resolver.resolve(clockAt(endNs));
+        long clockAtEpochNs = epochNs;
+        resolver.resolve(clockAtEpochNs, endNs);
         if (devices != null) {
-            devices.poll(clockAt(endNs));
+            devices.poll(clockAtEpochNs + PendingResolver.limited(endNs));
         }
-    }
-
-    /** Returns the clock at a time since the epoch, limited so that differences of two such times do not wrap. */
-    private long clockAt(long sinceEpochNs) {
-        return epochNs + Math.max(-FARTHEST_NS, Math.min(FARTHEST_NS, sinceEpochNs));
     }
 
     /**
@@ -1278,7 +1271,8 @@ public final class BrickProfiler extends SampleTables {
         if (hasDeferred || traced) {
             long now = nowNs();
             if (hasDeferred) {
-                resolver.resolve(now);
+                long clockAtEpochNs = epochNs;
+                resolver.resolve(clockAtEpochNs, now - clockAtEpochNs);
             }
             if (traced) {
                 registry.mark(boundary, 0, now, 0, value);

@@ -110,7 +110,7 @@ public final class PendingStress {
         }
 
         final void count(JJJJ_Result r) {
-            resolver.resolve(100);
+            resolver.resolve(0, 100);
             StatRow row = registry.read().row(0);
             r.r1 = row.count();
             r.r2 = row.totalNs();
@@ -137,7 +137,7 @@ public final class PendingStress {
 
         @Actor
         public void consumer() {
-            resolver.resolve(100);
+            resolver.resolve(0, 100);
         }
 
         @Arbiter
@@ -165,7 +165,7 @@ public final class PendingStress {
 
         @Actor
         public void consumer() {
-            resolver.resolve(100);
+            resolver.resolve(0, 100);
         }
 
         @Arbiter
@@ -196,12 +196,12 @@ public final class PendingStress {
         @Actor
         public void resetter() {
             ended = registry.readAndReset().row(0);
-            resolver.resolve(100);
+            resolver.resolve(0, 100);
         }
 
         @Arbiter
         public void arbiter(JJJJ_Result r) {
-            resolver.resolve(100);
+            resolver.resolve(0, 100);
             StatRow row = ended.plus(registry.read().row(0));
             // Minus the sample that caused the table to be replaced.
             r.r1 = row.count() - 1;

@@ -16,6 +16,9 @@ public final class PendingResolver {
 
     private static final int FIRST_CAPACITY = 256;
 
+    /** Times since the epoch beyond this, before or after it, count as this: differences of two of them do not wrap. */
+    private static final long FARTHEST_NS = (1L << 62) - 1;
+
     /** Arrays for more than this many measurements are released after a call. */
     private static final int LARGEST_KEPT = 1 << 16;
 
@@ -31,7 +34,9 @@ public final class PendingResolver {
     private final AtomicLong dropped = new AtomicLong();
     private final AtomicBoolean dropLogged = new AtomicBoolean();
 
-    // The state of a resolution: the common end, and the table of the calling thread; guarded by this.
+    // The state of a resolution, guarded by this: the clock at the epoch, the common end, and the table of the calling
+    // thread. Beginnings and ends are times since the epoch.
+    private long epochNs;
     private long endNs;
     private PerThread.@Nullable Slots<StatTable, ?> tables;
     private @Nullable StatTable own;
@@ -91,17 +96,29 @@ public final class PendingResolver {
     }
 
     /**
-     * Resolves everything that is pending.
+     * Returns a time since the epoch, limited so that differences of two such times do not wrap.
      *
-     * @param commonEndNs the clock at the synchronisation
+     * @param sinceEpochNs any number
+     * @return 2<sup>62</sup> - 1 ns before the epoch to as much after it
      */
-    public void resolve(long commonEndNs) {
+    public static long limited(long sinceEpochNs) {
+        return Math.max(-FARTHEST_NS, Math.min(FARTHEST_NS, sinceEpochNs));
+    }
+
+    /**
+     * Resolves everything that is pending. Beginnings and the end are {@linkplain #limited limited}.
+     *
+     * @param clockAtEpochNs the clock at the epoch
+     * @param commonEndNs the time of the synchronisation since the epoch
+     */
+    public void resolve(long clockAtEpochNs, long commonEndNs) {
         if (registry.hasDeferred()) {
-            resolvePending(commonEndNs);
+            resolvePending(clockAtEpochNs, limited(commonEndNs));
         }
     }
 
-    private synchronized void resolvePending(long commonEndNs) {
+    private synchronized void resolvePending(long clockAtEpochNs, long commonEndNs) {
+        epochNs = clockAtEpochNs;
         endNs = commonEndNs;
         findOwn(registry.tables());
         try {
@@ -122,7 +139,7 @@ public final class PendingResolver {
 
     /** Forgets everything that is pending. */
     public synchronized void discard() {
-        registry.drainPending((row, startNs, elementCount) -> {});
+        registry.drainPending((row, clockAtStartNs, elementCount) -> {});
     }
 
     /**
@@ -148,7 +165,8 @@ public final class PendingResolver {
     /** Ends each measurement at the common end. */
     private final class LiteralAdder implements TableRegistry.PendingConsumer {
         @Override
-        public void accept(int row, long startNs, long elementCount) {
+        public void accept(int row, long clockAtStartNs, long elementCount) {
+            long startNs = limited(clockAtStartNs - epochNs);
             untilEnd += startNs < endNs ? 1 : 0;
             add(row, startNs, endNs, elementCount);
         }
@@ -157,14 +175,14 @@ public final class PendingResolver {
     /** Keeps measurements, to be put in order. */
     private final class Collector implements TableRegistry.PendingConsumer {
         @Override
-        public void accept(int row, long startNs, long elementCount) {
+        public void accept(int row, long clockAtStartNs, long elementCount) {
             if (size == rows.length) {
                 rows = Arrays.copyOf(rows, 2 * size);
                 starts = Arrays.copyOf(starts, 2 * size);
                 elements = Arrays.copyOf(elements, 2 * size);
             }
             rows[size] = row;
-            starts[size] = startNs;
+            starts[size] = limited(clockAtStartNs - epochNs);
             elements[size] = elementCount;
             size++;
         }
@@ -208,9 +226,9 @@ public final class PendingResolver {
         long elapsedNs = Math.max(0L, untilNs - startNs);
         if (own != null) {
             own.use(PhaseRow.phase(row));
-            own.addDeferred(PhaseRow.key(row), startNs, elapsedNs, endNs, elementCount);
+            own.addDeferred(PhaseRow.key(row), epochNs + startNs, elapsedNs, epochNs + endNs, elementCount);
         } else {
-            registry.addDeferred(row, startNs, elapsedNs, endNs, elementCount);
+            registry.addDeferred(row, epochNs + startNs, elapsedNs, epochNs + endNs, elementCount);
         }
     }
 

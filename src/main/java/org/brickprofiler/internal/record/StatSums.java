@@ -136,13 +136,12 @@ public final class StatSums {
     }
 
     private StatRow addRow(StatTable table, int phase, int key, boolean settling) {
-        StatRow row = table.read(phase, key);
-        if (row.count() > 0) {
-            if (table.hasBuckets(phase, key)) {
-                row = table.read(phase, key, part(phase).bucketsOf(key), settling);
-            }
-            part(phase).add(key, row);
+        if (!table.isBegun(phase, key)) {
+            return StatRow.EMPTY;
         }
+        long[] into = table.withBuckets() ? part(phase).bucketsOf(key) : null;
+        StatRow row = table.read(phase, key, into, settling);
+        part(phase).add(key, row);
         return row;
     }
 

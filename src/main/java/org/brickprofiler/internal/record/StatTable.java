@@ -785,6 +785,14 @@ public final class StatTable extends PerThread.Owned {
         return false;
     }
 
+    /** Returns whether a sample was ever added to a row of a phase, or is being added. */
+    boolean isBegun(int number, int key) {
+        long[] cells = cells(number);
+        int base = base(key);
+        return base < cells.length && (long) CELL.getOpaque(cells, base + BEGUN) != 0;
+    }
+
+    /** Returns whether durations are counted in buckets, too: each row that has a sample then has buckets. */
     boolean withBuckets() {
         return logs();
     }
@@ -854,11 +862,6 @@ public final class StatTable extends PerThread.Owned {
     /** Returns an empty table of the same writer, with the same number of rows. */
     StatTable renewed() {
         return new StatTable(owner(), rowCount(), logs(), pending, spans, names);
-    }
-
-    /** Returns whether the durations of a row of a phase were counted in buckets. */
-    boolean hasBuckets(int number, int key) {
-        return buckets(number, key) != null;
     }
 
     /**

@@ -31,7 +31,7 @@ final class PendingResolverTest {
         defer(1, 150, 2);
         defer(0, 180, 4);
 
-        new PendingResolver(registry, false).resolve(200);
+        new PendingResolver(registry, false).resolve(0, 200);
 
         StatRow row = registry.read().row(0);
         assertThat(row.count()).isEqualTo(2);
@@ -50,7 +50,7 @@ final class PendingResolverTest {
         defer(1, 150, 1);
         defer(2, 180, 1);
 
-        new PendingResolver(registry, true).resolve(200);
+        new PendingResolver(registry, true).resolve(0, 200);
 
         assertThat(totals(3)).containsExactly(50L, 30L, 20L);
         assertThat(registry.pendingCount()).isZero();
@@ -62,7 +62,7 @@ final class PendingResolverTest {
         defer(0, 100, 1);
         defer(1, 150, 1);
 
-        new PendingResolver(registry, true).resolve(200);
+        new PendingResolver(registry, true).resolve(0, 200);
 
         assertThat(totals(3)).containsExactly(50L, 30L, 20L);
     }
@@ -73,7 +73,7 @@ final class PendingResolverTest {
         defer(1, 150, 1);
         defer(0, 100, 1);
 
-        new PendingResolver(registry, true).resolve(200);
+        new PendingResolver(registry, true).resolve(0, 200);
 
         assertThat(totals(3)).containsExactly(50L, 30L, 20L);
     }
@@ -84,7 +84,7 @@ final class PendingResolverTest {
         defer(2, 180, 1);
         assertThat(Crew.onNewThread(() -> registry.defer(1, 150, 1))).isTrue();
 
-        new PendingResolver(registry, true).resolve(200);
+        new PendingResolver(registry, true).resolve(0, 200);
 
         assertThat(totals(3)).containsExactly(50L, 30L, 20L);
     }
@@ -93,14 +93,14 @@ final class PendingResolverTest {
     void aStartAfterTheEndCountsAsZero() {
         defer(0, 100, 1);
         defer(1, 250, 1);
-        new PendingResolver(registry, false).resolve(200);
+        new PendingResolver(registry, false).resolve(0, 200);
         assertThat(totals(2)).containsExactly(100L, 0L);
         assertThat(registry.read().row(1).count()).isEqualTo(1);
 
         defer(2, 100, 1);
         defer(3, 250, 1);
         defer(4, 270, 1);
-        new PendingResolver(registry, true).resolve(200);
+        new PendingResolver(registry, true).resolve(0, 200);
         assertThat(totals(5)).containsExactly(100L, 0L, 100L, 0L, 0L);
         assertThat(registry.read().row(4).count()).isEqualTo(1);
     }
@@ -110,15 +110,15 @@ final class PendingResolverTest {
         defer(0, 100, 1);
         defer(1, 100, 1);
 
-        new PendingResolver(registry, true).resolve(130);
+        new PendingResolver(registry, true).resolve(0, 130);
 
         assertThat(totals(2)).containsExactly(0L, 30L);
     }
 
     @Test
     void nothingPendingIsNothingResolved() {
-        new PendingResolver(registry, false).resolve(200);
-        new PendingResolver(registry, true).resolve(200);
+        new PendingResolver(registry, false).resolve(0, 200);
+        new PendingResolver(registry, true).resolve(0, 200);
 
         assertThat(totals(8)).containsOnly(0L);
     }
@@ -127,8 +127,8 @@ final class PendingResolverTest {
     void resolvesOnce() {
         PendingResolver resolver = new PendingResolver(registry, true);
         defer(0, 100, 1);
-        resolver.resolve(200);
-        resolver.resolve(300);
+        resolver.resolve(0, 200);
+        resolver.resolve(0, 300);
 
         assertThat(registry.read().row(0).count()).isEqualTo(1);
         assertThat(totals(1)).containsExactly(100L);
@@ -139,7 +139,7 @@ final class PendingResolverTest {
         PendingResolver resolver = new PendingResolver(registry, false);
         defer(0, 100, 1);
         resolver.discard();
-        resolver.resolve(200);
+        resolver.resolve(0, 200);
 
         assertThat(registry.pendingCount()).isZero();
         assertThat(totals(1)).containsExactly(0L);
@@ -153,7 +153,7 @@ final class PendingResolverTest {
             for (int n = 0; n < many; n++) {
                 defer(n % 2, 3L * n, 1);
             }
-            resolver.resolve(3L * many);
+            resolver.resolve(0, 3L * many);
         }
 
         assertThat(totals(2)).containsExactly(3L * many, 3L * many);
@@ -167,7 +167,7 @@ final class PendingResolverTest {
         TableRegistry fresh = new TableRegistry(1, false);
         starts.forEach(start -> assertThat(fresh.defer(0, start, 1)).isTrue());
 
-        new PendingResolver(fresh, true).resolve(endNs);
+        new PendingResolver(fresh, true).resolve(0, endNs);
 
         long firstNs = starts.stream().mapToLong(Long::longValue).min().orElseThrow();
         StatRow row = fresh.read().row(0);
@@ -182,7 +182,7 @@ final class PendingResolverTest {
         TableRegistry fresh = new TableRegistry(1, false);
         starts.forEach(start -> assertThat(fresh.defer(0, start, 1)).isTrue());
 
-        new PendingResolver(fresh, false).resolve(endNs);
+        new PendingResolver(fresh, false).resolve(0, endNs);
 
         StatRow row = fresh.read().row(0);
         assertThat(row.count()).isEqualTo(starts.size());

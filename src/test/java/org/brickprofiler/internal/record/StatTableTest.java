@@ -162,7 +162,7 @@ final class StatTableTest {
     void aRowPastTheEndReadsAsEmpty() {
         assertThat(table(2, true).read(0, 2, new long[LatencyBuckets.COUNT], false))
                 .isEqualTo(StatRow.EMPTY);
-        assertThat(table(2, true).hasBuckets(0, 2)).isFalse();
+        assertThat(table(2, true).buckets(0, 2)).isNull();
     }
 
     // ---- buckets ----
@@ -184,10 +184,8 @@ final class StatTableTest {
         assertThat(counts[LatencyBuckets.indexOf(100_000)]).isEqualTo(1);
         assertThat(Arrays.stream(counts).sum()).isEqualTo(4);
         assertThat(table.withBuckets()).isTrue();
-        assertThat(table.hasBuckets(0, 1)).isTrue();
-        assertThat(table.hasBuckets(0, 0))
-                .as("buckets come with the first sample")
-                .isFalse();
+        assertThat(table.buckets(0, 1)).isNotNull();
+        assertThat(table.buckets(0, 0)).as("buckets come with the first sample").isNull();
     }
 
     @Test
@@ -242,7 +240,7 @@ final class StatTableTest {
             assertThat(table.read(0, 2, counts, true).count()).isEqualTo(n);
             assertThat(counts).as("after %d samples", n).isEqualTo(expected);
         }
-        assertThat(table.hasBuckets(0, 1)).isFalse();
+        assertThat(table.buckets(0, 1)).isNull();
     }
 
     /** The rows alone have no buckets for the first sample of a row, nor for one that fills its log. */
@@ -293,7 +291,7 @@ final class StatTableTest {
         table.add(0, 5, 1, 1);
 
         assertThat(table.withBuckets()).isFalse();
-        assertThat(table.hasBuckets(0, 0)).isFalse();
+        assertThat(table.buckets(0, 0)).isNull();
     }
 
     /**
@@ -362,7 +360,7 @@ final class StatTableTest {
 
         assertThat(table.read(1)).isEqualTo(StatRow.EMPTY);
         assertThat(table.isWritten()).isFalse();
-        assertThat(table.hasBuckets(0, 1)).isFalse();
+        assertThat(table.buckets(0, 1)).isNull();
         assertThat(table.withBuckets()).isTrue();
         assertThat(table.rowCount()).isEqualTo(2);
     }

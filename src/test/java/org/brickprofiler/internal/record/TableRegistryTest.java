@@ -254,7 +254,7 @@ final class TableRegistryTest {
         registry.readAndReset();
 
         assertThat(registry.pendingCount()).isEqualTo(1);
-        new PendingResolver(registry, false).resolve(150);
+        new PendingResolver(registry, false).resolve(0, 150);
         assertThat(registry.read().row(1).totalNs()).isEqualTo(50);
     }
 
