@@ -28,9 +28,7 @@ import org.brickprofiler.internal.record.ProfilerState;
 import org.brickprofiler.internal.record.RunPeriod;
 import org.brickprofiler.internal.record.SelfCost;
 import org.brickprofiler.internal.record.SettingAction;
-import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.StatTable;
-import org.brickprofiler.internal.record.ThreadTimes;
 import org.brickprofiler.internal.record.TimerToken;
 import org.brickprofiler.internal.record.WindowReaders;
 import org.brickprofiler.internal.record.WorkSums;
@@ -97,18 +95,6 @@ public final class BrickProfiler extends SampleTables {
     /** The name of the brick that counts the samples of all names beyond the limit on dynamic bricks. */
     public static final String OTHER_NAMES = NameTable.OTHER_NAMES;
 
-    /** A snapshot reads bricks and steps at most this often, unless many steps end during the last reading. */
-    private static final int USUAL_READINGS = 4;
-
-    /** A snapshot reads them at most this often: a thread is rarely preempted during each of so many readings. */
-    private static final int MOST_READINGS = 16;
-
-    /**
-     * The number of steps that may end during the last usual reading or a later one, since steps may be shorter than a
-     * reading.
-     */
-    private static final int FEW_STEPS = 3;
-
     /** The stream of bricks that are started without naming a stream. */
     private static final int DEFAULT_STREAM = 0;
 
@@ -119,42 +105,37 @@ public final class BrickProfiler extends SampleTables {
     private final @Nullable NanoClock ownClock;
 
     /** The marks on device streams; null without a device stream. */
-    private final @Nullable DeviceRecorder devices;
+    final @Nullable DeviceRecorder devices;
 
     /** Whether the graph or a listener follows the bricks. Written while holding {@code this}. */
     volatile boolean followed;
 
     private volatile SyncMode mode = SyncMode.DEFERRED;
-    private volatile long epochNs;
+    /** The clock at the epoch. */
+    volatile long epochNs;
 
     /** Made by the first call of {@link #graph}, while holding {@code this}. */
-    private volatile @Nullable GraphRecorder graph;
-
-    /** Made by the first {@link #beginStep}, while holding {@code this}. */
-    private volatile @Nullable StepRecorder steps;
+    volatile @Nullable GraphRecorder graph;
 
     // The other fields serve boundaries and readers.
 
     private final NanoClock clock;
 
-    /** Creates the reader of a thread's CPU time; null if steps record no CPU time. */
-    private final @Nullable Supplier<ThreadTimes> threadTimes;
-
     private final List<String> streamNames;
     private final @Nullable DeviceStream firstStream;
-    private final WorkSums work = new WorkSums(names, BrickId.FIXED_KEYS);
-    private final PendingResolver resolver;
+    final WorkSums work = new WorkSums(names, BrickId.FIXED_KEYS);
+    final PendingResolver resolver;
     private final ChecksumLog checksums;
-    private final Listeners<ProfilerListener> listeners = new Listeners<>();
+    final Listeners<ProfilerListener> listeners = new Listeners<>();
     private final BrickScope noScope = new BrickScope(this, TimerToken.VOID, 0);
     private final RunPeriod period;
     private final SelfCost selfCost;
     private final Results results;
+    private final Boundaries boundaries;
+    private final SnapshotReader snapshots;
     private final TileProfiler tiles;
 
     private final BrickKeys keys = new BrickKeys(names, BrickCategory.displayNames(), BrickProfiler.class);
-
-    private final WindowReaders<ProfileSnapshot> windows = new WindowReaders<>(new SnapshotDifference());
 
     static {
         WindowReaders.register(new Windows());
@@ -164,7 +145,7 @@ public final class BrickProfiler extends SampleTables {
     private static final class Windows implements Function<Object, WindowReaders<ProfileSnapshot>> {
         @Override
         public WindowReaders<ProfileSnapshot> apply(Object profiler) {
-            return ((BrickProfiler) profiler).windows;
+            return ((BrickProfiler) profiler).snapshots.windows();
         }
     }
 
@@ -187,7 +168,8 @@ public final class BrickProfiler extends SampleTables {
         resolver = new PendingResolver(registry, options.attribution == Attribution.SEQUENTIAL);
         checksums = new ChecksumLog(options.checksums, OwnSamples.of(names, registry, this::timesLater, this::nowNs));
         epochNs = period.originNs();
-        threadTimes = options.threadTimes();
+        boundaries = new Boundaries(this, period, clock, options.threadTimes());
+        snapshots = new SnapshotReader(this, boundaries, period, results);
     }
 
     /**
@@ -246,7 +228,7 @@ public final class BrickProfiler extends SampleTables {
     void switchOn() {
         period.resume(nowNs());
         ProfilerState.setOn(STATE, this, true);
-        announceSwitch(false);
+        boundaries.switched(false);
     }
 
     /**
@@ -258,16 +240,9 @@ public final class BrickProfiler extends SampleTables {
     public void disable() {
         ProfilerState.setOn(STATE, this, false);
         period.pause(nowNs());
-        announceSwitch(true);
+        boundaries.switched(true);
         if (devices != null) {
             devices.giveBack();
-        }
-    }
-
-    private void announceSwitch(boolean off) {
-        StepRecorder recorder = steps;
-        if (recorder != null) {
-            recorder.switched(off);
         }
     }
 
@@ -1096,11 +1071,7 @@ public final class BrickProfiler extends SampleTables {
      * @param endNs when the pending work ended, as {@link #elapsedNs()} read it
      */
     public void finalize(long endNs) {
-        long clockAtEpochNs = epochNs;
-        resolver.resolve(clockAtEpochNs, endNs);
-        if (devices != null) {
-            devices.poll(clockAtEpochNs + PendingResolver.limited(endNs));
-        }
+        boundaries.resolvePending(endNs);
     }
 
     /**
@@ -1135,7 +1106,7 @@ public final class BrickProfiler extends SampleTables {
      * layer is number 0 of the next pass.
      */
     public void startLayer() {
-        beginLayer(Layers.NEXT);
+        boundaries.startLayer(Layers.NEXT);
     }
 
     /**
@@ -1147,31 +1118,7 @@ public final class BrickProfiler extends SampleTables {
      */
     public void startLayer(int number) {
         requireNotNegative("number", number);
-        beginLayer(number);
-    }
-
-    private void beginLayer(int given) {
-        if (layers.isOpen()) {
-            passEnded(true, false);
-        }
-        endWorkForOthers();
-        long layer = layers.start(given);
-        int number = LayerToken.layer(layer);
-        reach(SpanKind.LAYER_START, given == Layers.NEXT ? number : ~number, false);
-        GraphRecorder follower = follower();
-        if (follower != null) {
-            follower.startLayer(layer);
-        }
-    }
-
-    /**
-     * Deselects the phase if the calling thread works for a layer of another thread, which may have another phase: a
-     * boundary ends that work.
-     */
-    private void endWorkForOthers() {
-        if (layers.isGiven()) {
-            deselect();
-        }
+        boundaries.startLayer(number);
     }
 
     /**
@@ -1180,18 +1127,7 @@ public final class BrickProfiler extends SampleTables {
      * without a device end now. The other modes resolve nothing here.
      */
     public void endLayer() {
-        SyncMode now = mode;
-        boolean resolves = now == SyncMode.IMMEDIATE || now == SyncMode.PER_LAYER;
-        if (resolves && devices != null) {
-            devices.await();
-        }
-        endWorkForOthers();
-        long layer = layers.end();
-        reach(SpanKind.LAYER_END, LayerToken.layer(layer), resolves);
-        GraphRecorder follower = follower();
-        if (follower != null) {
-            follower.endLayer(layer);
-        }
+        boundaries.endLayer(mode);
     }
 
     /**
@@ -1203,8 +1139,7 @@ public final class BrickProfiler extends SampleTables {
      * {@code finally}.
      */
     public void endPass() {
-        passEnds(mode != SyncMode.NONE);
-        passEnded(false, true);
+        boundaries.endPass(mode);
     }
 
     /**
@@ -1212,8 +1147,7 @@ public final class BrickProfiler extends SampleTables {
      * pending until a later boundary finds them finished. Deferred measurements without a device stay pending.
      */
     public void endPassAsync() {
-        passEnds(false);
-        passEnded(false, false);
+        boundaries.endPassAsync();
     }
 
     /**
@@ -1223,61 +1157,7 @@ public final class BrickProfiler extends SampleTables {
      * later boundary.
      */
     public void abandonPass() {
-        passEnds(false);
-        layers.endStep();
-        passEnded(true, false);
-        StepRecorder recorder = steps;
-        if (recorder != null) {
-            deselect();
-            recorder.interrupt();
-        }
-    }
-
-    private void passEnds(boolean waits) {
-        if (devices != null) {
-            devices.endPass(waits);
-        }
-    }
-
-    private void passEnded(boolean abandoned, boolean resolves) {
-        layers.endPass(!abandoned);
-        GraphRecorder follower = follower();
-        StepRecorder recorder = abandoned ? null : steps;
-        long endNs = recorder == null ? 0 : nowNs();
-        reach(SpanKind.PASS_END, abandoned ? 1 : 0, resolves);
-        if (recorder != null) {
-            deselect();
-            endStep(recorder, endNs, resolves);
-        }
-        if (follower != null) {
-            follower.endPass();
-        }
-    }
-
-    private void endStep(StepRecorder recorder, long endNs, boolean resolved) {
-        if (isEnabled()) {
-            Step step = recorder.end(endNs, resolved, hasPending(), !listeners.isEmpty());
-            if (step != null && !listeners.isEmpty()) {
-                listeners.ofStep(each -> recorder.report(step, each));
-            }
-        } else {
-            recorder.interrupt();
-        }
-    }
-
-    private void reach(SpanKind boundary, long value, boolean resolves) {
-        boolean traced = isEnabled() && registry.hasSpans();
-        boolean hasDeferred = resolves && registry.hasDeferred();
-        if (hasDeferred || traced) {
-            long now = nowNs();
-            if (hasDeferred) {
-                long clockAtEpochNs = epochNs;
-                resolver.resolve(clockAtEpochNs, now - clockAtEpochNs);
-            }
-            if (traced) {
-                registry.mark(boundary, 0, now, 0, value);
-            }
-        }
+        boundaries.abandonPass();
     }
 
     // ---- steps ----
@@ -1314,31 +1194,7 @@ public final class BrickProfiler extends SampleTables {
      * @param info the phase, batch and lengths of the step
      */
     public void beginStep(StepInfo info) {
-        Objects.requireNonNull(info, "info");
-        if (layers.isOpen()) {
-            passEnded(true, false);
-        }
-        StepRecorder recorder = steps;
-        boolean records = isEnabled();
-        layers.beginStep(records ? info.phase().number() : PhaseRow.NO_PHASE);
-        deselect();
-        if (records) {
-            if (!listeners.isEmpty()) {
-                listeners.ofStep(each -> each.stepBegan(info));
-            }
-            (recorder == null ? stepRecorder() : recorder).begin(info, hasPending());
-        } else if (recorder != null) {
-            recorder.interrupt();
-        }
-    }
-
-    private synchronized StepRecorder stepRecorder() {
-        StepRecorder recorder = steps;
-        if (recorder == null) {
-            recorder = new StepRecorder(this, period, clock, threadTimes);
-            steps = recorder;
-        }
-        return recorder;
+        boundaries.beginStep(Objects.requireNonNull(info, "info"));
     }
 
     /**
@@ -1351,10 +1207,7 @@ public final class BrickProfiler extends SampleTables {
      */
     public void recordAcceptedTokens(long tokens) {
         requireNotNegative("tokens", tokens);
-        StepRecorder recorder = steps;
-        if (recorder != null) {
-            recorder.accept(tokens);
-        }
+        boundaries.recordAcceptedTokens(tokens);
     }
 
     // ---- work of other threads for a layer ----
@@ -1387,9 +1240,7 @@ public final class BrickProfiler extends SampleTables {
      * @return the token, which stays valid for that layer of that pass; 0 if the thread works for none
      */
     public long layerToken() {
-        long layer = layers.current();
-        GraphRecorder follower = layer == LayerToken.VOID ? null : follower();
-        return follower == null ? layer : follower.handOff(layer);
+        return boundaries.layerToken();
     }
 
     /**
@@ -1411,20 +1262,7 @@ public final class BrickProfiler extends SampleTables {
      * @return the token that this thread worked for before; pass it to this method when the work is done
      */
     public long workFor(long layer) {
-        long before = layers.workFor(layer);
-        if (before != layer) {
-            deselect();
-        }
-        if (before != layer && isEnabled()) {
-            if (registry.hasSpans() && LayerToken.layerOf(before) != LayerToken.layerOf(layer)) {
-                registry.mark(SpanKind.LAYER_CHANGE, 0, nowNs(), 0, layers.change(before, layer));
-            }
-            GraphRecorder follower = follower();
-            if (follower != null) {
-                follower.workFor(layers.getAsLong());
-            }
-        }
-        return before;
+        return boundaries.workFor(layer);
     }
 
     // ---- the whole ----
@@ -1436,16 +1274,7 @@ public final class BrickProfiler extends SampleTables {
      * @return the snapshot
      */
     public ProfileSnapshot snapshot() {
-        Results.SnapshotFacts settings =
-                results.settings(resolver.dropped(), pendingCount(), resolver.overlaps(), !tiles.isEnabled(), graph);
-        for (int attempt = 1; ; attempt++) {
-            StepRecorder recorder = steps;
-            StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.read();
-            Results.Recorded recorded = readRecorded(0, names.size());
-            if (isLast(attempt, recorder, ended)) {
-                return results.snapshot(recorded, tiles.snapshot(), ended, period.until(nowNs()), settings);
-            }
-        }
+        return snapshots.snapshot();
     }
 
     /**
@@ -1455,45 +1284,7 @@ public final class BrickProfiler extends SampleTables {
      * @return the snapshot
      */
     public ProfileSnapshot snapshotAndReset() {
-        return windows.taking(this::takeAndReset);
-    }
-
-    /** Takes several parts and merges them if steps end between the readings of the steps and of the bricks. */
-    private ProfileSnapshot takeAndReset() {
-        ProfileSnapshot taken = null;
-        for (int attempt = 1; ; attempt++) {
-            RunPeriod.Part part = period.endAndRestart(nowNs());
-            Results.SnapshotFacts settings = results.settings(
-                    resolver.takeDropped(), pendingCount(), resolver.takeOverlaps(), !tiles.isEnabled(), graph);
-            StepRecorder recorder = steps;
-            StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.readAndReset();
-            ProfileSnapshot next = results.snapshot(
-                    Results.Recorded.readAndReset(this, devices, work),
-                    tiles.snapshotAndReset(),
-                    ended,
-                    part,
-                    settings);
-            taken = taken == null ? next : taken.withUnfinishedOf(null).merge(next);
-            if (isLast(attempt, recorder, ended)) {
-                return taken;
-            }
-        }
-    }
-
-    /**
-     * Returns whether the bricks and the steps were read at one moment, or have been read often enough. If a step has
-     * ended since the steps were read, the bricks that were read include its samples, but the steps do not include it.
-     * The first reading of a virtual machine takes long, since it loads classes.
-     */
-    private boolean isLast(int attempt, @Nullable StepRecorder recorder, StepRecorder.Reading ended) {
-        if (attempt == MOST_READINGS) {
-            return true;
-        }
-        if (recorder != steps) {
-            return false;
-        }
-        long since = recorder == null ? 0 : recorder.endedSince(ended);
-        return since == 0 || (attempt >= USUAL_READINGS && since <= FEW_STEPS);
+        return snapshots.snapshotAndReset();
     }
 
     /**
@@ -1508,38 +1299,13 @@ public final class BrickProfiler extends SampleTables {
         if (devices != null) {
             devices.giveBack();
         }
-        layers.reset(true);
-        StepRecorder recorder = steps;
-        if (recorder != null) {
-            recorder.reset();
-        }
+        boundaries.reset();
         ProfilerState.reset(STATE, this);
     }
 
     /** Forgets the same as {@link #reset}, but lets open passes go on. */
     void forget() {
-        windows.forgetting(this::forgetRecorded);
-    }
-
-    private void forgetRecorded() {
-        resolver.discard();
-        if (devices != null) {
-            devices.discard();
-        }
-        Results.Recorded.readAndReset(this, devices, work);
-        StepRecorder stepped = steps;
-        if (stepped != null) {
-            stepped.readAndReset();
-        }
-        tiles.reset();
-        checksums.reset();
-        GraphRecorder recorder = graph;
-        if (recorder != null) {
-            recorder.reset();
-        }
-        resolver.takeDropped();
-        resolver.takeOverlaps();
-        period.endAndRestart(nowNs());
+        snapshots.forget();
     }
 
     /**
@@ -1564,10 +1330,6 @@ public final class BrickProfiler extends SampleTables {
         }
     }
 
-    private Results.Recorded readRecorded(int fromKey, int toKey) {
-        return Results.Recorded.read(this, devices, work, fromKey, toKey);
-    }
-
     /** Marks the beginning of a phase of a run on the timeline, if there is one. */
     void beginPhase(Schedule.Phase phase) {
         registry.phase(phase.index(), nowNs());
@@ -1583,7 +1345,7 @@ public final class BrickProfiler extends SampleTables {
      */
     public BrickStats brickStats(BrickId id) {
         int key = id.index();
-        return results.brick(key, readRecorded(key, key + 1));
+        return results.brick(key, snapshots.read(key, key + 1));
     }
 
     /**
@@ -1596,7 +1358,7 @@ public final class BrickProfiler extends SampleTables {
     public BrickStats brickStats(BrickId id, StepInfo.Phase phase) {
         Objects.requireNonNull(phase, "phase");
         int key = id.index();
-        return results.brick(phase.number(), key, readRecorded(key, key + 1));
+        return results.brick(phase.number(), key, snapshots.read(key, key + 1));
     }
 
     /**
@@ -1609,7 +1371,7 @@ public final class BrickProfiler extends SampleTables {
         int key = names.find(name);
         return key < 0
                 ? Optional.empty()
-                : Optional.of(results.brick(key, readRecorded(key, key + 1))).filter(BrickStats::isRecorded);
+                : Optional.of(results.brick(key, snapshots.read(key, key + 1))).filter(BrickStats::isRecorded);
     }
 
     /**
@@ -1618,7 +1380,7 @@ public final class BrickProfiler extends SampleTables {
      * @return the bricks that have samples, largest total first; cannot be changed
      */
     public List<BrickStats> allBrickStats() {
-        return results.bricks(readRecorded(0, names.size()));
+        return results.bricks(snapshots.read(0, names.size()));
     }
 
     /**
@@ -1803,11 +1565,12 @@ public final class BrickProfiler extends SampleTables {
      * @return always the same object
      */
     public RequestRecorder requests() {
-        return stepRecorder().requests(() -> epochNs, listeners);
+        return boundaries.requests();
     }
 
     /** Returns the graph that follows bricks and boundaries now; null while the profiler is off or without a graph. */
-    private @Nullable GraphRecorder follower() {
+    @Nullable
+    GraphRecorder follower() {
         return isEnabled() ? graph : null;
     }
 

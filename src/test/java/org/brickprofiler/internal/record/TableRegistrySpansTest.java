@@ -40,7 +40,7 @@ final class TableRegistrySpansTest {
     void deferredSamplesKeepTheirTrueStart() {
         assertThat(registry.defer(0, 100, 1)).isTrue();
         assertThat(registry.defer(1, 150, 2)).isTrue();
-        new PendingResolver(registry, true).resolve(180);
+        new PendingResolver(registry, true).resolve(0, 180);
 
         assertThat(entries(spans.copies().get(0))).containsExactly("DEFERRED 0 100..150 x1", "DEFERRED 1 150..180 x2");
     }
@@ -48,7 +48,7 @@ final class TableRegistrySpansTest {
     @Test
     void deferredSamplesOfAThreadWithoutATableAreSpansToo() throws Exception {
         assertThat(registry.defer(2, 100, 1)).isTrue();
-        Crew.runOnNewThread(() -> new PendingResolver(registry, false).resolve(180));
+        Crew.runOnNewThread(() -> new PendingResolver(registry, false).resolve(0, 180));
 
         assertThat(spans.copies()).hasSize(2);
         assertThat(entries(spans.copies().get(1))).containsExactly("DEFERRED 2 100..180 x1");

@@ -204,7 +204,7 @@ final class TableRegistryThreadsTest {
                 .isLessThanOrEqualTo(2 * Runtime.getRuntime().availableProcessors() + 8);
         assertThat(registry.pendingCount()).isEqualTo(threads);
 
-        new PendingResolver(registry, false).resolve(5);
+        new PendingResolver(registry, false).resolve(0, 5);
         assertThat(registry.read().row(1).count()).isEqualTo(threads);
         assertThat(registry.read().virtualThreads())
                 .as("resolved by this thread, which is not virtual")
