@@ -8,11 +8,11 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.graph.GraphRecorder;
+import org.brickprofiler.internal.access.ProfilerAccess;
 import org.brickprofiler.internal.device.DeviceRecorder;
 import org.brickprofiler.internal.device.MarkToken;
 import org.brickprofiler.internal.io.SwitchSetting;
@@ -30,7 +30,6 @@ import org.brickprofiler.internal.record.SelfCost;
 import org.brickprofiler.internal.record.SettingAction;
 import org.brickprofiler.internal.record.StatTable;
 import org.brickprofiler.internal.record.TimerToken;
-import org.brickprofiler.internal.record.WindowReaders;
 import org.brickprofiler.internal.record.WorkSums;
 import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.spi.NanoClock;
@@ -132,21 +131,13 @@ public final class BrickProfiler extends SampleTables {
     private final SelfCost selfCost;
     private final Results results;
     private final Boundaries boundaries;
-    private final SnapshotReader snapshots;
+    final SnapshotReader snapshots;
     private final TileProfiler tiles;
 
     private final BrickKeys keys = new BrickKeys(names, BrickCategory.displayNames(), BrickProfiler.class);
 
     static {
-        WindowReaders.register(new Windows());
-    }
-
-    /** Gives the export, an outer package, access to the readers of windows that applications cannot reach. */
-    private static final class Windows implements Function<Object, WindowReaders<ProfileSnapshot>> {
-        @Override
-        public WindowReaders<ProfileSnapshot> apply(Object profiler) {
-            return ((BrickProfiler) profiler).snapshots.windows();
-        }
+        ProfilerAccess.grantWindows(new SnapshotReader.OfProfiler());
     }
 
     /** Makes a profiler that is off, with the default options. */
@@ -773,12 +764,6 @@ public final class BrickProfiler extends SampleTables {
         }
     }
 
-    private static void requireBytes(long elapsedNs, long elements, long inputBytes, long outputBytes) {
-        requireSample(elapsedNs, elements);
-        requireNotNegative("inputBytes", inputBytes);
-        requireNotNegative("outputBytes", outputBytes);
-    }
-
     private void addBytes(int key, long elapsedNs, long elements, long inputBytes, long outputBytes) {
         int phase = phase();
         StatTable table = registry.acquire(phase);
@@ -833,11 +818,6 @@ public final class BrickProfiler extends SampleTables {
         if (isEnabled()) {
             addCycles(brickKey(name), elapsedNs, elements, cycles);
         }
-    }
-
-    private static void requireCycles(long elapsedNs, long elements, long cycles) {
-        requireSample(elapsedNs, elements);
-        requireNotNegative("cycles", cycles);
     }
 
     private void addCycles(int key, long elapsedNs, long elements, long cycles) {
@@ -1318,21 +1298,11 @@ public final class BrickProfiler extends SampleTables {
      * it. Does nothing if the profiler is switched off from outside, see {@link #enable}.
      */
     public void calibrate() {
-        if (!SwitchSetting.ofProfiler().on()) {
-            return;
+        if (SwitchSetting.ofProfiler().on()) {
+            Calibrator.Graph kind = Calibrator.Graph.of(graph);
+            results.calibrate(
+                    this, new Calibrator.Way(clock, hasPercentiles(), registry.hasSpans(), kind, firstStream));
         }
-        boolean wasOn = isEnabled();
-        period.pause(nowNs());
-        results.setCalibration(Calibrator.measure(new Calibrator.Way(
-                clock, hasPercentiles(), registry.hasSpans(), Calibrator.Graph.of(graph), firstStream)));
-        if (wasOn) {
-            period.resume(nowNs());
-        }
-    }
-
-    /** Marks the beginning of a phase of a run on the timeline, if there is one. */
-    void beginPhase(Schedule.Phase phase) {
-        registry.phase(phase.index(), nowNs());
     }
 
     // ---- results ----
@@ -1514,13 +1484,7 @@ public final class BrickProfiler extends SampleTables {
      * @throws IllegalArgumentException when there is no stream of that name, or it is null
      */
     public BrickStream stream(String name) {
-        BrickStream.requireName(name);
-        int stream = streamNames.indexOf(name);
-        if (devices == null || stream < 0) {
-            throw new IllegalArgumentException("no device stream is named '" + name + "'"
-                    + (devices == null ? ": there are none" : "; there are " + streamNames));
-        }
-        return new BrickStream(this, devices, stream);
+        return BrickStream.named(name, streamNames, this, devices);
     }
 
     /**
@@ -1635,25 +1599,5 @@ public final class BrickProfiler extends SampleTables {
     /** Returns whether recording is on in a state, and the host's clock times the bricks. */
     boolean isOnHost(int now) {
         return ProfilerState.isOn(now) && devices == null;
-    }
-
-    // ---- checks of keys, names and samples ----
-
-    void requireKey(int key) {
-        if (!hasBrick(key)) {
-            throw new IllegalArgumentException("no brick has the key " + key + "; keys come from brickKey");
-        }
-    }
-
-    static String requireName(@Nullable String name) {
-        if (name == null || name.isEmpty()) {
-            throw new IllegalArgumentException("a brick's name must not be " + (name == null ? "null" : "empty"));
-        }
-        return name;
-    }
-
-    static void requireSample(long elapsedNs, long elements) {
-        requireNotNegative("elapsedNs", elapsedNs);
-        requireNotNegative("elements", elements);
     }
 }

@@ -1,5 +1,6 @@
 package org.brickprofiler;
 
+import java.util.List;
 import org.brickprofiler.internal.device.DeviceRecorder;
 import org.brickprofiler.internal.io.Checks;
 import org.brickprofiler.internal.record.TimerToken;
@@ -20,6 +21,23 @@ public final class BrickStream {
         this.profiler = profiler;
         this.devices = devices;
         this.stream = stream;
+    }
+
+    /**
+     * Returns the stream of a name.
+     *
+     * @param names the names of the profiler's streams, in their order
+     * @throws IllegalArgumentException when there is no stream of that name, or it is null
+     */
+    static BrickStream named(
+            @Nullable String name, List<String> names, BrickProfiler profiler, @Nullable DeviceRecorder devices) {
+        requireName(name);
+        int stream = names.indexOf(name);
+        if (devices == null || stream < 0) {
+            throw new IllegalArgumentException("no device stream is named '" + name + "'"
+                    + (devices == null ? ": there are none" : "; there are " + names));
+        }
+        return new BrickStream(profiler, devices, stream);
     }
 
     static void requireName(@Nullable String name) {
@@ -59,7 +77,7 @@ public final class BrickStream {
      * @throws IllegalArgumentException when the name is null or empty
      */
     public long startBrick(@Nullable String name) {
-        String brick = BrickProfiler.requireName(name);
+        String brick = SampleTables.requireName(name);
         return profiler.isEnabled() ? profiler.startOn(devices, stream, profiler.brickKey(brick)) : TimerToken.VOID;
     }
 

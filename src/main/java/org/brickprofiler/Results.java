@@ -212,8 +212,14 @@ final class Results {
         tokensPerSec = OptionalDouble.of(rate);
     }
 
-    void setCalibration(Calibration measured) {
-        calibration = measured;
+    /** Measures the cost of timing a brick, for later snapshots. The measurement does not count as time of the run. */
+    void calibrate(BrickProfiler profiler, Calibrator.Way way) {
+        boolean wasOn = profiler.isEnabled();
+        period.pause(profiler.nowNs());
+        calibration = Calibrator.measure(way);
+        if (wasOn) {
+            period.resume(profiler.nowNs());
+        }
     }
 
     /** Returns these facts and the given numbers, with the nesting of bricks as far as a graph has recorded it. */

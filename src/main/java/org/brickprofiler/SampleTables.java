@@ -243,4 +243,35 @@ abstract class SampleTables {
     private void tablesReplaced() {
         ProfilerState.renew(STATE, this);
     }
+
+    // ---- checks of keys, names and samples ----
+
+    final void requireKey(int key) {
+        if (!hasBrick(key)) {
+            throw new IllegalArgumentException("no brick has the key " + key + "; keys come from brickKey");
+        }
+    }
+
+    static String requireName(@Nullable String name) {
+        if (name == null || name.isEmpty()) {
+            throw new IllegalArgumentException("a brick's name must not be " + (name == null ? "null" : "empty"));
+        }
+        return name;
+    }
+
+    static void requireSample(long elapsedNs, long elements) {
+        requireNotNegative("elapsedNs", elapsedNs);
+        requireNotNegative("elements", elements);
+    }
+
+    static void requireBytes(long elapsedNs, long elements, long inputBytes, long outputBytes) {
+        requireSample(elapsedNs, elements);
+        requireNotNegative("inputBytes", inputBytes);
+        requireNotNegative("outputBytes", outputBytes);
+    }
+
+    static void requireCycles(long elapsedNs, long elements, long cycles) {
+        requireSample(elapsedNs, elements);
+        requireNotNegative("cycles", cycles);
+    }
 }

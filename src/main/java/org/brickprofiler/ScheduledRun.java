@@ -124,7 +124,7 @@ public final class ScheduledRun {
     }
 
     private void enter(Phase phase) {
-        profiler.beginPhase(phase);
+        profiler.registry.phase(phase.index(), profiler.nowNs());
         if (phase == Phase.WARMUP || phase == Phase.ACTIVE) {
             profiler.enable();
             if (withTiles) {

@@ -1,5 +1,6 @@
 package org.brickprofiler;
 
+import java.util.function.Function;
 import org.brickprofiler.graph.GraphRecorder;
 import org.brickprofiler.internal.device.DeviceRecorder;
 import org.brickprofiler.internal.record.PendingResolver;
@@ -45,9 +46,12 @@ final class SnapshotReader {
         this.results = results;
     }
 
-    /** Returns the readers of the profiler's windows. */
-    WindowReaders<ProfileSnapshot> windows() {
-        return windows;
+    /** A named class: the first lambda of a virtual machine takes longer to make than a profiler. */
+    static final class OfProfiler implements Function<BrickProfiler, WindowReaders<ProfileSnapshot>> {
+        @Override
+        public WindowReaders<ProfileSnapshot> apply(BrickProfiler profiler) {
+            return profiler.snapshots.windows;
+        }
     }
 
     ProfileSnapshot snapshot() {

@@ -20,6 +20,7 @@ import org.brickprofiler.ProfilerListener;
 import org.brickprofiler.RunIdentity;
 import org.brickprofiler.Step;
 import org.brickprofiler.StepInfo;
+import org.brickprofiler.internal.access.ProfilerAccess;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.io.OptionalPart;
@@ -228,7 +229,7 @@ public final class WindowExport implements AutoCloseable {
         this.profiler = profiler;
         this.every = every;
         this.files = files;
-        reader = WindowReaders.<ProfileSnapshot>of(profiler).add(profiler::snapshot);
+        reader = ProfilerAccess.windows(profiler).add(profiler::snapshot);
         thread = new Thread(this::run, "brick-window-export");
         thread.setDaemon(true);
         stepEnds = every.steps == 0 ? null : new StepEnds(every.steps, thread);

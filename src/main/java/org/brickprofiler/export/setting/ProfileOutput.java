@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.WeakHashMap;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.internal.access.ProfilerAccess;
 import org.brickprofiler.internal.io.HeapReserve;
 import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.io.OptionalPart;
@@ -98,7 +99,7 @@ public final class ProfileOutput extends SettingAction {
 
     private void add(BrickProfiler profiler) {
         if (readers.size() < MOST_PROFILERS) {
-            readers.add(WindowReaders.<ProfileSnapshot>of(profiler).add(profiler::snapshot));
+            readers.add(ProfilerAccess.windows(profiler).add(profiler::snapshot));
         } else if (left++ == 0) {
             LOG.warn(
                     "BRICK_PROFILER_OUT: the profile has the first {} profilers of this process and no further ones; use one"

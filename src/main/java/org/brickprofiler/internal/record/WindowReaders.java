@@ -2,7 +2,6 @@ package org.brickprofiler.internal.record;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -65,8 +64,6 @@ public final class WindowReaders<S> {
         S withUnfinishedOf(S window, @Nullable S other);
     }
 
-    private static volatile @Nullable Function<Object, ? extends WindowReaders<?>> ofProfiler;
-
     private final Arithmetic<S> arithmetic;
     private final List<Reader> readers = new ArrayList<>();
 
@@ -77,32 +74,6 @@ public final class WindowReaders<S> {
      */
     public WindowReaders(Arithmetic<S> arithmetic) {
         this.arithmetic = arithmetic;
-    }
-
-    /**
-     * Registers how the readers of a profiler are found; the profiler has no public method for this. The static
-     * initializer of the profiler's class calls this once.
-     *
-     * @param way returns the readers of a profiler
-     */
-    public static void register(Function<Object, ? extends WindowReaders<?>> way) {
-        ofProfiler = way;
-    }
-
-    /**
-     * Finds the readers of a profiler.
-     *
-     * @param <S> the type of the profiler's snapshots
-     * @param profiler the profiler
-     * @return its readers, the same object each time
-     */
-    @SuppressWarnings("unchecked") // one class registers, and its snapshots have one type
-    public static <S> WindowReaders<S> of(Object profiler) {
-        Function<Object, ? extends WindowReaders<?>> way = ofProfiler;
-        if (way == null) {
-            throw new IllegalStateException("no profiler has registered its readers of windows");
-        }
-        return (WindowReaders<S>) way.apply(profiler);
     }
 
     /** Reads consecutive windows. Guarded by the list. */
