@@ -721,7 +721,7 @@ final class RequestRecorderTest {
     @Spec("25.11")
     @Test
     void aTimelineRefusesWorkOfStepsThatItDoesNotHave() {
-        RequestRecord record = RequestRecord.builder().build();
+        RequestRecord record = new RequestRecord(0, 0, 0, 0, 0, 0, Outcome.COMPLETED, Map.of(), 0, 0);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> timelineOf(record, new RequestTimeline.Work(0, 1, 0, 5, true)))
                 .withMessage("steps 0 to 1 of a request are not in order within 0..0");

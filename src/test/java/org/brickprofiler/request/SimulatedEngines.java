@@ -415,18 +415,17 @@ final class SimulatedEngines implements AutoCloseable {
         for (int i = 1; i < giving.size(); i++) {
             gaps.add(giving.get(i).endNs - giving.get(i - 1).endNs);
         }
-        RequestRecord record = RequestRecord.builder()
-                .arrivedNs(request.arrivedNs - 1_000)
-                .durationNs(request.finishedNs - request.arrivedNs)
-                .timeToFirstTokenNs(giving.isEmpty() ? 0 : firstNs - request.arrivedNs)
-                .promptTokens(request.promptTokens)
-                .cachedTokens(request.cachedTokens)
-                .outputTokens(tokens(request))
-                .outcome(Objects.requireNonNull(request.outcome))
-                .causeNs(causes)
-                .longestGapNs(gaps.stream().mapToLong(gap -> gap).max().orElse(0))
-                .firstToLastTokenNs(giving.isEmpty() ? 0 : lastNs - firstNs)
-                .build();
+        RequestRecord record = new RequestRecord(
+                request.arrivedNs - 1_000,
+                request.finishedNs - request.arrivedNs,
+                giving.isEmpty() ? 0 : firstNs - request.arrivedNs,
+                request.promptTokens,
+                request.cachedTokens,
+                tokens(request),
+                Objects.requireNonNull(request.outcome),
+                causes,
+                gaps.stream().mapToLong(gap -> gap).max().orElse(0),
+                giving.isEmpty() ? 0 : lastNs - firstNs);
         return new Expected(
                 record, own.isEmpty() ? -1 : Math.max(0, beginNs - request.arrivedNs), gaps, lastNs - firstNs, each);
     }

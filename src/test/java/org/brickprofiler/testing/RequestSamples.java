@@ -31,16 +31,8 @@ public final class RequestSamples {
         long second = numbers.get(1);
         LatencyDistribution times = distribution(first, second);
         Map<Cause, Long> causes = Map.of(Cause.OWN_PROMPT, first, Cause.DECODE, second);
-        List<RequestRecord> records = List.of(RequestRecord.builder()
-                .arrivedNs(second)
-                .durationNs(first + second)
-                .timeToFirstTokenNs(first)
-                .promptTokens(numbers.get(2))
-                .outputTokens(2)
-                .outcome(Outcome.LENGTH)
-                .causeNs(causes)
-                .longestGapNs(1 + second)
-                .build());
+        List<RequestRecord> records = List.of(new RequestRecord(
+                second, first + second, first, numbers.get(2), 0, 2, Outcome.LENGTH, causes, 1 + second, 0));
         return new RequestStats(
                 new RequestStats.Counts(first, second, 1, Map.of(Outcome.LENGTH, times.count()), 3, 4),
                 new RequestStats.Tokens(second, 0, first),

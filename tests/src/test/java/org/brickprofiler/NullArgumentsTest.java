@@ -84,6 +84,7 @@ import org.brickprofiler.metrics.otel.BrickMetricProducer;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.PagePart;
 import org.brickprofiler.report.TextReport;
+import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.roofline.MachineRoof;
@@ -157,7 +158,8 @@ final class NullArgumentsTest {
                         DeviceRecorder.Tracing.NONE));
         instances.put(Recording.class, () -> closing(new Recording()));
         instances.put(RequestRecorder.class, () -> new RequestRecorder(NanoClock.SYSTEM, () -> 0));
-        instances.put(RequestRecord.class, () -> RequestRecord.builder().build());
+        instances.put(
+                RequestRecord.class, () -> new RequestRecord(0, 0, 0, 0, 0, 0, Outcome.COMPLETED, Map.of(), 0, 0));
         instances.put(DispatchTimer.class, () -> new DispatchTimer(closing(new HostStream()), 4));
         instances.put(
                 ProbeTimer.class, () -> ProbeTimer.startIf(true, new CpuTimer()).orElseThrow());

@@ -267,18 +267,17 @@ public final class RequestFields {
      */
     public static RequestRecord request(JsonInput input, Row row) throws IOException {
         try {
-            return RequestRecord.builder()
-                    .arrivedNs(row.whole("arrived_ns"))
-                    .durationNs(row.whole("duration_ns"))
-                    .timeToFirstTokenNs(row.whole("time_to_first_token_ns"))
-                    .promptTokens(row.whole("prompt_tokens"))
-                    .cachedTokens(row.whole("cached_tokens"))
-                    .outputTokens(row.whole("output_tokens"))
-                    .outcome(row.get("outcome", Outcome.COMPLETED))
-                    .causeNs(causes(row))
-                    .longestGapNs(row.whole("longest_gap_ns"))
-                    .firstToLastTokenNs(row.whole("first_to_last_token_ns"))
-                    .build();
+            return new RequestRecord(
+                    row.whole("arrived_ns"),
+                    row.whole("duration_ns"),
+                    row.whole("time_to_first_token_ns"),
+                    row.whole("prompt_tokens"),
+                    row.whole("cached_tokens"),
+                    row.whole("output_tokens"),
+                    row.get("outcome", Outcome.COMPLETED),
+                    causes(row),
+                    row.whole("longest_gap_ns"),
+                    row.whole("first_to_last_token_ns"));
         } catch (IllegalArgumentException wrong) {
             throw input.error("a request is wrong: " + wrong.getMessage());
         }

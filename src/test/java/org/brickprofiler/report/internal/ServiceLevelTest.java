@@ -25,15 +25,19 @@ class ServiceLevelTest {
 
     private static RequestRecord request(long arrivedMs, long firstMs, long perTokenMs, long tokens, Outcome outcome) {
         long toLastNs = Math.max(0, tokens - 1) * perTokenMs * MS;
-        return RequestRecord.builder()
-                .arrivedNs(arrivedMs * MS)
-                .timeToFirstTokenNs(firstMs * MS)
-                .firstToLastTokenNs(toLastNs)
-                .durationNs(firstMs * MS + toLastNs)
-                .causeNs(Map.of(Cause.DECODE, firstMs * MS + toLastNs))
-                .outputTokens(tokens)
-                .outcome(outcome)
-                .build();
+        long firstNs = firstMs * MS;
+        long durationNs = firstNs + toLastNs;
+        return new RequestRecord(
+                arrivedMs * MS,
+                durationNs,
+                firstNs,
+                0,
+                0,
+                tokens,
+                outcome,
+                Map.of(Cause.DECODE, durationNs),
+                0,
+                toLastNs);
     }
 
     /** A profile of requests that finished, of which the recorder kept these. */
@@ -157,15 +161,9 @@ class ServiceLevelTest {
         assertThat(csv.lines().skip(2).findFirst().orElseThrow())
                 .startsWith("100000000,601000000,501000000,0,0,11,length,");
 
-        RequestRecord queued = RequestRecord.builder()
-                .durationNs(900)
-                .timeToFirstTokenNs(500)
-                .firstToLastTokenNs(300)
-                .promptTokens(64)
-                .outputTokens(4)
-                .causeNs(Map.of(
-                        Cause.QUEUED_IDLE, 200L, Cause.OWN_PROMPT, 300L, Cause.DECODE, 300L, Cause.DELIVERY, 100L))
-                .build();
+        Map<Cause, Long> causeNs =
+                Map.of(Cause.QUEUED_IDLE, 200L, Cause.OWN_PROMPT, 300L, Cause.DECODE, 300L, Cause.DELIVERY, 100L);
+        RequestRecord queued = new RequestRecord(0, 900, 500, 64, 0, 4, Outcome.COMPLETED, causeNs, 0, 300);
         assertThat(RequestExport.toOllama(profile(1, queued)).replaceAll("\\s", ""))
                 .isEqualTo("[{\"total_duration\":900,\"load_duration\":200,\"prompt_eval_count\":64,"
                         + "\"prompt_eval_duration\":300,\"eval_count\":4,\"eval_duration\":300}]");
