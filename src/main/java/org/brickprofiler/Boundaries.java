@@ -7,7 +7,7 @@ import org.brickprofiler.internal.record.LayerToken;
 import org.brickprofiler.internal.record.Layers;
 import org.brickprofiler.internal.record.Listeners;
 import org.brickprofiler.internal.record.PendingResolver;
-import org.brickprofiler.internal.record.PhaseRow;
+import org.brickprofiler.internal.record.PhaseKey;
 import org.brickprofiler.internal.record.RunPeriod;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.TableRegistry;
@@ -183,7 +183,7 @@ final class Boundaries {
         }
         StepRecorder recorder = steps;
         boolean records = profiler.isEnabled();
-        layers.beginStep(records ? info.phase().number() : PhaseRow.NO_PHASE);
+        layers.beginStep(records ? info.phase().number() : PhaseKey.NO_PHASE);
         profiler.deselect();
         if (records) {
             if (!listeners.isEmpty()) {

@@ -23,7 +23,7 @@ import org.brickprofiler.internal.record.Listeners;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.OwnSamples;
 import org.brickprofiler.internal.record.PendingResolver;
-import org.brickprofiler.internal.record.PhaseRow;
+import org.brickprofiler.internal.record.PhaseKey;
 import org.brickprofiler.internal.record.ProfilerState;
 import org.brickprofiler.internal.record.RunPeriod;
 import org.brickprofiler.internal.record.SelfCost;
@@ -1027,7 +1027,7 @@ public final class BrickProfiler extends SampleTables {
         DeviceRecorder marked = marking();
         if (marked != null) {
             marked.endSince(key, stream, epochNs + startNs, elements);
-        } else if (!registry.defer(PhaseRow.of(phase(), key), epochNs + startNs, elements)) {
+        } else if (!registry.defer(PhaseKey.of(phase(), key), epochNs + startNs, elements)) {
             resolver.drop(names.name(key));
         }
     }

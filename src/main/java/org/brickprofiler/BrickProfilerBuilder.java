@@ -12,7 +12,7 @@ import org.brickprofiler.internal.device.DeviceRecorder;
 import org.brickprofiler.internal.io.Settings;
 import org.brickprofiler.internal.io.SwitchSetting;
 import org.brickprofiler.internal.record.HostThreadTimes;
-import org.brickprofiler.internal.record.PhaseRow;
+import org.brickprofiler.internal.record.PhaseKey;
 import org.brickprofiler.internal.record.SettingAction;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.SpanSinks;
@@ -246,7 +246,7 @@ public final class BrickProfilerBuilder {
         });
         recorder.takePhasesFrom(() -> {
             BrickProfiler alive = profiler.get();
-            return alive == null ? PhaseRow.NO_PHASE : alive.phase();
+            return alive == null ? PhaseKey.NO_PHASE : alive.phase();
         });
         return recorder;
     }

@@ -15,7 +15,7 @@ import org.brickprofiler.graph.GraphRecorder;
 import org.brickprofiler.internal.device.DeviceFigures;
 import org.brickprofiler.internal.device.DeviceRecorder;
 import org.brickprofiler.internal.record.NameTable;
-import org.brickprofiler.internal.record.PhaseRow;
+import org.brickprofiler.internal.record.PhaseKey;
 import org.brickprofiler.internal.record.RowCounts;
 import org.brickprofiler.internal.record.RunPeriod;
 import org.brickprofiler.internal.record.SelfCost;
@@ -268,15 +268,15 @@ final class Results {
     private static long workSamples(int key, Recorded reading) {
         long samples = 0;
         boolean isOfPhases = false;
-        for (int phase = 0; phase < PhaseRow.PHASES; phase++) {
+        for (int phase = 0; phase < PhaseKey.PHASES; phase++) {
             Work done = reading.work(phase, key);
             long count = reading.sums().row(phase, key).count();
             if (done.flops() > 0 || done.bytes() > 0) {
-                if (phase == PhaseRow.NO_PHASE && count == 0) {
+                if (phase == PhaseKey.NO_PHASE && count == 0) {
                     return Long.MAX_VALUE;
                 }
                 samples += count;
-                isOfPhases |= phase != PhaseRow.NO_PHASE;
+                isOfPhases |= phase != PhaseKey.NO_PHASE;
             }
         }
         return isOfPhases ? samples : Long.MAX_VALUE;

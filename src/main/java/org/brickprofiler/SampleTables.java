@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 import org.brickprofiler.internal.record.Layers;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.PerThread;
-import org.brickprofiler.internal.record.PhaseRow;
+import org.brickprofiler.internal.record.PhaseKey;
 import org.brickprofiler.internal.record.ProfilerState;
 import org.brickprofiler.internal.record.RowCounts;
 import org.brickprofiler.internal.record.SpanSink;
@@ -159,14 +159,14 @@ abstract class SampleTables {
     private int addElsewhere(long timer, long elements, long nowNs) {
         requireNotNegative("elements", elements);
         int key = TimerToken.key(timer);
-        return hasBrick(key) ? addTimed(key, TimerToken.elapsedNs(timer, nowNs), nowNs, elements) : PhaseRow.NO_PHASE;
+        return hasBrick(key) ? addTimed(key, TimerToken.elapsedNs(timer, nowNs), nowNs, elements) : PhaseKey.NO_PHASE;
     }
 
     /** Adds the sample of a timer, or counts it as unresolved. */
     final int addTimed(int key, long elapsedNs, long nowNs, long elements) {
         int phase = phase();
         if (elapsedNs == TimerToken.UNRESOLVED) {
-            unresolved.increment(PhaseRow.of(phase, key));
+            unresolved.increment(PhaseKey.of(phase, key));
         } else {
             addSample(phase, key, elapsedNs, nowNs, elements);
         }
@@ -222,7 +222,7 @@ abstract class SampleTables {
     /**
      * Makes each thread look up its phase again, because the only phase of the steps under way has changed.
      *
-     * @param phase its number, or {@link org.brickprofiler.internal.record.PhaseRow#NO_PHASE} if no steps are under
+     * @param phase its number, or {@link org.brickprofiler.internal.record.PhaseKey#NO_PHASE} if no steps are under
      *     way, or steps of several phases
      */
     final void setOnlyPhase(int phase) {

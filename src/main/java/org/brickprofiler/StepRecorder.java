@@ -16,7 +16,7 @@ import java.util.function.Supplier;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.internal.record.Listeners;
 import org.brickprofiler.internal.record.PerThread;
-import org.brickprofiler.internal.record.PhaseRow;
+import org.brickprofiler.internal.record.PhaseKey;
 import org.brickprofiler.internal.record.RunPeriod;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.StepCpuTimes;
@@ -143,7 +143,7 @@ final class StepRecorder {
     private @Nullable Place latest;
 
     /** The only phase of the steps under way, as it was last announced to the tables. */
-    private int only = PhaseRow.NO_PHASE;
+    private int only = PhaseKey.NO_PHASE;
 
     /** Incremented to forget the steps that are under way. */
     private int epoch;
@@ -824,7 +824,7 @@ final class StepRecorder {
 
     /** Announces the only phase of the steps under way, if it has changed. */
     private void announceOnly(PhaseSteps changed) {
-        int now = PhaseRow.NO_PHASE;
+        int now = PhaseKey.NO_PHASE;
         if (underWay > 0) {
             now = changed.underWay == underWay ? changed.number : onlyPhaseOfAll();
         }
@@ -840,7 +840,7 @@ final class StepRecorder {
                 return phase.number;
             }
         }
-        return PhaseRow.NO_PHASE;
+        return PhaseKey.NO_PHASE;
     }
 
     /** Returns whether a step may be kept. Called before the {@link Step} is created, since few steps are kept. */

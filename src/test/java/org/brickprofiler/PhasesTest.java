@@ -13,7 +13,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
 import org.brickprofiler.StepInfo.Phase;
+import org.brickprofiler.internal.record.PhaseKey;
 import org.brickprofiler.internal.record.PhaseRow;
+import org.brickprofiler.testing.Crew;
 import org.brickprofiler.internal.record.ProfilerState;
 import org.brickprofiler.internal.record.StatTable;
 import org.brickprofiler.testing.AllocatedBytes;
@@ -43,9 +45,9 @@ class PhasesTest extends ProfiledDevice {
 
     @Test
     void thereIsARowForEveryPhase() {
-        assertThat(Phase.values()).hasSize(PhaseRow.PHASES - 1);
+        assertThat(Phase.values()).hasSize(PhaseKey.PHASES - 1);
         for (Phase phase : Phase.values()) {
-            assertThat(phase.number()).isBetween(1, PhaseRow.PHASES - 1);
+            assertThat(phase.number()).isBetween(1, PhaseKey.PHASES - 1);
         }
     }
 

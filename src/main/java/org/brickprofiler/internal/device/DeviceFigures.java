@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.IntStream;
 import org.brickprofiler.device.StreamTotals;
-import org.brickprofiler.internal.record.PhaseRow;
+import org.brickprofiler.internal.record.PhaseKey;
 import org.brickprofiler.internal.record.RowCounts;
 import org.brickprofiler.internal.record.StatRow;
 import org.brickprofiler.internal.record.StatSums;
@@ -57,7 +57,7 @@ public final class DeviceFigures {
     /**
      * Returns the host's launch times of a brick in a phase.
      *
-     * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
+     * @param phase the number of the phase, or {@link PhaseKey#NO_PHASE}
      * @param key the brick
      * @return its sums; {@link StatRow#EMPTY} if there are no such samples
      */
@@ -82,7 +82,7 @@ public final class DeviceFigures {
     /**
      * Returns how many samples of a brick in a phase a device timed.
      *
-     * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
+     * @param phase the number of the phase, or {@link PhaseKey#NO_PHASE}
      * @param key a brick that was asked for
      * @return 0 or more
      */
@@ -103,7 +103,7 @@ public final class DeviceFigures {
     /**
      * Returns how many samples of a row in a phase have no time.
      *
-     * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
+     * @param phase the number of the phase, or {@link PhaseKey#NO_PHASE}
      * @param key a row that was asked for
      * @return 0 or more
      */
@@ -124,7 +124,7 @@ public final class DeviceFigures {
     /**
      * Returns how many of the samples of a phase without a time are deferred measurements without a known start.
      *
-     * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
+     * @param phase the number of the phase, or {@link PhaseKey#NO_PHASE}
      * @param key a row that was asked for
      * @return 0 to {@link #unresolved(int, int)}
      */
@@ -172,7 +172,7 @@ public final class DeviceFigures {
         private final TableRegistry launches;
 
         /** By phase and key. */
-        private final long[][] samples = new long[PhaseRow.PHASES][0];
+        private final long[][] samples = new long[PhaseKey.PHASES][0];
 
         /** Receives the times of a batch; null between batches. A reset waits for the end of the batch. */
         private @Nullable StatTable table;
@@ -205,21 +205,21 @@ public final class DeviceFigures {
         /**
          * Counts a sample with its time; between {@link #begin} and {@link #end}.
          *
-         * @param row the {@link PhaseRow} of the brick
+         * @param row the {@link PhaseKey} of the brick
          * @param elapsedNs its duration on the device, ns
          * @param launchNs the host's time between its marks, ns; {@link DeviceRecorder#NO_TIME} if it was not measured
          * @param atNs the host's clock at its end, as far as it is known
          * @param elements elements it processed
          */
         void resolved(int row, long elapsedNs, long launchNs, long atNs, long elements) {
-            int key = PhaseRow.key(row);
+            int key = PhaseKey.key(row);
             StatTable ofBatch = Objects.requireNonNull(table);
-            ofBatch.use(PhaseRow.phase(row));
+            ofBatch.use(PhaseKey.phase(row));
             // It is not on the timeline of the calling thread, which did not run it.
             ofBatch.addForeign(key, elapsedNs, atNs, elements);
-            count(PhaseRow.phase(row), key);
+            count(PhaseKey.phase(row), key);
             if (launchNs != DeviceRecorder.NO_TIME) {
-                StatTable timed = launches.acquire(PhaseRow.phase(row));
+                StatTable timed = launches.acquire(PhaseKey.phase(row));
                 timed.addForeign(key, launchNs, atNs, elements);
                 launches.release(timed);
             }
@@ -237,7 +237,7 @@ public final class DeviceFigures {
         /**
          * Counts a sample that will never have a time. Any thread.
          *
-         * @param row the {@link PhaseRow} of the brick
+         * @param row the {@link PhaseKey} of the brick
          */
         void unresolved(int row) {
             unresolved.increment(row);
@@ -246,7 +246,7 @@ public final class DeviceFigures {
         /**
          * Counts a deferred measurement that will never have a time, because its start is not known. Any thread.
          *
-         * @param row the {@link PhaseRow} of the brick
+         * @param row the {@link PhaseKey} of the brick
          */
         void withoutStart(int row) {
             withoutStart.increment(row);

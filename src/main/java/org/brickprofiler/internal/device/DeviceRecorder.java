@@ -13,7 +13,7 @@ import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.io.CloseActions;
 import org.brickprofiler.internal.io.GraphMarks;
-import org.brickprofiler.internal.record.PhaseRow;
+import org.brickprofiler.internal.record.PhaseKey;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.internal.record.TimerToken;
@@ -85,7 +85,7 @@ public final class DeviceRecorder {
     private volatile BooleanSupplier timesLaunches = () -> true;
 
     /** Returns the phase of the samples of the calling thread. */
-    private volatile IntSupplier phases = () -> PhaseRow.NO_PHASE;
+    private volatile IntSupplier phases = () -> PhaseKey.NO_PHASE;
 
     /**
      * Creates a recorder.
@@ -154,7 +154,7 @@ public final class DeviceRecorder {
      * Sets the phases of samples; by default, they have none. A sample has the phase of the moment at which it was
      * stopped, and the bricks of a captured graph have that of the launch.
      *
-     * @param ofCaller returns the number of the phase of the calling thread's samples, or {@link PhaseRow#NO_PHASE};
+     * @param ofCaller returns the number of the phase of the calling thread's samples, or {@link PhaseKey#NO_PHASE};
      *     any thread
      */
     public void takePhasesFrom(IntSupplier ofCaller) {

@@ -8,7 +8,10 @@ import java.util.stream.IntStream;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.internal.io.GraphMarks;
 import org.brickprofiler.internal.io.GraphMarks.Loss;
+import org.brickprofiler.internal.record.PhaseKey;
 import org.brickprofiler.internal.record.PhaseRow;
+import org.eclipse.collections.impl.map.mutable.primitive.IntIntHashMap;
+import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -100,7 +103,7 @@ final class GraphTemplates {
         private boolean taken;
 
         /** How many launches are lost and not counted, by phase; the latest of these, and why. */
-        private final int[] lost = new int[PhaseRow.PHASES];
+        private final int[] lost = new int[PhaseKey.PHASES];
 
         private int lostLaunch;
         private @Nullable Loss loss;
@@ -207,7 +210,7 @@ final class GraphTemplates {
             template.ends = Arrays.copyOf(template.ends, 2 * at);
             template.elements = Arrays.copyOf(template.elements, 2 * at);
         }
-        template.keys[at] = PhaseRow.key(row);
+        template.keys[at] = PhaseKey.key(row);
         template.starts[at] = start;
         template.ends[at] = end;
         template.elements[at] = elements;
@@ -324,10 +327,10 @@ final class GraphTemplates {
                     report(template, template.loss);
                 }
                 template.loss = null;
-                for (int phase = 0; phase < PhaseRow.PHASES; phase++) {
+                for (int phase = 0; phase < PhaseKey.PHASES; phase++) {
                     for (; template.lost[phase] > 0; template.lost[phase]--) {
                         for (int brick = 0; brick < template.size; brick++) {
-                            sums.unresolved(PhaseRow.of(phase, template.keys[brick]));
+                            sums.unresolved(PhaseKey.of(phase, template.keys[brick]));
                         }
                     }
                 }

@@ -13,6 +13,7 @@ import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.io.GraphMarks;
 import org.brickprofiler.internal.io.Log;
+import org.brickprofiler.internal.record.PhaseKey;
 import org.brickprofiler.internal.record.PhaseRow;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanSink;
@@ -229,7 +230,7 @@ final class MarkedStream {
 
     /** Returns the row of a brick in the phase of the calling thread. */
     private int row(int key) {
-        return PhaseRow.of(phase.getAsInt(), key);
+        return PhaseKey.of(phase.getAsInt(), key);
     }
 
     /** Ends the sample of a timer at a mark, or without one. Returns false if its time will not be known. */
@@ -478,7 +479,7 @@ final class MarkedStream {
             Integer lost = lostLaunches.remove(capture);
             for (int i = lost == null ? 0 : lost; i > 0; i--) {
                 templates.takeLaunch(
-                        capture, PhaseRow.NO_PHASE, DeviceStream.NO_MARK, DeviceRecorder.EVERYBODY, waiting);
+                        capture, PhaseKey.NO_PHASE, DeviceStream.NO_MARK, DeviceRecorder.EVERYBODY, waiting);
             }
         }
     }
@@ -688,7 +689,7 @@ final class MarkedStream {
     private void resolveLaunch(int i, long lookedNs) {
         GraphTemplates.Template template = measure(i);
         int behind = waiting.end(i);
-        int launchPhase = PhaseRow.phase(waiting.row(i));
+        int launchPhase = PhaseKey.phase(waiting.row(i));
         if (template == null) {
             chain.leaveOut(waiting.start(i), behind);
             return;
@@ -698,10 +699,10 @@ final class MarkedStream {
             int end = template.end(brick);
             long elapsedNs = chain.elapsedNs(start, end);
             if (elapsedNs < 0) {
-                sums.unresolved(PhaseRow.of(launchPhase, template.key(brick)));
+                sums.unresolved(PhaseKey.of(launchPhase, template.key(brick)));
                 chain.leaveOut(start, end);
             } else {
-                int row = PhaseRow.of(launchPhase, template.key(brick));
+                int row = PhaseKey.of(launchPhase, template.key(brick));
                 add(row, end, elapsedNs, template.elements(brick), NO_TIME, lookedNs);
                 addSpan(row, end, elapsedNs, template.elements(brick), NO_LINE, marks.setNs(behind));
             }

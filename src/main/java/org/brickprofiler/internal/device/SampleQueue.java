@@ -1,7 +1,7 @@
 package org.brickprofiler.internal.device;
 
 import org.brickprofiler.internal.io.MarkPool;
-import org.brickprofiler.internal.record.PhaseRow;
+import org.brickprofiler.internal.record.PhaseKey;
 import org.brickprofiler.internal.record.TableRegistry;
 
 /**
@@ -14,7 +14,7 @@ import org.brickprofiler.internal.record.TableRegistry;
  * <pre>
  *           31   22 21   20 19  18  17    12 11       0
  *          +-------+-------+---+---+--------+---------+   d: a deferred measurement, l: a launch of a graph,
- *  row:    |   0   | phase | l | d | stream |   key   |   phase: of a {@link PhaseRow}
+ *  row:    |   0   | phase | l | d | stream |   key   |   phase: of a {@link PhaseKey}
  *          +-------+-------+---+---+--------+---------+
  *           63   62      43 42              0
  *          +---+-----------+----------------+
@@ -36,7 +36,7 @@ final class SampleQueue {
      */
     static final int NO_END = MarkPool.MAX_BOUND;
 
-    private static final int KEY_BITS = PhaseRow.KEY_BITS;
+    private static final int KEY_BITS = PhaseKey.KEY_BITS;
     private static final int STREAM_MASK = MarkToken.MAX_STREAMS - 1;
     private static final int DEFERRED = 1 << 18;
     private static final int LAUNCH = 1 << 19;
@@ -50,7 +50,7 @@ final class SampleQueue {
          *
          * @param owner the thread that ended it, as {@link SampleQueue#caller()} returns it
          * @param stream the number of the stream
-         * @param row the {@link PhaseRow} of the brick
+         * @param row the {@link PhaseKey} of the brick
          * @param start the handle of the mark at its start
          * @param end the mark at its end, or {@link SampleQueue#NO_END}
          * @param elements elements it processed
@@ -62,7 +62,7 @@ final class SampleQueue {
          *
          * @param owner the thread that ended it
          * @param stream the number of the stream
-         * @param row the {@link PhaseRow} of the brick
+         * @param row the {@link PhaseKey} of the brick
          * @param end the mark at its end, with which the reading of its start is noted
          * @param elements elements it processed
          */
@@ -115,7 +115,7 @@ final class SampleQueue {
             public void accept(int row, long marks, long elements) {
                 int stream = (row >>> KEY_BITS) & STREAM_MASK;
                 int phase = row >>> PHASE_SHIFT;
-                int brick = PhaseRow.of(phase, PhaseRow.key(row));
+                int brick = PhaseKey.of(phase, PhaseKey.key(row));
                 int end = (int) (marks >>> Marks.HANDLE_BITS);
                 if ((row & (DEFERRED | LAUNCH)) == 0) {
                     taker.take(owner, stream, brick, marks & START_MASK, end, elements);
@@ -140,12 +140,12 @@ final class SampleQueue {
 
     /** Adds a launch that the calling thread has enqueued, in the same way. */
     boolean offerLaunch(int stream, int phase, int capture, int end) {
-        int row = PhaseRow.of(phase, 0);
+        int row = PhaseKey.of(phase, 0);
         return threads.defer(LAUNCH | packed(stream, row), (long) end << Marks.HANDLE_BITS, capture);
     }
 
     private static int packed(int stream, int row) {
-        return (PhaseRow.phase(row) << PHASE_SHIFT) | (stream << KEY_BITS) | PhaseRow.key(row);
+        return (PhaseKey.phase(row) << PHASE_SHIFT) | (stream << KEY_BITS) | PhaseKey.key(row);
     }
 
     /** Adds a start of the calling thread for {@link Taker#takeStart}, in the same way. */

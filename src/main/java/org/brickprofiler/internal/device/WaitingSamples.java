@@ -2,7 +2,7 @@ package org.brickprofiler.internal.device;
 
 import java.util.Arrays;
 import org.brickprofiler.device.DeviceStream;
-import org.brickprofiler.internal.record.PhaseRow;
+import org.brickprofiler.internal.record.PhaseKey;
 
 /**
  * The samples of one stream that wait for their time; those of one thread are in the order in which the thread ended
@@ -60,7 +60,7 @@ final class WaitingSamples {
     /**
      * Adds a sample at the end, and takes over one hold of each of its marks.
      *
-     * @param row the {@link PhaseRow} of the brick
+     * @param row the {@link PhaseKey} of the brick
      * @param start the mark at its start
      * @param end the mark at its end
      * @param elements elements it processed
@@ -80,7 +80,7 @@ final class WaitingSamples {
     /**
      * Adds a sample whose start is a time at the end, and takes over one hold of its mark.
      *
-     * @param row the {@link PhaseRow} of the brick
+     * @param row the {@link PhaseKey} of the brick
      * @param startNs its start on the stream's timeline, ns
      * @param end the mark at its end
      * @param elements elements it processed
@@ -104,7 +104,7 @@ final class WaitingSamples {
      * @param owner the thread that launched
      */
     void addLaunch(int phase, int capture, int launch, int before, int end, long owner) {
-        add(PhaseRow.of(phase, 0), before, end, ((long) launch << Integer.SIZE) | capture, owner);
+        add(PhaseKey.of(phase, 0), before, end, ((long) launch << Integer.SIZE) | capture, owner);
         cells[CELLS_EACH * (size - 1) + ROW_AND_MARKS] |= LAUNCH;
         launches++;
     }

@@ -17,7 +17,7 @@ public final class Layers implements LongSupplier {
     private static final int NO_STEP = 0;
 
     /** In place of the phase of a step: the step is not recorded, so its samples have no phase. */
-    private static final int UNRECORDED = PhaseRow.PHASES;
+    private static final int UNRECORDED = PhaseKey.PHASES;
 
     private final PerThread<Place, @Nullable Void> places = new PerThread<>(new Places(), null, false);
     /**
@@ -184,11 +184,11 @@ public final class Layers implements LongSupplier {
     /**
      * Begins a step of the calling thread: its layers and samples belong to the step from now on.
      *
-     * @param phase the number of its phase; {@link PhaseRow#NO_PHASE} for a step that is not recorded
+     * @param phase the number of its phase; {@link PhaseKey#NO_PHASE} for a step that is not recorded
      */
     public void beginStep(int phase) {
         Place mine = mine();
-        mine.step = phase == PhaseRow.NO_PHASE ? UNRECORDED : phase;
+        mine.step = phase == PhaseKey.NO_PHASE ? UNRECORDED : phase;
         mine.stepEpoch = stepEpoch;
         mine.hasOwnSteps = true;
         expectSteps();
@@ -226,14 +226,14 @@ public final class Layers implements LongSupplier {
      *
      * @param own the thread's own table, which nobody else writes; null if it has none
      * @param state a {@link ProfilerState}
-     * @return the number of the phase, or {@link PhaseRow#NO_PHASE}
+     * @return the number of the phase, or {@link PhaseKey#NO_PHASE}
      */
     public int phase(@Nullable StatTable own, int state) {
         if (own != null && own.isSelectedFor(state)) {
             return own.phase();
         }
         Place mine = hasSteps ? mineOrNull() : null;
-        int phase = hasSteps ? phase(mine, ProfilerState.only(state)) : PhaseRow.NO_PHASE;
+        int phase = hasSteps ? phase(mine, ProfilerState.only(state)) : PhaseKey.NO_PHASE;
         if (own != null && ProfilerState.isLasting(state) && !(mine != null && mine.isBetweenSteps)) {
             own.select(phase, state);
         }
@@ -252,7 +252,7 @@ public final class Layers implements LongSupplier {
         int given = mine.isForeign() ? LayerToken.step(mine.current) : NO_STEP;
         int step = given != NO_STEP ? given : step(mine);
         if (step == NO_STEP) {
-            return mine.hasOwnSteps ? PhaseRow.NO_PHASE : only;
+            return mine.hasOwnSteps ? PhaseKey.NO_PHASE : only;
         }
         return step % UNRECORDED;
     }

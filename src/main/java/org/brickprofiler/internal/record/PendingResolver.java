@@ -225,8 +225,8 @@ public final class PendingResolver {
         }
         long elapsedNs = Math.max(0L, untilNs - startNs);
         if (own != null) {
-            own.use(PhaseRow.phase(row));
-            own.addDeferred(PhaseRow.key(row), epochNs + startNs, elapsedNs, epochNs + endNs, elementCount);
+            own.use(PhaseKey.phase(row));
+            own.addDeferred(PhaseKey.key(row), epochNs + startNs, elapsedNs, epochNs + endNs, elementCount);
         } else {
             registry.addDeferred(row, epochNs + startNs, elapsedNs, epochNs + endNs, elementCount);
         }

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
  *  +-------------------+-----------+--------+----+
  * </pre>
  *
- * <p><b>Only</b> is the phase of every step that is under way, or {@link PhaseRow#NO_PHASE} if none is under way or
+ * <p><b>Only</b> is the phase of every step that is under way, or {@link PhaseKey#NO_PHASE} if none is under way or
  * they have different phases. A thread's {@link StatTable} keeps the state for which its phase was selected, so a
  * change of any part makes each thread look up its table and its phase again with its next sample.
  *
@@ -24,7 +24,7 @@ public final class ProfilerState {
 
     private static final int ON = 1;
     private static final int ONLY_SHIFT = 1;
-    private static final int ONLY_MASK = (PhaseRow.PHASES - 1) << ONLY_SHIFT;
+    private static final int ONLY_MASK = (PhaseKey.PHASES - 1) << ONLY_SHIFT;
     private static final int REPLACING = 1 << 3;
     private static final int RESET = 1 << 4;
 
@@ -44,7 +44,7 @@ public final class ProfilerState {
      * Returns the only phase of which steps are under way.
      *
      * @param state a state
-     * @return its number, or {@link PhaseRow#NO_PHASE}
+     * @return its number, or {@link PhaseKey#NO_PHASE}
      */
     public static int only(int state) {
         return (state & ONLY_MASK) >>> ONLY_SHIFT;
@@ -68,7 +68,7 @@ public final class ProfilerState {
      * @param <T> the type of the profiler
      * @param field the field of its state
      * @param profiler the profiler
-     * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
+     * @param phase the number of the phase, or {@link PhaseKey#NO_PHASE}
      */
     public static <T> void setOnly(AtomicIntegerFieldUpdater<T> field, T profiler, int phase) {
         int before;

@@ -23,7 +23,7 @@ public final class RowCounts {
     public static final class Reading {
 
         /** Nothing was counted. */
-        static final Reading NONE = new Reading(0, new long[PhaseRow.PHASES][0]);
+        static final Reading NONE = new Reading(0, new long[PhaseKey.PHASES][0]);
 
         private final int fromKey;
 
@@ -38,7 +38,7 @@ public final class RowCounts {
         /**
          * Returns the count of a row in a phase.
          *
-         * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
+         * @param phase the number of the phase, or {@link PhaseKey#NO_PHASE}
          * @param key a row that was asked for
          * @return 0 or more
          */
@@ -65,7 +65,7 @@ public final class RowCounts {
     /**
      * Adds one to the count of a row. Allocates only for the first of adjacent rows.
      *
-     * @param row a {@link PhaseRow}
+     * @param row a {@link PhaseKey}
      */
     public void increment(int row) {
         AtomicReferenceArray<@Nullable AtomicLongArray> all = chunks;
@@ -85,7 +85,7 @@ public final class RowCounts {
     private synchronized AtomicReferenceArray<@Nullable AtomicLongArray> created() {
         AtomicReferenceArray<@Nullable AtomicLongArray> all = chunks;
         if (all == null) {
-            all = new AtomicReferenceArray<>(1 << (PhaseRow.BITS - CHUNK_SHIFT));
+            all = new AtomicReferenceArray<>(1 << (PhaseKey.BITS - CHUNK_SHIFT));
             chunks = all;
         }
         return all;
@@ -116,10 +116,10 @@ public final class RowCounts {
         if (all == null) {
             return Reading.NONE;
         }
-        long[][] counts = new long[PhaseRow.PHASES][toKey - fromKey];
+        long[][] counts = new long[PhaseKey.PHASES][toKey - fromKey];
         for (int phase = 0; phase < counts.length; phase++) {
             for (int key = fromKey; key < toKey; key++) {
-                int row = PhaseRow.of(phase, key);
+                int row = PhaseKey.of(phase, key);
                 AtomicLongArray chunk = all.get(row >>> CHUNK_SHIFT);
                 if (chunk != null) {
                     int at = row & (CHUNK - 1);

@@ -32,7 +32,7 @@ public final class SpanBuffer {
     private static final int LATE_ENTRIES = 64;
 
     private static final int KIND_BITS = 4;
-    private static final int ELAPSED_SHIFT = PhaseRow.BITS + KIND_BITS + 1;
+    private static final int ELAPSED_SHIFT = PhaseKey.BITS + KIND_BITS + 1;
 
     /**
      * Set in the word of an entry whose duration does not fit into the word: the value then also holds the highest bits
@@ -106,7 +106,7 @@ public final class SpanBuffer {
      * Adds an entry. Only the writer.
      *
      * @param kind its kind
-     * @param row its name; of a sample, the {@link PhaseRow} of its name and phase
+     * @param row its name; of a sample, the {@link PhaseKey} of its name and phase
      * @param startNs the clock at its beginning
      * @param elapsedNs its duration, ns, 0 or more
      * @param value elements, or the bits of a counter's value
@@ -293,7 +293,7 @@ public final class SpanBuffer {
     }
 
     private static long word(SpanKind kind, int row, long elapsedNs) {
-        return elapsedNs << ELAPSED_SHIFT | (long) kind.index() << PhaseRow.BITS | row;
+        return elapsedNs << ELAPSED_SHIFT | (long) kind.index() << PhaseKey.BITS | row;
     }
 
     /** Returns the cells of an entry without a duration. */
@@ -302,11 +302,11 @@ public final class SpanBuffer {
     }
 
     static int row(long word) {
-        return (int) word & ((1 << PhaseRow.BITS) - 1);
+        return (int) word & ((1 << PhaseKey.BITS) - 1);
     }
 
     static SpanKind kind(long word) {
-        return SpanKind.at((int) (word >>> PhaseRow.BITS) & ((1 << KIND_BITS) - 1));
+        return SpanKind.at((int) (word >>> PhaseKey.BITS) & ((1 << KIND_BITS) - 1));
     }
 
     /** Returns the duration of the entry at a place. */

@@ -160,17 +160,17 @@ public final class SpanCopy {
      * @return the key of its name
      */
     public int key(int entry) {
-        return PhaseRow.key(row(entry));
+        return PhaseKey.key(row(entry));
     }
 
     /**
      * Returns the phase of a sample.
      *
      * @param entry 0 to {@code size() - 1}
-     * @return its number, or {@link PhaseRow#NO_PHASE}
+     * @return its number, or {@link PhaseKey#NO_PHASE}
      */
     public int phase(int entry) {
-        return PhaseRow.phase(row(entry));
+        return PhaseKey.phase(row(entry));
     }
 
     private int row(int entry) {

@@ -90,7 +90,7 @@ public interface SpanSink extends Tracing {
         /**
          * Receives a sample whose start is known in host time.
          *
-         * @param row the {@link PhaseRow} of its name, one of the profiler's {@link Names}, and its phase
+         * @param row the {@link PhaseKey} of its name, one of the profiler's {@link Names}, and its phase
          * @param startNs the host's clock when the device began
          * @param elapsedNs the device's duration, ns
          * @param elements elements it processed

@@ -35,7 +35,7 @@ public final class SpanWriter extends PerThread.Owned {
      * Adds an entry.
      *
      * @param kind its kind
-     * @param row its name; of a sample, the {@link PhaseRow} of its name and phase
+     * @param row its name; of a sample, the {@link PhaseKey} of its name and phase
      * @param startNs the clock at its beginning
      * @param elapsedNs its duration, ns, 0 or more
      * @param value elements, or the bits of a counter's value

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 /** The sums of several tables, row by row. One thread fills it; afterwards it is only read. */
 public final class StatSums {
 
-    /** The sums of each phase, {@link PhaseRow#NO_PHASE} first; null if the phase has no sample. */
-    private final @Nullable Part[] parts = new Part[PhaseRow.PHASES];
+    /** The sums of each phase, {@link PhaseKey#NO_PHASE} first; null if the phase has no sample. */
+    private final @Nullable Part[] parts = new Part[PhaseKey.PHASES];
 
     private int threads;
     private boolean virtualThreads;
@@ -90,7 +90,7 @@ public final class StatSums {
 
     /** Adds the rows of another object from {@code fromKey} to before {@code toKey}. */
     void add(StatSums other, int fromKey, int toKey) {
-        for (int phase = 0; phase < PhaseRow.PHASES; phase++) {
+        for (int phase = 0; phase < PhaseKey.PHASES; phase++) {
             Part added = other.parts[phase];
             if (added != null) {
                 part(phase).add(added, fromKey, toKey);
@@ -117,7 +117,7 @@ public final class StatSums {
     }
 
     private StatRow[][] add(StatTable table, int fromKey, int toKey, boolean settling) {
-        StatRow[][] added = new StatRow[PhaseRow.PHASES][];
+        StatRow[][] added = new StatRow[PhaseKey.PHASES][];
         long samples = 0;
         for (int phase = 0; phase < added.length; phase++) {
             added[phase] = new StatRow[Math.max(0, Math.min(toKey, table.rowCount(phase)) - fromKey)];
@@ -212,7 +212,7 @@ public final class StatSums {
      */
     public StatRow row(int key) {
         StatRow sum = StatRow.EMPTY;
-        for (int phase = 0; phase < PhaseRow.PHASES; phase++) {
+        for (int phase = 0; phase < PhaseKey.PHASES; phase++) {
             sum = sum.plus(row(phase, key));
         }
         return sum;
@@ -221,7 +221,7 @@ public final class StatSums {
     /**
      * Returns the sums of one row of a phase.
      *
-     * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
+     * @param phase the number of the phase, or {@link PhaseKey#NO_PHASE}
      * @param key the row
      * @return its sums over all tables, {@link StatRow#EMPTY} if nothing was recorded
      */
@@ -239,7 +239,7 @@ public final class StatSums {
     public long @Nullable [] buckets(int key) {
         long[] sum = null;
         boolean isOwn = false;
-        for (int phase = 0; phase < PhaseRow.PHASES; phase++) {
+        for (int phase = 0; phase < PhaseKey.PHASES; phase++) {
             long[] counts = buckets(phase, key);
             if (sum == null || counts == null) {
                 sum = sum == null ? counts : sum;
@@ -255,7 +255,7 @@ public final class StatSums {
     /**
      * Returns the duration counts of one row of a phase.
      *
-     * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
+     * @param phase the number of the phase, or {@link PhaseKey#NO_PHASE}
      * @param key the row
      * @return {@link LatencyBuckets#COUNT} counts, not to be changed, or null if none were kept
      */

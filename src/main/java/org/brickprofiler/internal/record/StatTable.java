@@ -114,8 +114,8 @@ public final class StatTable extends PerThread.Owned {
     /** The binary logarithm of the number of longs per row. */
     private final int shift;
 
-    /** The rows of each phase, {@link PhaseRow#NO_PHASE} first; null if the phase has no sample. */
-    private final @Nullable Part[] parts = new Part[PhaseRow.PHASES];
+    /** The rows of each phase, {@link PhaseKey#NO_PHASE} first; null if the phase has no sample. */
+    private final @Nullable Part[] parts = new Part[PhaseKey.PHASES];
 
     // The selected phase. These fields are the writer's alone.
 
@@ -183,7 +183,7 @@ public final class StatTable extends PerThread.Owned {
         this.part = first;
         this.rows = first.rows;
         this.buckets = first.buckets;
-        PHASES.setRelease(parts, PhaseRow.NO_PHASE, first);
+        PHASES.setRelease(parts, PhaseKey.NO_PHASE, first);
     }
 
     private static long[] emptyRows(int rowCount, int shift) {
@@ -218,7 +218,7 @@ public final class StatTable extends PerThread.Owned {
      * Selects the phase whose rows receive the next samples. If another phase was selected before, no phase is selected
      * for any state afterwards, see {@link #deselect}. Only the writer.
      *
-     * @param number the number of the phase, or {@link PhaseRow#NO_PHASE}
+     * @param number the number of the phase, or {@link PhaseKey#NO_PHASE}
      */
     public void use(int number) {
         if (number != phase) {
@@ -238,7 +238,7 @@ public final class StatTable extends PerThread.Owned {
     /**
      * Selects the phase of the timed samples that the writer adds while the profiler is in a state. Only the writer.
      *
-     * @param number the number of the phase, or {@link PhaseRow#NO_PHASE}
+     * @param number the number of the phase, or {@link PhaseKey#NO_PHASE}
      * @param state the state, not {@link #NO_STATE}
      */
     public void select(int number, int state) {
@@ -284,7 +284,7 @@ public final class StatTable extends PerThread.Owned {
     /**
      * Returns the phase that is selected. Only the writer.
      *
-     * @return its number, or {@link PhaseRow#NO_PHASE}
+     * @return its number, or {@link PhaseKey#NO_PHASE}
      */
     public int phase() {
         return phase;
@@ -400,7 +400,7 @@ public final class StatTable extends PerThread.Owned {
 
     /** Adds a sample of the selected phase to the timeline. */
     private void addSampleSpan(SpanKind kind, int key, long startNs, long elapsedNs, long elementCount) {
-        addSpan(kind, PhaseRow.of(phase, key), startNs, elapsedNs, elementCount);
+        addSpan(kind, PhaseKey.of(phase, key), startNs, elapsedNs, elementCount);
     }
 
     /** Adds an entry to the timeline of this table's writer, if there is one. Only the writer. */
@@ -758,7 +758,7 @@ public final class StatTable extends PerThread.Owned {
     /** Returns the number of rows of the phase that has the most. */
     int rowCount() {
         int most = 0;
-        for (int number = 0; number < PhaseRow.PHASES; number++) {
+        for (int number = 0; number < PhaseKey.PHASES; number++) {
             most = Math.max(most, rowCount(number));
         }
         return most;
@@ -774,7 +774,7 @@ public final class StatTable extends PerThread.Owned {
      * it also sees everything that the writer wrote before, even to other tables.
      */
     boolean isWritten() {
-        for (int number = 0; number < PhaseRow.PHASES; number++) {
+        for (int number = 0; number < PhaseKey.PHASES; number++) {
             long[] cells = cells(number);
             for (int base = 0; base < cells.length; base += 1 << shift) {
                 if ((long) CELL.getAcquire(cells, base + COUNT) != 0) {
@@ -847,13 +847,13 @@ public final class StatTable extends PerThread.Owned {
     void clear() {
         int rowCount = rowCount();
         foreign = 0;
-        for (int number = 1; number < PhaseRow.PHASES; number++) {
+        for (int number = 1; number < PhaseKey.PHASES; number++) {
             PHASES.setRelease(parts, number, (Part) null);
         }
         Part first = new Part(rowCount, shift);
-        PHASES.setRelease(parts, PhaseRow.NO_PHASE, first);
+        PHASES.setRelease(parts, PhaseKey.NO_PHASE, first);
         part = first;
-        phase = PhaseRow.NO_PHASE;
+        phase = PhaseKey.NO_PHASE;
         rows = first.rows;
         buckets = first.buckets;
         deselect();
@@ -872,7 +872,7 @@ public final class StatTable extends PerThread.Owned {
      */
     public StatRow read(int key) {
         StatRow sum = StatRow.EMPTY;
-        for (int number = 0; number < PhaseRow.PHASES; number++) {
+        for (int number = 0; number < PhaseKey.PHASES; number++) {
             sum = sum.plus(read(number, key));
         }
         return sum;

@@ -45,7 +45,7 @@ public final class TableRegistry {
     private final LateTables late = new LateTables();
 
     /** The time of the samples that resets have returned, ns by phase and key. Guarded by {@code late}. */
-    private final long[][] resetNs = new long[PhaseRow.PHASES][0];
+    private final long[][] resetNs = new long[PhaseKey.PHASES][0];
 
     /** Whether there was a reset, after which tables may be late. Guarded by {@code late}. */
     private boolean wasReset;
@@ -196,13 +196,13 @@ public final class TableRegistry {
      * @param elements elements it processed
      */
     public void add(int key, long elapsedNs, long atNs, long elements) {
-        add(PhaseRow.NO_PHASE, key, elapsedNs, atNs, elements);
+        add(PhaseKey.NO_PHASE, key, elapsedNs, atNs, elements);
     }
 
     /**
      * Adds a sample of a phase to the calling thread's table. Allocates only for a thread's or a row's first sample.
      *
-     * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
+     * @param phase the number of the phase, or {@link PhaseKey#NO_PHASE}
      * @param key the row, 0 or more
      * @param elapsedNs its duration, ns
      * @param atNs the clock when it ended
@@ -216,15 +216,15 @@ public final class TableRegistry {
 
     /** Adds a sample of a phase whose end became known at a synchronisation. */
     void addDeferred(int row, long startNs, long elapsedNs, long atNs, long elements) {
-        StatTable table = acquire(PhaseRow.phase(row));
-        table.addDeferred(PhaseRow.key(row), startNs, elapsedNs, atNs, elements);
+        StatTable table = acquire(PhaseKey.phase(row));
+        table.addDeferred(PhaseKey.key(row), startNs, elapsedNs, atNs, elements);
         threads.release(table);
     }
 
     /**
      * Queues a measurement until its end is known.
      *
-     * @param row its {@link PhaseRow}, or another number on which the code that queues and the code that drains agree
+     * @param row its {@link PhaseKey}, or another number on which the code that queues and the code that drains agree
      * @param origin its beginning: the clock, ns, or marks of a device, as the same code agrees; not interpreted here
      * @param elements elements it processes
      * @return false if the measurement was refused because the queue is full
@@ -297,7 +297,7 @@ public final class TableRegistry {
      * Returns a table that the calling thread may write until it gives the table back, and selects the phase of the
      * next samples.
      *
-     * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
+     * @param phase the number of the phase, or {@link PhaseKey#NO_PHASE}
      * @return a table, to be handed to {@link #release}
      */
     public StatTable acquire(int phase) {
@@ -416,7 +416,7 @@ public final class TableRegistry {
      * created count, including those before resets; samples that ended before the call are included. Allocates nothing
      * unless a reset has just happened, or a thread has come or gone. One caller at a time.
      *
-     * @param phase the number of the phase, or {@link PhaseRow#NO_PHASE}
+     * @param phase the number of the phase, or {@link PhaseKey#NO_PHASE}
      * @param tags the tag of each key
      * @param totalsNs the array of the sums, ns
      * @param from the place of the sum of tag 0
@@ -458,7 +458,7 @@ public final class TableRegistry {
     }
 
     private long[][] othersNs(PerThread.Slots<StatTable, Left> now, byte[] tags, int sums) {
-        long[][] others = new long[PhaseRow.PHASES][sums];
+        long[][] others = new long[PhaseKey.PHASES][sums];
         long signs = 0;
         for (int phase = 0; phase < others.length; phase++) {
             signs |= addOthersNs(now, phase, tags, others[phase], 0);

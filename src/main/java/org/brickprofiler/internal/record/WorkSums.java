@@ -51,7 +51,7 @@ public final class WorkSums {
     /**
      * Adds to a brick's work. Allocates only for the first record of a thread, or of a brick in a phase.
      *
-     * @param phase the number of the phase of the work, or {@link PhaseRow#NO_PHASE}
+     * @param phase the number of the phase of the work, or {@link PhaseKey#NO_PHASE}
      * @param key the brick's row
      * @param flops floating-point operations, not negative
      * @param bytes bytes moved, not negative

@@ -194,10 +194,10 @@ final class TableRegistryTest {
         for (int seed = 0; seed < 40; seed++) {
             Random random = new Random(seed);
             TableRegistry each = new TableRegistry(tags.length, false);
-            long[][] expected = new long[PhaseRow.PHASES][3];
+            long[][] expected = new long[PhaseKey.PHASES][3];
             ExecutorService worker = Executors.newSingleThreadExecutor();
             for (int i = 0; i < 150; i++) {
-                int phase = random.nextInt(PhaseRow.PHASES);
+                int phase = random.nextInt(PhaseKey.PHASES);
                 int key = random.nextInt(tags.length);
                 Crew.Body sample = () -> {
                     each.add(phase, key, 10, 1, 1);
@@ -220,7 +220,7 @@ final class TableRegistryTest {
                     }
                     default -> sample.run();
                 }
-                for (int of = 0; of < PhaseRow.PHASES; of++) {
+                for (int of = 0; of < PhaseKey.PHASES; of++) {
                     long[] totals = new long[4];
                     each.addTotalsNs(of, tags, totals, 1, 3);
                     assertThat(totals)

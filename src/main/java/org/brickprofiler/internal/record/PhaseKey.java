@@ -1,10 +1,11 @@
 package org.brickprofiler.internal.record;
 
 /**
- * The row of a brick among the samples of one phase, as one {@code int}: bits 0 to 11 are the key, bits 12 and 13 the
- * number of the phase. A row of samples without a phase is the key itself. Stateless; any thread.
+ * The key of a brick and the number of a phase in one {@code int}, which identifies the row of that brick's samples in
+ * that phase: bits 0 to 11 are the key, bits 12 and 13 the number of the phase. Without a phase the number is the key
+ * itself. Stateless; any thread.
  */
-public final class PhaseRow {
+public final class PhaseKey {
 
     /** In place of the number of a phase: the sample belongs to no phase. */
     public static final int NO_PHASE = 0;
@@ -15,38 +16,38 @@ public final class PhaseRow {
     /** The number of bits of a key. */
     public static final int KEY_BITS = 12;
 
-    /** The number of bits of a row. */
+    /** The number of bits of a packed number. */
     static final int BITS = KEY_BITS + 2;
 
     private static final int KEY_MASK = (1 << KEY_BITS) - 1;
 
-    private PhaseRow() {}
+    private PhaseKey() {}
 
     /**
-     * Packs a row.
+     * Packs a key and a phase.
      *
      * @param phase the number of the phase, or {@link #NO_PHASE}
      * @param key the brick, 0 to {@link TimerToken#MAX_KEY}
-     * @return the row
+     * @return the packed number
      */
     public static int of(int phase, int key) {
         return (phase << KEY_BITS) | key;
     }
 
     /**
-     * Returns the brick of a row.
+     * Returns the key of a packed number.
      *
-     * @param row a row
-     * @return its key
+     * @param row a packed number
+     * @return the key
      */
     public static int key(int row) {
         return row & KEY_MASK;
     }
 
     /**
-     * Returns the phase of a row.
+     * Returns the phase of a packed number.
      *
-     * @param row a row
+     * @param row a packed number
      * @return its number, or {@link #NO_PHASE}
      */
     public static int phase(int row) {
