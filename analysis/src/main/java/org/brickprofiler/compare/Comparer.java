@@ -229,25 +229,23 @@ final class Comparer {
         List<Figure> tested = figures.all().stream()
                 .filter(figure -> figure.isComparable() && figure.kind() != Kind.BRICK_P50)
                 .toList();
-        List<MaxTTest.Variable> variables = new ArrayList<>();
+        List<MaxT.Variable> variables = new ArrayList<>();
         for (Figure figure : tested) {
             Kind kind = figure.kind();
             double[] logs = isBeside(kind) ? besideCommon(logs(figure)) : logs(figure);
             variables.add(
                     kind.isTail()
-                            ? MaxTTest.Variable.following(logs, pool(figure), tested.indexOf(figure.brick()))
-                            : new MaxTTest.Variable(logs, pool(figure), kind == Kind.BRICK));
+                            ? MaxT.Variable.following(logs, pool(figure), tested.indexOf(figure.brick()))
+                            : new MaxT.Variable(logs, pool(figure), kind == Kind.BRICK));
         }
         int commonAt = variables.size();
         if (common != null) {
-            variables.add(new MaxTTest.Variable(common, MaxTTest.Variable.NO_POOL, false));
+            variables.add(new MaxT.Variable(common, MaxT.Variable.NO_POOL, false));
         }
-        boolean enough = firstRuns > 1
-                && runs - firstRuns > 1
-                && MaxTTest.smallestProbability(firstRuns, runs - firstRuns) <= LEVEL;
+        boolean enough =
+                firstRuns > 1 && runs - firstRuns > 1 && MaxT.smallestProbability(firstRuns, runs - firstRuns) <= LEVEL;
         @Nullable
-        MaxTTest test =
-                enough && !variables.isEmpty() ? new MaxTTest(variables, firstRuns, LEVEL, options.seed()) : null;
+        MaxT test = enough && !variables.isEmpty() ? new MaxT(variables, firstRuns, LEVEL, options.seed()) : null;
         // A baseline is assumed unchanged: if it is slower, the machine was slower, and only the change beside the
         // baseline counts.
         double commonShift = common != null && options.baseline().isEmpty() && test != null && isFound(test, commonAt)
@@ -271,7 +269,7 @@ final class Comparer {
     private int pool(Figure figure) {
         int pool = pool(figure.kind());
         int part = figure.key().map(key -> key.part().index()).orElse(0);
-        return pool == MaxTTest.Variable.NO_POOL ? pool : part * POOLS + pool;
+        return pool == MaxT.Variable.NO_POOL ? pool : part * POOLS + pool;
     }
 
     private int pool(Kind kind) {
@@ -279,12 +277,12 @@ final class Comparer {
             case BRICK -> POOL_OF_BRICKS;
             case BRICK_P90 -> POOL_OF_P90;
             case BRICK_P99 -> POOL_OF_P99;
-            case CATEGORY, TILE -> isBeside(kind) ? POOL_OF_BRICKS : MaxTTest.Variable.NO_POOL;
-            case TOTAL, STEP, TOKENS_PER_SEC, COMMON, BRICK_P50 -> MaxTTest.Variable.NO_POOL;
+            case CATEGORY, TILE -> isBeside(kind) ? POOL_OF_BRICKS : MaxT.Variable.NO_POOL;
+            case TOTAL, STEP, TOKENS_PER_SEC, COMMON, BRICK_P50 -> MaxT.Variable.NO_POOL;
         };
     }
 
-    private boolean isFound(MaxTTest test, int at) {
+    private boolean isFound(MaxT test, int at) {
         return test.probability(at) <= LEVEL && isAboveFloor(test.difference(at));
     }
 
@@ -296,7 +294,7 @@ final class Comparer {
         return 100 * Math.expm1(log);
     }
 
-    private Line common(@Nullable MaxTTest test, int at) {
+    private Line common(@Nullable MaxT test, int at) {
         double[] shared = common == null ? new double[runs] : common;
         Change change = changeOf(shared);
         return Line.builder(
@@ -311,7 +309,7 @@ final class Comparer {
                 .build();
     }
 
-    private Verdict verdict(Kind kind, @Nullable MaxTTest test, int at) {
+    private Verdict verdict(Kind kind, @Nullable MaxT test, int at) {
         if (test == null) {
             return Verdict.TOO_FEW_RUNS;
         }
@@ -339,7 +337,7 @@ final class Comparer {
                 .sides(side(figure.values(), 0, firstRuns), side(figure.values(), firstRuns, runs));
     }
 
-    private Line line(Figure figure, @Nullable MaxTTest test, int at, double commonShift) {
+    private Line line(Figure figure, @Nullable MaxT test, int at, double commonShift) {
         double[] logs = logs(figure);
         Change change = changeOf(logs);
         boolean beside = isBeside(figure.kind());
@@ -364,11 +362,11 @@ final class Comparer {
                 .build();
     }
 
-    private OptionalDouble probability(@Nullable MaxTTest test, int at) {
+    private OptionalDouble probability(@Nullable MaxT test, int at) {
         return test == null ? OptionalDouble.empty() : OptionalDouble.of(test.probability(at));
     }
 
-    private OptionalDouble smallest(@Nullable MaxTTest test, int at) {
+    private OptionalDouble smallest(@Nullable MaxT test, int at) {
         if (test == null) {
             return OptionalDouble.empty();
         }

@@ -43,7 +43,7 @@ class TrimmedTest {
             double[] apart = IntStream.range(0, 2 * runs)
                     .mapToDouble(run -> (run < side ? 0 : 100) + Math.sin(run * 1.9))
                     .toArray();
-            MaxTTest test = new MaxTTest(List.of(new MaxTTest.Variable(apart, 0, true)), runs, RunComparison.LEVEL, 1);
+            MaxT test = new MaxT(List.of(new MaxT.Variable(apart, 0, true)), runs, RunComparison.LEVEL, 1);
             assertThat(test.probability(0)).as("%s runs a side", runs).isLessThan(RunComparison.LEVEL / 2);
         }
     }

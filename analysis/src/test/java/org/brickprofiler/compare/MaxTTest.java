@@ -12,18 +12,18 @@ import org.apache.commons.rng.simple.RandomSource;
 import org.apache.commons.statistics.distribution.TDistribution;
 import org.junit.jupiter.api.Test;
 
-class MaxTTestTest {
+class MaxTTest {
 
     private static final double LEVEL = 0.05;
 
-    private static MaxTTest test(int firstRuns, double[]... variables) {
+    private static MaxT test(int firstRuns, double[]... variables) {
         return test(firstRuns, List.of(variables), 1);
     }
 
-    private static MaxTTest test(int firstRuns, List<double[]> variables, long seed) {
-        return new MaxTTest(
+    private static MaxT test(int firstRuns, List<double[]> variables, long seed) {
+        return new MaxT(
                 variables.stream()
-                        .map(values -> new MaxTTest.Variable(values, 0, true))
+                        .map(values -> new MaxT.Variable(values, 0, true))
                         .toList(),
                 firstRuns,
                 LEVEL,
@@ -33,12 +33,12 @@ class MaxTTestTest {
     @Test
     void countsAllAssignmentsOfFewRuns() {
         // Of the 20 assignments only the one seen and its mirror image are that far apart.
-        MaxTTest apart = test(3, new double[] {1.0, 1.1, 1.2, 5.0, 5.1, 5.2});
+        MaxT apart = test(3, new double[] {1.0, 1.1, 1.2, 5.0, 5.1, 5.2});
         assertThat(apart.probability(0)).isCloseTo(2 / 20.0, within(1e-12));
         assertThat(apart.difference(0)).isCloseTo(4, within(1e-12));
         assertThat(apart.error(0)).isCloseTo(Math.sqrt(2 * 0.01 / 3), within(1e-9));
-        assertThat(MaxTTest.smallestProbability(3, 3)).isCloseTo(2 / 20.0, within(1e-12));
-        assertThat(MaxTTest.smallestProbability(2, 4)).isCloseTo(1 / 15.0, within(1e-12));
+        assertThat(MaxT.smallestProbability(3, 3)).isCloseTo(2 / 20.0, within(1e-12));
+        assertThat(MaxT.smallestProbability(2, 4)).isCloseTo(1 / 15.0, within(1e-12));
     }
 
     @Test
@@ -55,7 +55,7 @@ class MaxTTestTest {
     void stepsDown() {
         double[] strong = {1.0, 1.1, 1.2, 1.15, 5.4, 5.2, 5.35, 5.3};
         double[] weaker = {1.0, 1.3, 1.1, 1.2, 1.42, 1.5, 1.6, 1.35};
-        MaxTTest both = test(4, weaker, strong);
+        MaxT both = test(4, weaker, strong);
         assertThat(both.probability(1)).isLessThanOrEqualTo(both.probability(0));
         // The strong one is out of the way when the weaker one is judged.
         assertThat(both.probability(0)).isEqualTo(test(4, weaker).probability(0));
@@ -63,7 +63,7 @@ class MaxTTestTest {
 
     @Test
     void constantsAreNoDifference() {
-        MaxTTest constant = test(4, new double[8]);
+        MaxT constant = test(4, new double[8]);
         assertThat(constant.probability(0)).isEqualTo(1);
         assertThat(constant.difference(0)).isZero();
     }
@@ -84,7 +84,7 @@ class MaxTTestTest {
                         .mapToDouble(run -> normal.sample())
                         .toArray());
             }
-            MaxTTest without = test(6, variables, i);
+            MaxT without = test(6, variables, i);
             alarms += IntStream.range(0, 30).anyMatch(v -> without.probability(v) <= LEVEL) ? 1 : 0;
             for (int run = 6; run < 12; run++) {
                 variables.get(0)[run] += 2.6;
@@ -98,7 +98,7 @@ class MaxTTestTest {
     }
 
     private static double welch(double[] values) {
-        MaxTTest alone = test(6, values);
+        MaxT alone = test(6, values);
         double t = Math.abs(alone.difference(0) / alone.error(0));
         return 2 * TDistribution.of(10).survivalProbability(t);
     }

@@ -31,7 +31,7 @@ import org.apache.commons.statistics.descriptive.Quantile;
  *
  * <p>Immutable; any thread.
  */
-final class MaxTTest {
+final class MaxT {
 
     /** The number of assignments above which random ones are drawn. */
     static final int MOST_ASSIGNMENTS = 9_999;
@@ -152,14 +152,14 @@ final class MaxTTest {
      * @param level the error rate, above 0 and below 1
      * @param seed the seed of the random assignments
      */
-    MaxTTest(List<Variable> variables, int firstRuns, double level, long seed) {
+    MaxT(List<Variable> variables, int firstRuns, double level, long seed) {
         this.variables = List.copyOf(variables);
         this.values =
                 variables.stream().map(variable -> centred(variable.values)).toArray(double[][]::new);
         this.runs = values[0].length;
         this.firstRuns = firstRuns;
         trimmed = Trimmed.atEachEnd(firstRuns, runs - firstRuns);
-        orders = Arrays.stream(values).map(MaxTTest::order).toArray(int[][]::new);
+        orders = Arrays.stream(values).map(MaxT::order).toArray(int[][]::new);
         ascending = Arrays.stream(values)
                 .map(row -> Arrays.stream(row).sorted().toArray())
                 .toArray(double[][]::new);
