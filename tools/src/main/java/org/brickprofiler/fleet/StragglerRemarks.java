@@ -60,7 +60,7 @@ final class StragglerRemarks {
                         Plural.of(group.getValue().size(), "rank"),
                         deviceName(group.getKey().device()),
                         group.getValue().size() == 1 ? "computes" : "compute",
-                        RobustTests.median(group.getValue().stream()
+                        RobustStatistics.median(group.getValue().stream()
                                         .mapToDouble(Rank::computeNs)
                                         .toArray())
                                 / 1e6))

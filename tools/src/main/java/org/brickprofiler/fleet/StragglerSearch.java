@@ -1,17 +1,17 @@
 package org.brickprofiler.fleet;
 
-import static org.brickprofiler.fleet.RobustTests.FEWEST_SLOW_WINDOWS;
-import static org.brickprofiler.fleet.RobustTests.NORMAL_DEVIATION;
-import static org.brickprofiler.fleet.RobustTests.critical;
-import static org.brickprofiler.fleet.RobustTests.degrees;
-import static org.brickprofiler.fleet.RobustTests.fewer;
-import static org.brickprofiler.fleet.RobustTests.fromLine;
-import static org.brickprofiler.fleet.RobustTests.fromStep;
-import static org.brickprofiler.fleet.RobustTests.isMoreThanChance;
-import static org.brickprofiler.fleet.RobustTests.isRareEnough;
-import static org.brickprofiler.fleet.RobustTests.median;
-import static org.brickprofiler.fleet.RobustTests.part;
-import static org.brickprofiler.fleet.RobustTests.spread;
+import static org.brickprofiler.fleet.RobustStatistics.FEWEST_SLOW_WINDOWS;
+import static org.brickprofiler.fleet.RobustStatistics.NORMAL_DEVIATION;
+import static org.brickprofiler.fleet.RobustStatistics.critical;
+import static org.brickprofiler.fleet.RobustStatistics.degrees;
+import static org.brickprofiler.fleet.RobustStatistics.fewer;
+import static org.brickprofiler.fleet.RobustStatistics.fromLine;
+import static org.brickprofiler.fleet.RobustStatistics.fromStep;
+import static org.brickprofiler.fleet.RobustStatistics.isMoreThanChance;
+import static org.brickprofiler.fleet.RobustStatistics.isRareEnough;
+import static org.brickprofiler.fleet.RobustStatistics.median;
+import static org.brickprofiler.fleet.RobustStatistics.part;
+import static org.brickprofiler.fleet.RobustStatistics.spread;
 import static org.brickprofiler.fleet.Stragglers.FEWEST_DRIFT_WINDOWS;
 import static org.brickprofiler.fleet.Stragglers.FEWEST_PEERS;
 import static org.brickprofiler.fleet.Stragglers.FEWEST_WINDOWS;
@@ -38,7 +38,7 @@ import org.brickprofiler.fleet.Stragglers.Stretch;
 
 /**
  * Finds stragglers. The engine processes the large tables; this class processes one row for each rank, each host, and
- * each candidate. {@link RobustTests} computes the statistics, {@link StragglerRemarks} writes the sentences. One
+ * each candidate. {@link RobustStatistics} computes the statistics, {@link StragglerRemarks} writes the sentences. One
  * thread.
  */
 final class StragglerSearch {

@@ -11,7 +11,7 @@ import org.apache.commons.statistics.distribution.TDistribution;
  * The statistics of the search for stragglers: robust location and spread, thresholds, and the choice between a drift
  * and a step. {@link Stragglers} names the sources. Stateless; any thread.
  */
-final class RobustTests {
+final class RobustStatistics {
 
     /** The standard deviation of a normal distribution, divided by its median absolute deviation. */
     static final double NORMAL_DEVIATION = 1.4826;
@@ -22,7 +22,7 @@ final class RobustTests {
     /** Fewer slow windows than this count as chance, regardless of the rate of the peers. */
     static final int FEWEST_SLOW_WINDOWS = 6;
 
-    private RobustTests() {}
+    private RobustStatistics() {}
 
     /** Returns the median of values, and leaves their order as it is. */
     static double median(double[] values) {
