@@ -29,8 +29,8 @@ final class LayerSpans {
     private static final long NONE = Long.MAX_VALUE;
 
     /** The phases of steps, in the order of {@link StepInfo.Phase}. */
-    private static final List<Span.Phase> PHASES = Arrays.stream(StepInfo.Phase.values())
-            .map(phase -> Span.Phase.of(phase.name().toLowerCase(Locale.ROOT)))
+    private static final List<Span.StatedPhase> PHASES = Arrays.stream(StepInfo.Phase.values())
+            .map(phase -> Span.StatedPhase.of(phase.name().toLowerCase(Locale.ROOT)))
             .toList();
 
     private final List<LayerSpan> spans = new ArrayList<>();
@@ -43,7 +43,7 @@ final class LayerSpans {
      * @param elements the tokens of an announced step; -1 if they are unknown
      * @param phase the phase of an announced step
      */
-    record LayerSpan(long startNs, long endNs, int layer, int name, long elements, Span.Phase phase) {}
+    record LayerSpan(long startNs, long endNs, int layer, int name, long elements, Span.StatedPhase phase) {}
 
     /**
      * Adds the layers and steps in a buffer.
@@ -75,7 +75,7 @@ final class LayerSpans {
                     region.layer,
                     name,
                     region.tokens,
-                    region.phase < 0 ? Span.Phase.NONE : PHASES.get(region.phase)));
+                    region.phase < 0 ? Span.StatedPhase.NONE : PHASES.get(region.phase)));
         }
     }
 

@@ -197,7 +197,7 @@ final class RequestTracks implements Timeline {
         }
 
         @Override
-        public Span.Phase phase() {
+        public Span.StatedPhase phase() {
             return span.phase();
         }
 

@@ -62,10 +62,10 @@ public interface Span {
      * Returns the phase of a step or of a sample. The phase of a sample is that of the step to which the profiler
      * counted it.
      *
-     * @return the phase; this default returns {@link Phase#NONE}
+     * @return the phase; this default returns {@link StatedPhase#NONE}
      */
-    default Phase phase() {
-        return Phase.NONE;
+    default StatedPhase phase() {
+        return StatedPhase.NONE;
     }
 
     /**
@@ -117,8 +117,8 @@ public interface Span {
         return -1;
     }
 
-    /** The phase of an announced step, or of the step to which the profiler counted a sample. */
-    enum Phase {
+    /** The phase that a span states: of an announced step, or of the step to which the profiler counted a sample. */
+    enum StatedPhase {
         /** No phase: the span is neither such a step nor a sample, or the sample belongs to no step. */
         NONE(Optional.empty()),
         /** {@link StepInfo.Phase#PREFILL}. */
@@ -130,12 +130,12 @@ public interface Span {
         /** A sample whose phase is unknown: the file it was read from does not state phases. */
         UNKNOWN(Optional.empty());
 
-        private static final List<Phase> ALL = List.of(values());
+        private static final List<StatedPhase> ALL = List.of(values());
 
         private final Optional<StepInfo.Phase> ofStep;
         private final String word;
 
-        Phase(Optional<StepInfo.Phase> ofStep) {
+        StatedPhase(Optional<StepInfo.Phase> ofStep) {
             this.ofStep = ofStep;
             this.word = name().toLowerCase(Locale.ROOT);
         }
@@ -174,7 +174,7 @@ public interface Span {
          * @param number a {@link #number}
          * @return the phase; {@link #UNKNOWN} for any other number
          */
-        public static Phase of(long number) {
+        public static StatedPhase of(long number) {
             return number >= 0 && number < ALL.size() ? ALL.get((int) number) : UNKNOWN;
         }
 
@@ -184,7 +184,7 @@ public interface Span {
          * @param word a {@link #word}
          * @return the phase; {@link #UNKNOWN} for any other word
          */
-        public static Phase of(String word) {
+        public static StatedPhase of(String word) {
             Objects.requireNonNull(word, "word");
             return ALL.stream()
                     .filter(phase -> phase.word.equals(word))

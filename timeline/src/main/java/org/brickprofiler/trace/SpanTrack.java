@@ -110,7 +110,7 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
         return parts.get(part).name(entry - firstEntries[part]);
     }
 
-    private Span.Phase phase(int entry) {
+    private Span.StatedPhase phase(int entry) {
         int part = part(entry);
         return parts.get(part).phase(entry - firstEntries[part]);
     }
@@ -221,7 +221,7 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
         private long endNs;
         private int name;
         private long elements;
-        private Span.Phase phase = Span.Phase.NONE;
+        private Span.StatedPhase phase = Span.StatedPhase.NONE;
         private boolean isDeviceSample;
         private int layer;
         private long deviceNs;
@@ -235,7 +235,7 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
             name = nameIndex;
             elements = elementCount;
             layer = layerNumber;
-            phase = Span.Phase.NONE;
+            phase = Span.StatedPhase.NONE;
             isDeviceSample = false;
             deviceNs = -1;
             flowOut = 0;
@@ -280,7 +280,7 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
         }
 
         @Override
-        public Span.Phase phase() {
+        public Span.StatedPhase phase() {
             return phase;
         }
 

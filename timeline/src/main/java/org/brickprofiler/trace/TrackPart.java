@@ -109,8 +109,8 @@ final class TrackPart {
     }
 
     /** Returns the phase in which the profiler counted a sample. */
-    Span.Phase phase(int entry) {
-        return Span.Phase.of(copy.phase(entry));
+    Span.StatedPhase phase(int entry) {
+        return Span.StatedPhase.of(copy.phase(entry));
     }
 
     long elements(int entry) {

@@ -206,7 +206,7 @@ final class ChromeParser {
     private void useOwnNames() {
         String ownName = event.isStep() && event.ownName == null && !phaseWord.isEmpty() ? phaseWord : event.ownName;
         event.name = ownName == null ? event.name : ownName;
-        event.statedPhase = phaseWord.isEmpty() ? null : Span.Phase.of(phaseWord);
+        event.statedPhase = phaseWord.isEmpty() ? null : Span.StatedPhase.of(phaseWord);
     }
 
     private void array(boolean mayStayOpen) throws IOException {

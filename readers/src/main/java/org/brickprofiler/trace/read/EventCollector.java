@@ -39,7 +39,7 @@ abstract class EventCollector implements Closeable {
     private final IntObjectHashMap<List<Slice>> open = new IntObjectHashMap<>();
 
     /** For each row, the phase of the last sample around which no slice was open. */
-    private final IntObjectHashMap<Span.Phase> lastPhases = new IntObjectHashMap<>();
+    private final IntObjectHashMap<Span.StatedPhase> lastPhases = new IntObjectHashMap<>();
 
     private @Nullable Row lastRow;
     private int openSlices;
@@ -76,7 +76,7 @@ abstract class EventCollector implements Closeable {
         private @Nullable Site site;
 
         /** The phase that the slices within it have unless they state another one. */
-        private Span.Phase phase = Span.Phase.NONE;
+        private Span.StatedPhase phase = Span.StatedPhase.NONE;
 
         Slice(TraceEvent event) {
             this.startNs = event.startNs;
@@ -457,7 +457,7 @@ abstract class EventCollector implements Closeable {
 
     private void complete(TraceEvent event) throws IOException {
         slicesRead++;
-        event.spanPhase = phaseOf(event, Span.Phase.NONE);
+        event.spanPhase = phaseOf(event, Span.StatedPhase.NONE);
         Reason ignoredAs = ignores(event);
         if (ignoredAs != null) {
             omissions.add(ignoredAs);
@@ -510,39 +510,39 @@ abstract class EventCollector implements Closeable {
      * Returns the phase of a slice that states none, in a trace that omits implied values: the phase of the slice
      * around it. If no slice is open around a sample, the phase is that of the last such sample of the row.
      */
-    private Span.Phase assumedPhase(TraceEvent event, int row) {
+    private Span.StatedPhase assumedPhase(TraceEvent event, int row) {
         Slice around = innermost(row);
         if (around != null || !event.isSample()) {
-            return around == null ? Span.Phase.NONE : around.phase;
+            return around == null ? Span.StatedPhase.NONE : around.phase;
         }
-        Span.Phase last = lastPhases.getIfAbsent(row, () -> Span.Phase.NONE);
+        Span.StatedPhase last = lastPhases.getIfAbsent(row, () -> Span.StatedPhase.NONE);
         lastPhases.put(row, phaseOf(event, last));
         return last;
     }
 
     /** Returns the phase of a slice of a trace of this library; unknown for a sample whose phase nothing states. */
-    private Span.Phase phaseOf(TraceEvent event, Span.Phase assumed) {
+    private Span.StatedPhase phaseOf(TraceEvent event, Span.StatedPhase assumed) {
         if (!head.isOwn()) {
-            return Span.Phase.NONE;
+            return Span.StatedPhase.NONE;
         }
         if (!head.statesPhases()) {
-            return event.isSample() ? Span.Phase.UNKNOWN : Span.Phase.NONE;
+            return event.isSample() ? Span.StatedPhase.UNKNOWN : Span.StatedPhase.NONE;
         }
-        Span.Phase stated = event.statedPhase;
+        Span.StatedPhase stated = event.statedPhase;
         return stated == null ? assumed : stated;
     }
 
     /** Returns the phase of a step or of a sample; none for any other slice. */
-    final Span.Phase ownPhase(TraceEvent event) {
+    final Span.StatedPhase ownPhase(TraceEvent event) {
         if (event.isSample()) {
             return event.spanPhase;
         }
         if (!event.isStep() || !head.isOwn()) {
-            return Span.Phase.NONE;
+            return Span.StatedPhase.NONE;
         }
         // Versions that did not state phases named a step after its phase.
-        Span.Phase stated = head.statesPhases() ? event.statedPhase : Span.Phase.of(event.name);
-        return stated != null && stated.ofStep().isPresent() ? stated : Span.Phase.NONE;
+        Span.StatedPhase stated = head.statesPhases() ? event.statedPhase : Span.StatedPhase.of(event.name);
+        return stated != null && stated.ofStep().isPresent() ? stated : Span.StatedPhase.NONE;
     }
 
     private void end(TraceEvent event) throws IOException {

@@ -107,7 +107,7 @@ record Execution(long startNs, long endNs, long offset, long amount, int row, in
 
     /**
      * Returns the number of its step, as {@link EngineSteps#add} counts them: in a trace of this library, the
-     * {@linkplain org.brickprofiler.trace.Span.Phase#number() number} of its phase; 0 if no step is known.
+     * {@linkplain org.brickprofiler.trace.Span.StatedPhase#number() number} of its phase; 0 if no step is known.
      */
     int step() {
         return (int) (marks >>> Integer.SIZE) & ((1 << STEP_BITS) - 1);

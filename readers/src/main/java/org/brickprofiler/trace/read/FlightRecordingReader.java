@@ -257,7 +257,7 @@ final class FlightRecordingReader {
             case EXECUTION -> execution(recorded);
             case STEP -> {
                 event.name = recorded.getString("phase").toLowerCase(Locale.ROOT);
-                event.statedPhase = Span.Phase.of(event.name);
+                event.statedPhase = Span.StatedPhase.of(event.name);
                 event.ownCategory = SpanName.STEP;
                 event.category = SpanName.STEP;
                 // The event begins before the step and ends after it. One of an earlier version lacks the step's time.
@@ -297,9 +297,9 @@ final class FlightRecordingReader {
     }
 
     /** Returns the phase of a sample; unknown in a recording of an earlier version. */
-    private static Span.Phase phase(RecordedEvent recorded) {
-        String phase = recorded.hasField("phase") ? recorded.getString("phase") : Span.Phase.UNKNOWN.word();
-        return phase.isEmpty() ? Span.Phase.NONE : Span.Phase.of(phase.toLowerCase(Locale.ROOT));
+    private static Span.StatedPhase phase(RecordedEvent recorded) {
+        String phase = recorded.hasField("phase") ? recorded.getString("phase") : Span.StatedPhase.UNKNOWN.word();
+        return phase.isEmpty() ? Span.StatedPhase.NONE : Span.StatedPhase.of(phase.toLowerCase(Locale.ROOT));
     }
 
     /**

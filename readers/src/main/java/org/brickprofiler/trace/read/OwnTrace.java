@@ -45,7 +45,7 @@ final class OwnTrace extends TraceKind {
     @Nullable
     Reason ignores(TraceEvent event) throws TraceFormatException {
         if (event.isStep()) {
-            announcedStepSeen |= builder.ownPhase(event) != Span.Phase.NONE;
+            announcedStepSeen |= builder.ownPhase(event) != Span.StatedPhase.NONE;
             addStep(event);
             return Reason.ANNOTATION;
         }
@@ -136,8 +136,8 @@ final class OwnTrace extends TraceKind {
         if (sample.step() == 0) {
             return Optional.empty();
         }
-        Span.Phase phase = Span.Phase.of(sample.step());
-        withoutKnownPhase += phase == Span.Phase.UNKNOWN ? 1 : 0;
+        Span.StatedPhase phase = Span.StatedPhase.of(sample.step());
+        withoutKnownPhase += phase == Span.StatedPhase.UNKNOWN ? 1 : 0;
         return phase.ofStep();
     }
 

@@ -379,7 +379,7 @@ final class PerfettoParser {
                 event.isDeviceSample = annotation.isWhole && annotation.whole == 1;
                 event.elements = event.isDeviceSample ? event.elements : TraceEvent.NONE;
             }
-            case TraceEvent.PHASE -> event.statedPhase = Span.Phase.of(isCount ? annotation.whole : -1);
+            case TraceEvent.PHASE -> event.statedPhase = Span.StatedPhase.of(isCount ? annotation.whole : -1);
             case TraceEvent.DEVICE -> event.onDevice = true;
             case TraceEvent.DROPPED_SPANS -> {
                 if (event.phase == 'i' && isCount) {

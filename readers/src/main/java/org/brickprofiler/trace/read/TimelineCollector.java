@@ -650,8 +650,8 @@ final class TimelineCollector extends EventCollector {
         }
 
         @Override
-        public Span.Phase phase() {
-            return Span.Phase.of(event.detail() >> PHASE_SHIFT & PHASE_MASK);
+        public Span.StatedPhase phase() {
+            return Span.StatedPhase.of(event.detail() >> PHASE_SHIFT & PHASE_MASK);
         }
 
         @Override

@@ -102,9 +102,9 @@ final class TraceEvent {
     /** The correlation with its launch or its kernels, in another program's trace. */
     long correlation;
     /** The phase that the trace states, if this library wrote it; null if it states none. */
-    Span.@Nullable Phase statedPhase;
+    Span.@Nullable StatedPhase statedPhase;
     /** The phase of a step or a sample, or of the slice around another slice, if this library wrote the trace. */
-    Span.Phase spanPhase = Span.Phase.NONE;
+    Span.StatedPhase spanPhase = Span.StatedPhase.NONE;
     /** Whether the event ran on a device, if this library wrote the trace. */
     boolean onDevice;
     /** Whether the work on the device is the sample of a brick. */
@@ -256,7 +256,7 @@ final class TraceEvent {
         elements = NONE;
         correlation = NONE;
         statedPhase = null;
-        spanPhase = Span.Phase.NONE;
+        spanPhase = Span.StatedPhase.NONE;
         onDevice = false;
         isDeviceSample = false;
         isMarker = false;

@@ -100,8 +100,8 @@ final class ChromeEvents extends TrackWriter {
         writePlace(row, startNs);
         out.ascii(", \"dur\": ").micros(endNs - startNs);
         out.ascii(", \"args\": {\"category\": ").raw(names.category(name));
-        Span.Phase phase = span.phase();
-        if (names.isOwn() && phase != Span.Phase.NONE) {
+        Span.StatedPhase phase = span.phase();
+        if (names.isOwn() && phase != Span.StatedPhase.NONE) {
             out.ascii(", \"phase\": \"").ascii(phase.word()).ascii("\"");
         }
         if ((onDevice && names.isKnownAs(name)) || (names.isNamedStep(name) && !names.isNamedAs(name, phase))) {
@@ -397,8 +397,8 @@ final class ChromeEvents extends TrackWriter {
         }
 
         /** Returns whether its name is the word for a phase. */
-        boolean isNamedAs(int name, Span.Phase phase) {
-            return phase != Span.Phase.NONE && all.get(name).name().equals(phase.word());
+        boolean isNamedAs(int name, Span.StatedPhase phase) {
+            return phase != Span.StatedPhase.NONE && all.get(name).name().equals(phase.word());
         }
 
         /** Returns whether a step already has the name that readers look for. */

@@ -25,8 +25,8 @@ import org.brickprofiler.trace.TraceInfo.Device;
  *       category.
  *   <li>Spans of the category {@code step} are {@code user_annotation}, or {@code gpu_user_annotation} on a device,
  *       named {@code ProfilerStep#N}: those of a track count from 0, unless the name has that form already. The
- *       argument {@code phase} is the {@linkplain Span.Phase#word() word} of the phase of a step of this library, and
- *       of a sample; a step or sample without this argument has no phase. Any other name of a step is the argument
+ *       argument {@code phase} is the {@linkplain Span.StatedPhase#word() word} of the phase of a step of this library,
+ *       and of a sample; a step or sample without this argument has no phase. Any other name of a step is the argument
  *       {@code brick}.
  *   <li>A row of a device has the device as {@code pid} and the stream as {@code tid}. If two tracks would share a row,
  *       the later one gets a free number; {@code args.stream} stays the stream. A process whose number is also a

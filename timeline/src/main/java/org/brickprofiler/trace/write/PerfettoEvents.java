@@ -280,9 +280,9 @@ final class PerfettoEvents extends TrackWriter {
         boolean isSample = names.isBrick(span.name())
                 && span.elements() >= 0
                 && (device == CheckedTracks.HOST || span.isDeviceSample());
-        Span.Phase phase = span.phase();
-        Span.Phase assumed = lanes.phase(lane, phase, isSample);
-        if (isSample ? phase != assumed : phase != Span.Phase.NONE) {
+        Span.StatedPhase phase = span.phase();
+        Span.StatedPhase assumed = lanes.phase(lane, phase, isSample);
+        if (isSample ? phase != assumed : phase != Span.StatedPhase.NONE) {
             annotate(PHASE_IID, phase.number());
         }
     }

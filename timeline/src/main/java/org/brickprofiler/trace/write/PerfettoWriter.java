@@ -23,9 +23,9 @@ import org.brickprofiler.trace.TraceInfo;
  *       holds for nested slices: a slice on the same track has the annotation only if its layer differs from that of
  *       the surrounding slice; -1 means no layer. A span of a brick's category without {@code elements} processed one
  *       element. If the number is unknown, so that the span is no sample, it has the annotation {@code sample}, 0.
- *       {@code phase} is the {@linkplain Span.Phase#number() number} of the phase of a step, or of a sample. A sample
- *       without it has the phase of the slice around it or, if no slice is around it, of the last such sample of its
- *       track; the first one has none. Other slices have the phase of the slice around them.
+ *       {@code phase} is the {@linkplain Span.StatedPhase#number() number} of the phase of a step, or of a sample. A
+ *       sample without it has the phase of the slice around it or, if no slice is around it, of the last such sample of
+ *       its track; the first one has none. Other slices have the phase of the slice around them.
  *   <li>The first label of the process is {@link #PRODUCER}. A span of a device has the debug annotation
  *       {@code device}, the device's number. A host span of a brick's category with known elements is a sample of that
  *       brick; a device span is a sample only if it also has {@code sample}, 1.

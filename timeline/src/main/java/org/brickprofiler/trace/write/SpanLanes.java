@@ -30,9 +30,9 @@ final class SpanLanes {
         private int open;
         private long[] endsNs = new long[FIRST_DEPTH];
         private int[] layers = new int[FIRST_DEPTH];
-        private Span.Phase[] phases = new Span.Phase[FIRST_DEPTH];
+        private Span.StatedPhase[] phases = new Span.StatedPhase[FIRST_DEPTH];
         /** The phase of the last sample around which no span was open. */
-        private Span.Phase lastPhase = Span.Phase.NONE;
+        private Span.StatedPhase lastPhase = Span.StatedPhase.NONE;
 
         void add(long endNs, int layer) {
             if (open == endsNs.length) {
@@ -42,7 +42,7 @@ final class SpanLanes {
             }
             endsNs[open] = endNs;
             layers[open] = layer;
-            phases[open] = Span.Phase.NONE;
+            phases[open] = Span.StatedPhase.NONE;
             open++;
         }
 
@@ -109,15 +109,15 @@ final class SpanLanes {
      * @return the phase that a reader assumes for it: that of the span around it, or else of the last sample of the
      *     lane around which no span was open
      */
-    Span.Phase phase(int lane, Span.Phase phase, boolean isSample) {
+    Span.StatedPhase phase(int lane, Span.StatedPhase phase, boolean isSample) {
         Lane of = lanes.get(lane);
         int innermost = of.open - 1;
-        Span.Phase around = innermost > 0 ? of.phases[innermost - 1] : Span.Phase.NONE;
-        of.phases[innermost] = isSample || phase != Span.Phase.NONE ? phase : around;
+        Span.StatedPhase around = innermost > 0 ? of.phases[innermost - 1] : Span.StatedPhase.NONE;
+        of.phases[innermost] = isSample || phase != Span.StatedPhase.NONE ? phase : around;
         if (innermost > 0 || !isSample) {
             return around;
         }
-        Span.Phase last = of.lastPhase;
+        Span.StatedPhase last = of.lastPhase;
         of.lastPhase = phase;
         return last;
     }

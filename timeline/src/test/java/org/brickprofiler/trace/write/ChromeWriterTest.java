@@ -104,7 +104,9 @@ final class ChromeWriterTest {
                 List.of(new SpanName("step", SpanName.STEP), new SpanName("decode", SpanName.STEP)),
                 List.of(new Track(Track.Kind.HOST_THREAD, "main", Track.PROCESS, 7)),
                 List.of(List.of(
-                        Event.span(0, 1, 0), Event.span(1, 2, 1).inPhase(Span.Phase.DECODE), Event.span(2, 3, 1))));
+                        Event.span(0, 1, 0),
+                        Event.span(1, 2, 1).inPhase(Span.StatedPhase.DECODE),
+                        Event.span(2, 3, 1))));
 
         List<JsonNode> steps = ChromeTrace.of(timeline).of("X", "user_annotation");
         assertThat(steps)

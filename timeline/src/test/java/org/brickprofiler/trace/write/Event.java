@@ -18,8 +18,8 @@ record Event(Kind kind, double value, long startNs, long endNs, int name, Attrib
     }
 
     /** What is known of a span beside its name and times; -1 for unknown. */
-    private record Attributes(long elements, int layer, long deviceNs, boolean isDeviceSample, Span.Phase phase) {
-        static final Attributes NONE = new Attributes(-1, -1, -1, false, Span.Phase.NONE);
+    private record Attributes(long elements, int layer, long deviceNs, boolean isDeviceSample, Span.StatedPhase phase) {
+        static final Attributes NONE = new Attributes(-1, -1, -1, false, Span.StatedPhase.NONE);
     }
 
     private record Flows(long out, long in) {
@@ -46,7 +46,7 @@ record Event(Kind kind, double value, long startNs, long endNs, int name, Attrib
         return with(new Attributes(attributes.elements, attributes.layer, attributes.deviceNs, true, attributes.phase));
     }
 
-    Event inPhase(Span.Phase phase) {
+    Event inPhase(Span.StatedPhase phase) {
         return with(new Attributes(
                 attributes.elements, attributes.layer, attributes.deviceNs, attributes.isDeviceSample, phase));
     }
@@ -79,7 +79,7 @@ record Event(Kind kind, double value, long startNs, long endNs, int name, Attrib
     }
 
     @Override
-    public Span.Phase phase() {
+    public Span.StatedPhase phase() {
         return attributes.phase;
     }
 

@@ -82,18 +82,18 @@ record FixedTimeline(TraceInfo info, List<SpanName> names, List<Track> tracks, L
         return new FixedTimeline(info, names, tracks, lines);
     }
 
-    /** The same timeline, of which only steps and samples have phases, as {@link Span.Phase} requires. */
+    /** The same timeline, of which only steps and samples have phases, as {@link Span.StatedPhase} requires. */
     FixedTimeline withPhasesOfStepsAndSamples() {
         return mapped((track, event) -> {
             boolean isStep = names.get(event.name()).category().equals(SpanName.STEP);
-            boolean isUnknown = event.phase() == Span.Phase.UNKNOWN;
-            return isSample(track, event) || (isStep && !isUnknown) ? event : event.inPhase(Span.Phase.NONE);
+            boolean isUnknown = event.phase() == Span.StatedPhase.UNKNOWN;
+            return isSample(track, event) || (isStep && !isUnknown) ? event : event.inPhase(Span.StatedPhase.NONE);
         });
     }
 
     /** The same timeline, of which the phases of samples are unknown. */
     FixedTimeline withSamplesOfUnknownPhases() {
-        return mapped((track, event) -> isSample(track, event) ? event.inPhase(Span.Phase.UNKNOWN) : event);
+        return mapped((track, event) -> isSample(track, event) ? event.inPhase(Span.StatedPhase.UNKNOWN) : event);
     }
 
     /** Whether an event is a sample of a brick. */

@@ -29,13 +29,13 @@ record RereadTimeline(List<Replayed> events, Map<Replayed, List<Replayed>> flows
             long deviceNs,
             long correlation,
             boolean isDeviceSample,
-            Span.Phase phase,
+            Span.StatedPhase phase,
             double value) {
 
         static final Details NONE = ofValue(-1);
 
         static Details ofValue(double value) {
-            return new Details(-1, -1, -1, -1, false, Span.Phase.NONE, value);
+            return new Details(-1, -1, -1, -1, false, Span.StatedPhase.NONE, value);
         }
     }
 

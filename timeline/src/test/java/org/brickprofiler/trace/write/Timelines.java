@@ -104,8 +104,8 @@ final class Timelines extends DomainContextBase {
                 .as((start, length, name, elements, layer, deviceNs, out, in) -> Event.span(start, start + length, name)
                         .of(elements, layer.intValue(), deviceNs)
                         .flow(out, in));
-        Arbitrary<Event> inPhases =
-                Combinators.combine(spans, Arbitraries.of(Span.Phase.class)).as(Event::inPhase);
+        Arbitrary<Event> inPhases = Combinators.combine(spans, Arbitraries.of(Span.StatedPhase.class))
+                .as(Event::inPhase);
         Arbitrary<Event> samples = inPhases.filter(span -> span.elements() >= 0).map(Event::timedByDevice);
         Arbitrary<Event> instants = Combinators.combine(
                         Arbitraries.longs().between(0, 20),
