@@ -13,8 +13,8 @@ package org.brickprofiler;
  */
 public record Schedule(int skipFirst, int waitSteps, int warmup, int active, int repeat) {
 
-    /** The phases of a schedule. */
-    public enum Phase {
+    /** The stages of a schedule. */
+    public enum Stage {
         /** Before the first cycle; not recorded. */
         SKIP_FIRST,
         /** Not recorded. */
@@ -26,7 +26,7 @@ public record Schedule(int skipFirst, int waitSteps, int warmup, int active, int
         /** After the last cycle; not recorded. */
         DONE;
 
-        /** Returns the number of the phase in a timeline. */
+        /** Returns the number of the stage in a timeline. */
         @SuppressWarnings("EnumOrdinal") // this method wraps the ordinal
         int index() {
             return ordinal();
@@ -64,27 +64,27 @@ public record Schedule(int skipFirst, int waitSteps, int warmup, int active, int
     }
 
     /**
-     * Returns the phase of a step.
+     * Returns the stage of a step.
      *
      * @param step the step, counted from 0
-     * @return its phase
+     * @return its stage
      * @throws IllegalArgumentException when the step is negative
      */
-    public Phase phase(long step) {
+    public Stage stage(long step) {
         if (step < 0) {
             throw new IllegalArgumentException("step " + step + " is negative");
         }
         if (step < skipFirst) {
-            return Phase.SKIP_FIRST;
+            return Stage.SKIP_FIRST;
         }
         if (repeat > 0 && cycle(step) >= repeat) {
-            return Phase.DONE;
+            return Stage.DONE;
         }
         long inCycle = (step - skipFirst) % cycleLength();
         if (inCycle < waitSteps) {
-            return Phase.WAIT;
+            return Stage.WAIT;
         }
-        return inCycle < (long) waitSteps + warmup ? Phase.WARMUP : Phase.ACTIVE;
+        return inCycle < (long) waitSteps + warmup ? Stage.WARMUP : Stage.ACTIVE;
     }
 
     /**
@@ -99,12 +99,12 @@ public record Schedule(int skipFirst, int waitSteps, int warmup, int active, int
 
     /** Returns whether a step is the last of its cycle. */
     boolean endsCycle(long step) {
-        return phase(step) == Phase.ACTIVE && (step - skipFirst) % cycleLength() == cycleLength() - 1;
+        return stage(step) == Stage.ACTIVE && (step - skipFirst) % cycleLength() == cycleLength() - 1;
     }
 
     /** Returns whether a step lies in a cycle of which an active step has ended. */
     boolean hasActiveBefore(long step) {
-        return step > 0 && phase(step - 1) == Phase.ACTIVE && cycle(step - 1) == cycle(step);
+        return step > 0 && stage(step - 1) == Stage.ACTIVE && cycle(step - 1) == cycle(step);
     }
 
     private long cycleLength() {

@@ -2,7 +2,7 @@ package org.brickprofiler;
 
 import java.util.Objects;
 import java.util.function.Consumer;
-import org.brickprofiler.Schedule.Phase;
+import org.brickprofiler.Schedule.Stage;
 
 /**
  * Follows a {@link Schedule}: switches a profiler on and off, forgets the warm-up, and hands over a snapshot of each
@@ -20,7 +20,7 @@ import org.brickprofiler.Schedule.Phase;
  * }
  * }</pre>
  *
- * <p>A timeline keeps the spans of the warm-up, and gets a mark at the beginning of each phase, on the line of the
+ * <p>A timeline keeps the spans of the warm-up, and gets a mark at the beginning of each stage, on the line of the
  * thread that drives the passes; a profile of the timeline leaves out the warm-up by these marks.
  *
  * <p>While the run lasts, it owns the profiler's switch: even a profiler that was on records nothing in steps that do
@@ -58,7 +58,7 @@ public final class ScheduledRun {
         this.onCycle = onCycle;
         this.withTiles = profiler.tiles().isEnabled();
         profiler.reset();
-        enter(phase());
+        enter(stage());
     }
 
     /**
@@ -72,13 +72,13 @@ public final class ScheduledRun {
         }
         profiler.endPass();
         long ended = step;
-        Phase before = phase();
+        Stage before = stage();
         step = ended + 1;
-        Phase after = phase();
+        Stage after = stage();
         try {
             if (schedule.endsCycle(ended)) {
                 onCycle.accept(profiler.snapshotAndReset());
-            } else if (before == Phase.WARMUP && after == Phase.ACTIVE) {
+            } else if (before == Stage.WARMUP && after == Stage.ACTIVE) {
                 profiler.forget();
             }
         } finally {
@@ -96,8 +96,8 @@ public final class ScheduledRun {
      * nothing if all cycles are over, or if it was called before.
      */
     public void finish() {
-        Phase before = phase();
-        if (before == Phase.DONE) {
+        Stage before = stage();
+        if (before == Stage.DONE) {
             finished = true;
             return;
         }
@@ -106,7 +106,7 @@ public final class ScheduledRun {
         boolean hasSteps = schedule.hasActiveBefore(step);
         finished = true;
         try {
-            if (before == Phase.ACTIVE) {
+            if (before == Stage.ACTIVE) {
                 ProfileSnapshot snapshot = profiler.snapshotAndReset();
                 if (hasSteps || hasSamples(snapshot)) {
                     onCycle.accept(snapshot);
@@ -115,7 +115,7 @@ public final class ScheduledRun {
                 profiler.forget();
             }
         } finally {
-            enter(Phase.DONE);
+            enter(Stage.DONE);
         }
     }
 
@@ -123,9 +123,9 @@ public final class ScheduledRun {
         return !snapshot.bricks().isEmpty() || snapshot.tiles().stream().anyMatch(tile -> tile.count() > 0);
     }
 
-    private void enter(Phase phase) {
-        profiler.registry.phase(phase.index(), profiler.nowNs());
-        if (phase == Phase.WARMUP || phase == Phase.ACTIVE) {
+    private void enter(Stage stage) {
+        profiler.registry.phase(stage.index(), profiler.nowNs());
+        if (stage == Stage.WARMUP || stage == Stage.ACTIVE) {
             profiler.enable();
             if (withTiles) {
                 profiler.tiles().enable();
@@ -137,12 +137,12 @@ public final class ScheduledRun {
     }
 
     /**
-     * Returns the phase of the step that is under way.
+     * Returns the stage of the step that is under way.
      *
-     * @return its phase; {@link Phase#DONE} after the end of the run
+     * @return its stage; {@link Stage#DONE} after the end of the run
      */
-    public Phase phase() {
-        return finished ? Phase.DONE : schedule.phase(step);
+    public Stage stage() {
+        return finished ? Stage.DONE : schedule.stage(step);
     }
 
     /**

@@ -2,11 +2,11 @@ package org.brickprofiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.brickprofiler.Schedule.Phase.ACTIVE;
-import static org.brickprofiler.Schedule.Phase.DONE;
-import static org.brickprofiler.Schedule.Phase.SKIP_FIRST;
-import static org.brickprofiler.Schedule.Phase.WAIT;
-import static org.brickprofiler.Schedule.Phase.WARMUP;
+import static org.brickprofiler.Schedule.Stage.ACTIVE;
+import static org.brickprofiler.Schedule.Stage.DONE;
+import static org.brickprofiler.Schedule.Stage.SKIP_FIRST;
+import static org.brickprofiler.Schedule.Stage.WAIT;
+import static org.brickprofiler.Schedule.Stage.WARMUP;
 
 import java.util.List;
 import java.util.stream.LongStream;
@@ -18,14 +18,14 @@ import org.junit.jupiter.api.Test;
 
 final class ScheduleTest {
 
-    private static List<Schedule.Phase> phases(Schedule schedule, int steps) {
-        return LongStream.range(0, steps).mapToObj(schedule::phase).toList();
+    private static List<Schedule.Stage> stages(Schedule schedule, int steps) {
+        return LongStream.range(0, steps).mapToObj(schedule::stage).toList();
     }
 
     @Spec("6.1")
     @Test
     void goesThroughItsPhases() {
-        assertThat(phases(new Schedule(2, 1, 1, 2, 2), 12))
+        assertThat(stages(new Schedule(2, 1, 1, 2, 2), 12))
                 .containsExactly(
                         SKIP_FIRST, SKIP_FIRST, WAIT, WARMUP, ACTIVE, ACTIVE, WAIT, WARMUP, ACTIVE, ACTIVE, DONE, DONE);
     }
@@ -35,15 +35,15 @@ final class ScheduleTest {
     void aRepeatOfZeroHasNoEnd() {
         Schedule schedule = new Schedule(0, 0, 1, 1, 0);
 
-        assertThat(schedule.phase(Long.MAX_VALUE - 1)).isSameAs(WARMUP);
-        assertThat(schedule.phase(Long.MAX_VALUE)).isSameAs(ACTIVE);
+        assertThat(schedule.stage(Long.MAX_VALUE - 1)).isSameAs(WARMUP);
+        assertThat(schedule.stage(Long.MAX_VALUE)).isSameAs(ACTIVE);
     }
 
     @Test
     void onceIsOneCycle() {
         assertThat(Schedule.once(1, 2)).isEqualTo(new Schedule(0, 0, 1, 2, 1));
-        assertThat(phases(Schedule.once(1, 2), 4)).containsExactly(WARMUP, ACTIVE, ACTIVE, DONE);
-        assertThat(phases(Schedule.once(0, 1), 2)).containsExactly(ACTIVE, DONE);
+        assertThat(stages(Schedule.once(1, 2), 4)).containsExactly(WARMUP, ACTIVE, ACTIVE, DONE);
+        assertThat(stages(Schedule.once(0, 1), 2)).containsExactly(ACTIVE, DONE);
     }
 
     @Test
@@ -61,9 +61,9 @@ final class ScheduleTest {
         Schedule schedule = new Schedule(
                 Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE);
 
-        assertThat(schedule.phase(4L * Integer.MAX_VALUE - 1)).isSameAs(ACTIVE);
+        assertThat(schedule.stage(4L * Integer.MAX_VALUE - 1)).isSameAs(ACTIVE);
         assertThat(schedule.endsCycle(4L * Integer.MAX_VALUE - 1)).isTrue();
-        assertThat(schedule.phase(3L * Integer.MAX_VALUE - 1)).isSameAs(WARMUP);
+        assertThat(schedule.stage(3L * Integer.MAX_VALUE - 1)).isSameAs(WARMUP);
     }
 
     @Test
@@ -74,7 +74,7 @@ final class ScheduleTest {
         refuses(() -> new Schedule(0, 0, 0, 0, 1), "active 0");
         refuses(() -> new Schedule(0, 0, 0, 1, -4), "repeat -4");
         refuses(() -> Schedule.once(0, 0), "active 0");
-        refuses(() -> Schedule.once(0, 1).phase(-5), "step -5");
+        refuses(() -> Schedule.once(0, 1).stage(-5), "step -5");
     }
 
     private static void refuses(org.assertj.core.api.ThrowableAssert.ThrowingCallable call, String mentioned) {
@@ -90,11 +90,11 @@ final class ScheduleTest {
             @ForAll @IntRange(min = 1, max = 4) int repeat) {
         Schedule schedule = new Schedule(skipFirst, waitSteps, warmup, active, repeat);
         int length = skipFirst + repeat * (waitSteps + warmup + active);
-        List<Schedule.Phase> phases = phases(schedule, length + 5);
+        List<Schedule.Stage> stages = stages(schedule, length + 5);
 
-        assertThat(phases.stream().filter(phase -> phase == ACTIVE)).hasSize(active * repeat);
-        assertThat(phases.stream().filter(phase -> phase == WARMUP)).hasSize(warmup * repeat);
-        assertThat(phases.subList(length, length + 5)).containsOnly(DONE);
+        assertThat(stages.stream().filter(stage -> stage == ACTIVE)).hasSize(active * repeat);
+        assertThat(stages.stream().filter(stage -> stage == WARMUP)).hasSize(warmup * repeat);
+        assertThat(stages.subList(length, length + 5)).containsOnly(DONE);
         assertThat(LongStream.range(0, length + 5).filter(schedule::endsCycle).count())
                 .isEqualTo(repeat);
         assertThat(schedule.endsCycle(length - 1)).isTrue();

@@ -76,7 +76,7 @@ final class ScheduledRunTest {
         requireSteps(cycles.get(0), 4, 5);
         requireSteps(cycles.get(1), 8, 9);
         assertThat(run.stepNumber()).isEqualTo(14);
-        assertThat(run.phase()).isSameAs(Schedule.Phase.DONE);
+        assertThat(run.stage()).isSameAs(Schedule.Stage.DONE);
     }
 
     @Test
@@ -158,13 +158,13 @@ final class ScheduledRunTest {
         assertThatThrownBy(run::step).isSameAs(thrown);
 
         assertThat(run.stepNumber()).isEqualTo(2);
-        assertThat(run.phase()).isSameAs(Schedule.Phase.WAIT);
+        assertThat(run.stage()).isSameAs(Schedule.Stage.WAIT);
         assertThat(profiler.isEnabled()).isFalse();
         passes(run, 1);
         pass(run);
         assertThatThrownBy(run::step).isSameAs(thrown);
         assertThat(received).as("each cycle has its own step only").containsExactly(101L, 103L);
-        assertThat(run.phase()).isSameAs(Schedule.Phase.DONE);
+        assertThat(run.stage()).isSameAs(Schedule.Stage.DONE);
         assertThat(profiler.isEnabled()).isFalse();
     }
 
@@ -190,7 +190,7 @@ final class ScheduledRunTest {
 
         assertThat(cycles).hasSize(1);
         requireSteps(cycles.get(0), 1, 2, 3);
-        assertThat(run.phase()).isSameAs(Schedule.Phase.DONE);
+        assertThat(run.stage()).isSameAs(Schedule.Stage.DONE);
         assertThat(profiler.isEnabled()).isFalse();
         assertThat(profiler.tiles().isEnabled()).isFalse();
 
@@ -250,7 +250,7 @@ final class ScheduledRunTest {
         passes(run, 1);
         assertThatThrownBy(run::finish).isSameAs(thrown);
 
-        assertThat(run.phase()).isSameAs(Schedule.Phase.DONE);
+        assertThat(run.stage()).isSameAs(Schedule.Stage.DONE);
         assertThat(profiler.isEnabled()).isFalse();
     }
 

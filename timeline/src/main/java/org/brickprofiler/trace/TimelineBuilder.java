@@ -43,7 +43,7 @@ final class TimelineBuilder {
     /** The names of the phases of a run. */
     private static final SpanSink.Names PHASES = new SpanSink.Names() {
 
-        private final List<Schedule.Phase> phases = List.of(Schedule.Phase.values());
+        private final List<Schedule.Stage> phases = List.of(Schedule.Stage.values());
 
         @Override
         public int size() {
