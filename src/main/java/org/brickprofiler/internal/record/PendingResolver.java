@@ -34,9 +34,9 @@ public final class PendingResolver {
     private final AtomicLong dropped = new AtomicLong();
     private final AtomicBoolean dropLogged = new AtomicBoolean();
 
-    // The state of a resolution, guarded by this: the clock at the epoch, the common end, and the table of the calling
-    // thread. Beginnings and ends are times since the epoch.
-    private long epochNs;
+    // The state of a resolution, guarded by this: the clock at the earliest beginning and at the common end, and the
+    // table of the calling thread.
+    private long earliestNs;
     private long endNs;
     private PerThread.@Nullable Slots<StatTable, ?> tables;
     private @Nullable StatTable own;
@@ -113,13 +113,13 @@ public final class PendingResolver {
      */
     public void resolve(long clockAtEpochNs, long commonEndNs) {
         if (registry.hasDeferred()) {
-            resolvePending(clockAtEpochNs, limited(commonEndNs));
+            resolvePending(clockAtEpochNs - FARTHEST_NS, clockAtEpochNs + limited(commonEndNs));
         }
     }
 
-    private synchronized void resolvePending(long clockAtEpochNs, long commonEndNs) {
-        epochNs = clockAtEpochNs;
-        endNs = commonEndNs;
+    private synchronized void resolvePending(long clockAtEarliestNs, long clockAtEndNs) {
+        earliestNs = clockAtEarliestNs;
+        endNs = clockAtEndNs;
         findOwn(registry.tables());
         try {
             if (sequential) {
@@ -139,7 +139,7 @@ public final class PendingResolver {
 
     /** Forgets everything that is pending. */
     public synchronized void discard() {
-        registry.drainPending((row, clockAtStartNs, elementCount) -> {});
+        registry.drainPending((row, startNs, elementCount) -> {});
     }
 
     /**
@@ -162,27 +162,37 @@ public final class PendingResolver {
         return overlaps.getAndSet(0);
     }
 
+    /** Returns whether a beginning must be limited. Its distance from the earliest one is negative if it wraps. */
+    private boolean isFar(long startNs) {
+        return startNs - earliestNs < 0;
+    }
+
+    private long limitedStart(long startNs) {
+        long epochNs = earliestNs + FARTHEST_NS;
+        return epochNs + limited(startNs - epochNs);
+    }
+
     /** Ends each measurement at the common end. */
     private final class LiteralAdder implements TableRegistry.PendingConsumer {
         @Override
-        public void accept(int row, long clockAtStartNs, long elementCount) {
-            long startNs = limited(clockAtStartNs - epochNs);
-            untilEnd += startNs < endNs ? 1 : 0;
-            add(row, startNs, endNs, elementCount);
+        public void accept(int row, long startNs, long elementCount) {
+            long limitedNs = isFar(startNs) ? limitedStart(startNs) : startNs;
+            untilEnd += limitedNs < endNs ? 1 : 0;
+            add(row, limitedNs, endNs, elementCount);
         }
     }
 
     /** Keeps measurements, to be put in order. */
     private final class Collector implements TableRegistry.PendingConsumer {
         @Override
-        public void accept(int row, long clockAtStartNs, long elementCount) {
+        public void accept(int row, long startNs, long elementCount) {
             if (size == rows.length) {
                 rows = Arrays.copyOf(rows, 2 * size);
                 starts = Arrays.copyOf(starts, 2 * size);
                 elements = Arrays.copyOf(elements, 2 * size);
             }
             rows[size] = row;
-            starts[size] = limited(clockAtStartNs - epochNs);
+            starts[size] = isFar(startNs) ? limitedStart(startNs) : startNs;
             elements[size] = elementCount;
             size++;
         }
@@ -226,9 +236,9 @@ public final class PendingResolver {
         long elapsedNs = Math.max(0L, untilNs - startNs);
         if (own != null) {
             own.use(PhaseKey.phase(row));
-            own.addDeferred(PhaseKey.key(row), epochNs + startNs, elapsedNs, epochNs + endNs, elementCount);
+            own.addDeferred(PhaseKey.key(row), startNs, elapsedNs, endNs, elementCount);
         } else {
-            registry.addDeferred(row, epochNs + startNs, elapsedNs, epochNs + endNs, elementCount);
+            registry.addDeferred(row, startNs, elapsedNs, endNs, elementCount);
         }
     }
 
