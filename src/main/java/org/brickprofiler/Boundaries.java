@@ -8,9 +8,9 @@ import org.brickprofiler.internal.record.Layers;
 import org.brickprofiler.internal.record.Listeners;
 import org.brickprofiler.internal.record.PendingResolver;
 import org.brickprofiler.internal.record.PhaseKey;
+import org.brickprofiler.internal.record.ProfilerState;
 import org.brickprofiler.internal.record.RunPeriod;
 import org.brickprofiler.internal.record.SpanKind;
-import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.internal.record.ThreadTimes;
 import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.spi.NanoClock;
@@ -18,39 +18,89 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The boundaries of a profiler's forward passes: layers, passes and steps of the calling thread, and the resolution of
- * pending measurements at them. The public methods of {@link BrickProfiler} with the same names describe what each
- * boundary does. Thread-safe; allocates nothing, except for a thread's first boundary and first step.
+ * pending measurements at them. The public methods of {@link BrickProfiler} describe what each boundary does. Like the
+ * tables, the fields belong to the profiler itself and do not live behind another object. Thread-safe; allocates
+ * nothing, except for a thread's first boundary and first step.
  */
-final class Boundaries {
+abstract class Boundaries extends SampleTables {
 
-    private final BrickProfiler profiler;
-    private final Layers layers;
-    private final TableRegistry registry;
-    private final PendingResolver resolver;
-    private final Listeners<ProfilerListener> listeners;
+    // Samples read the first of these fields, too: if a clock read waits for earlier loads, each dependent load adds
+    // its
+    // latency.
+
+    /** The clock that the builder was given; null for the system's. */
+    private final @Nullable NanoClock ownClock;
 
     /** The marks on device streams; null without a device stream. */
-    private final @Nullable DeviceRecorder devices;
+    final @Nullable DeviceRecorder devices;
 
-    private final RunPeriod period;
-    private final NanoClock clock;
+    /** Whether the graph or a listener follows the bricks. Written while holding {@code this}. */
+    volatile boolean followed;
+
+    volatile SyncMode mode = SyncMode.DEFERRED;
+
+    /** The clock at the epoch. */
+    volatile long epochNs;
+
+    /** Made by the first call of {@link BrickProfiler#graph}, while holding {@code this}. */
+    volatile @Nullable GraphRecorder graph;
+
+    /** Made by the first step or the recorder of requests, while holding {@code this}. */
+    private volatile @Nullable StepRecorder steps;
+
+    // The other fields serve boundaries and readers.
+
+    final NanoClock clock;
+    final RunPeriod period;
+    final PendingResolver resolver;
+    final Listeners<ProfilerListener> listeners = new Listeners<>();
 
     /** Creates the reader of a thread's CPU time; null if steps record no CPU time. */
     private final @Nullable Supplier<ThreadTimes> threadTimes;
 
-    /** Made by the first {@link #beginStep} or {@link #requests}, while holding {@code this}. */
-    private volatile @Nullable StepRecorder steps;
+    Boundaries(BrickProfilerBuilder options) {
+        super(options);
+        clock = options.clock;
+        ownClock = clock == NanoClock.SYSTEM ? null : clock;
+        period = new RunPeriod(clock.nanoTime());
+        epochNs = period.originNs();
+        devices = options.recorder(registry, spanNames, this);
+        resolver = new PendingResolver(registry, options.attribution == Attribution.SEQUENTIAL);
+        threadTimes = options.threadTimes();
+    }
 
-    Boundaries(BrickProfiler profiler, RunPeriod period, NanoClock clock, @Nullable Supplier<ThreadTimes> threadTimes) {
-        this.profiler = profiler;
-        this.layers = profiler.layers;
-        this.registry = profiler.registry;
-        this.resolver = profiler.resolver;
-        this.listeners = profiler.listeners;
-        this.devices = profiler.devices;
-        this.period = period;
-        this.clock = clock;
-        this.threadTimes = threadTimes;
+    /** Returns whether recording is on. */
+    final boolean isOn() {
+        return ProfilerState.isOn(state);
+    }
+
+    /**
+     * Returns the current time of the clock, ns. The system's clock is called directly: a call through an interface
+     * needs two more loads.
+     */
+    final long nowNs() {
+        NanoClock own = ownClock;
+        return own == null ? System.nanoTime() : own.nanoTime();
+    }
+
+    /** Returns whether devices time the samples, whose times are known later. */
+    final boolean timesLater() {
+        return devices != null && mode != SyncMode.NONE;
+    }
+
+    /** Returns whether marks in device streams time what is recorded now. */
+    final boolean marksStreams() {
+        return isOn() && timesLater();
+    }
+
+    /** Returns the graph that follows bricks and boundaries now; null while the profiler is off or without a graph. */
+    private @Nullable GraphRecorder follower() {
+        return isOn() ? graph : null;
+    }
+
+    /** Returns the number of measurements that wait for their end; exact while no thread records. */
+    final int pending() {
+        return registry.pendingCount() + (devices == null ? 0 : devices.pendingCount());
     }
 
     // ---- layers and passes ----
@@ -60,7 +110,7 @@ final class Boundaries {
      *
      * @param given its number, or {@link Layers#NEXT}
      */
-    void startLayer(int given) {
+    final void beginLayer(int given) {
         if (layers.isOpen()) {
             passEnded(true, false);
         }
@@ -68,7 +118,7 @@ final class Boundaries {
         long layer = layers.start(given);
         int number = LayerToken.layer(layer);
         reach(SpanKind.LAYER_START, given == Layers.NEXT ? number : ~number, false);
-        GraphRecorder follower = profiler.follower();
+        GraphRecorder follower = follower();
         if (follower != null) {
             follower.startLayer(layer);
         }
@@ -80,41 +130,43 @@ final class Boundaries {
      */
     private void endWorkForOthers() {
         if (layers.isGiven()) {
-            profiler.deselect();
+            deselect();
         }
     }
 
-    void endLayer(SyncMode mode) {
-        boolean resolves = mode == SyncMode.IMMEDIATE || mode == SyncMode.PER_LAYER;
+    final void finishLayer() {
+        SyncMode now = mode;
+        boolean resolves = now == SyncMode.IMMEDIATE || now == SyncMode.PER_LAYER;
         if (resolves && devices != null) {
             devices.await();
         }
         endWorkForOthers();
         long layer = layers.end();
         reach(SpanKind.LAYER_END, LayerToken.layer(layer), resolves);
-        GraphRecorder follower = profiler.follower();
+        GraphRecorder follower = follower();
         if (follower != null) {
             follower.endLayer(layer);
         }
     }
 
-    void endPass(SyncMode mode) {
-        passEnds(mode != SyncMode.NONE);
-        passEnded(false, true);
+    /**
+     * Marks the end of a pass.
+     *
+     * @param waits whether to wait for the work of devices
+     * @param resolves whether deferred measurements without a device end now
+     */
+    final void finishPass(boolean waits, boolean resolves) {
+        passEnds(waits);
+        passEnded(false, resolves);
     }
 
-    void endPassAsync() {
-        passEnds(false);
-        passEnded(false, false);
-    }
-
-    void abandonPass() {
+    final void giveUpPass() {
         passEnds(false);
         layers.endStep();
         passEnded(true, false);
         StepRecorder recorder = steps;
         if (recorder != null) {
-            profiler.deselect();
+            deselect();
             recorder.interrupt();
         }
     }
@@ -127,12 +179,12 @@ final class Boundaries {
 
     private void passEnded(boolean abandoned, boolean resolves) {
         layers.endPass(!abandoned);
-        GraphRecorder follower = profiler.follower();
+        GraphRecorder follower = follower();
         StepRecorder recorder = abandoned ? null : steps;
-        long endNs = recorder == null ? 0 : profiler.nowNs();
+        long endNs = recorder == null ? 0 : nowNs();
         reach(SpanKind.PASS_END, abandoned ? 1 : 0, resolves);
         if (recorder != null) {
-            profiler.deselect();
+            deselect();
             endStep(recorder, endNs, resolves);
         }
         if (follower != null) {
@@ -141,8 +193,8 @@ final class Boundaries {
     }
 
     private void endStep(StepRecorder recorder, long endNs, boolean resolved) {
-        if (profiler.isEnabled()) {
-            Step step = recorder.end(endNs, resolved, profiler.hasPending(), !listeners.isEmpty());
+        if (isOn()) {
+            Step step = recorder.end(endNs, resolved, pending() > 0, !listeners.isEmpty());
             if (step != null && !listeners.isEmpty()) {
                 listeners.ofStep(each -> recorder.report(step, each));
             }
@@ -152,13 +204,13 @@ final class Boundaries {
     }
 
     private void reach(SpanKind boundary, long value, boolean resolves) {
-        boolean traced = profiler.isEnabled() && registry.hasSpans();
+        boolean traced = isOn() && registry.hasSpans();
         boolean hasDeferred = resolves && registry.hasDeferred();
         if (hasDeferred || traced) {
-            long now = profiler.nowNs();
+            long now = nowNs();
             if (hasDeferred) {
-                long epochNs = profiler.epochNs;
-                resolver.resolve(epochNs, now - epochNs);
+                long clockAtEpochNs = epochNs;
+                resolver.resolve(clockAtEpochNs, now - clockAtEpochNs);
             }
             if (traced) {
                 registry.mark(boundary, 0, now, 0, value);
@@ -167,29 +219,29 @@ final class Boundaries {
     }
 
     /** Resolves every pending measurement at an end, ns since the epoch. */
-    void resolvePending(long endNs) {
-        long epochNs = profiler.epochNs;
-        resolver.resolve(epochNs, endNs);
+    final void resolvePending(long endNs) {
+        long clockAtEpochNs = epochNs;
+        resolver.resolve(clockAtEpochNs, endNs);
         if (devices != null) {
-            devices.poll(epochNs + PendingResolver.limited(endNs));
+            devices.poll(clockAtEpochNs + PendingResolver.limited(endNs));
         }
     }
 
     // ---- steps ----
 
-    void beginStep(StepInfo info) {
+    final void startStep(StepInfo info) {
         if (layers.isOpen()) {
             passEnded(true, false);
         }
         StepRecorder recorder = steps;
-        boolean records = profiler.isEnabled();
+        boolean records = isOn();
         layers.beginStep(records ? info.phase().number() : PhaseKey.NO_PHASE);
-        profiler.deselect();
+        deselect();
         if (records) {
             if (!listeners.isEmpty()) {
                 listeners.ofStep(each -> each.stepBegan(info));
             }
-            (recorder == null ? newSteps() : recorder).begin(info, profiler.hasPending());
+            (recorder == null ? newSteps() : recorder).begin(info, pending() > 0);
         } else if (recorder != null) {
             recorder.interrupt();
         }
@@ -198,23 +250,22 @@ final class Boundaries {
     private synchronized StepRecorder newSteps() {
         StepRecorder recorder = steps;
         if (recorder == null) {
-            recorder = new StepRecorder(profiler, period, clock, threadTimes);
+            recorder = new StepRecorder(this, period, clock, threadTimes);
             steps = recorder;
         }
         return recorder;
     }
 
     /** Returns the recorder of the steps; null before the first step and the first request. */
-    @Nullable
-    StepRecorder steps() {
+    final @Nullable StepRecorder steps() {
         return steps;
     }
 
-    RequestRecorder requests() {
-        return newSteps().requests(() -> profiler.epochNs, listeners);
+    final RequestRecorder requestRecorder() {
+        return newSteps().requests(() -> epochNs, listeners);
     }
 
-    void recordAcceptedTokens(long tokens) {
+    final void acceptTokens(long tokens) {
         StepRecorder recorder = steps;
         if (recorder != null) {
             recorder.accept(tokens);
@@ -222,11 +273,11 @@ final class Boundaries {
     }
 
     /**
-     * Follows a switch of the profiler.
+     * Follows a switch of the
      *
      * @param off whether the profiler was off meanwhile
      */
-    void switched(boolean off) {
+    final void followSwitch(boolean off) {
         StepRecorder recorder = steps;
         if (recorder != null) {
             recorder.switched(off);
@@ -234,7 +285,7 @@ final class Boundaries {
     }
 
     /** Forgets the layers, passes and steps that are under way, and all steps. */
-    void reset() {
+    final void resetBoundaries() {
         layers.reset(true);
         StepRecorder recorder = steps;
         if (recorder != null) {
@@ -244,22 +295,22 @@ final class Boundaries {
 
     // ---- work of other threads for a layer ----
 
-    long layerToken() {
+    final long tokenOfLayer() {
         long layer = layers.current();
-        GraphRecorder follower = layer == LayerToken.VOID ? null : profiler.follower();
+        GraphRecorder follower = layer == LayerToken.VOID ? null : follower();
         return follower == null ? layer : follower.handOff(layer);
     }
 
-    long workFor(long layer) {
+    final long changeLayer(long layer) {
         long before = layers.workFor(layer);
         if (before != layer) {
-            profiler.deselect();
+            deselect();
         }
-        if (before != layer && profiler.isEnabled()) {
+        if (before != layer && isOn()) {
             if (registry.hasSpans() && LayerToken.layerOf(before) != LayerToken.layerOf(layer)) {
-                registry.mark(SpanKind.LAYER_CHANGE, 0, profiler.nowNs(), 0, layers.change(before, layer));
+                registry.mark(SpanKind.LAYER_CHANGE, 0, nowNs(), 0, layers.change(before, layer));
             }
-            GraphRecorder follower = profiler.follower();
+            GraphRecorder follower = follower();
             if (follower != null) {
                 follower.workFor(layers.getAsLong());
             }

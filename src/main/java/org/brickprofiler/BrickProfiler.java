@@ -19,20 +19,16 @@ import org.brickprofiler.internal.io.SwitchSetting;
 import org.brickprofiler.internal.record.BrickKeys;
 import org.brickprofiler.internal.record.LayerToken;
 import org.brickprofiler.internal.record.Layers;
-import org.brickprofiler.internal.record.Listeners;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.OwnSamples;
-import org.brickprofiler.internal.record.PendingResolver;
 import org.brickprofiler.internal.record.PhaseKey;
 import org.brickprofiler.internal.record.ProfilerState;
-import org.brickprofiler.internal.record.RunPeriod;
 import org.brickprofiler.internal.record.SelfCost;
 import org.brickprofiler.internal.record.SettingAction;
 import org.brickprofiler.internal.record.StatTable;
 import org.brickprofiler.internal.record.TimerToken;
 import org.brickprofiler.internal.record.WorkSums;
 import org.brickprofiler.request.RequestRecorder;
-import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.tile.TileProfiler;
 import org.jspecify.annotations.Nullable;
 
@@ -89,7 +85,7 @@ import org.jspecify.annotations.Nullable;
  * message names the parameter, except on the hot path. While the profiler is off, methods of the hot path check neither
  * timers nor bricks.
  */
-public final class BrickProfiler extends SampleTables {
+public final class BrickProfiler extends Boundaries {
 
     /** The name of the brick that counts the samples of all names beyond the limit on dynamic bricks. */
     public static final String OTHER_NAMES = NameTable.OTHER_NAMES;
@@ -97,40 +93,13 @@ public final class BrickProfiler extends SampleTables {
     /** The stream of bricks that are started without naming a stream. */
     private static final int DEFAULT_STREAM = 0;
 
-    // Fields of the hot path live here, not behind another object: if a clock read waits for earlier loads, each
-    // dependent load adds its latency.
-
-    /** The clock that the builder was given; null for the system's. */
-    private final @Nullable NanoClock ownClock;
-
-    /** The marks on device streams; null without a device stream. */
-    final @Nullable DeviceRecorder devices;
-
-    /** Whether the graph or a listener follows the bricks. Written while holding {@code this}. */
-    volatile boolean followed;
-
-    private volatile SyncMode mode = SyncMode.DEFERRED;
-    /** The clock at the epoch. */
-    volatile long epochNs;
-
-    /** Made by the first call of {@link #graph}, while holding {@code this}. */
-    volatile @Nullable GraphRecorder graph;
-
-    // The other fields serve boundaries and readers.
-
-    private final NanoClock clock;
-
     private final List<String> streamNames;
     private final @Nullable DeviceStream firstStream;
     final WorkSums work = new WorkSums(names, BrickId.FIXED_KEYS);
-    final PendingResolver resolver;
     private final ChecksumLog checksums;
-    final Listeners<ProfilerListener> listeners = new Listeners<>();
     private final BrickScope noScope = new BrickScope(this, TimerToken.VOID, 0);
-    private final RunPeriod period;
     private final SelfCost selfCost;
     private final Results results;
-    private final Boundaries boundaries;
     final SnapshotReader snapshots;
     private final TileProfiler tiles;
 
@@ -147,20 +116,13 @@ public final class BrickProfiler extends SampleTables {
 
     BrickProfiler(BrickProfilerBuilder options) {
         super(options);
-        clock = options.clock;
-        ownClock = clock == NanoClock.SYSTEM ? null : clock;
-        period = new RunPeriod(clock.nanoTime());
         selfCost = SelfCost.of(options.percentiles, registry.hasSpans());
         results = new Results(names, period, selfCost, options.identity);
         tiles = new TileProfiler(clock, options.tracing);
         streamNames = List.copyOf(options.streams.keySet());
         firstStream = options.firstStream();
-        devices = options.recorder(registry, spanNames, this);
-        resolver = new PendingResolver(registry, options.attribution == Attribution.SEQUENTIAL);
         checksums = new ChecksumLog(options.checksums, OwnSamples.of(names, registry, this::timesLater, this::nowNs));
-        epochNs = period.originNs();
-        boundaries = new Boundaries(this, period, clock, options.threadTimes());
-        snapshots = new SnapshotReader(this, boundaries, period, results);
+        snapshots = new SnapshotReader(this, results);
     }
 
     /**
@@ -219,7 +181,7 @@ public final class BrickProfiler extends SampleTables {
     void switchOn() {
         period.resume(nowNs());
         ProfilerState.setOn(STATE, this, true);
-        boundaries.switched(false);
+        followSwitch(false);
     }
 
     /**
@@ -231,7 +193,7 @@ public final class BrickProfiler extends SampleTables {
     public void disable() {
         ProfilerState.setOn(STATE, this, false);
         period.pause(nowNs());
-        boundaries.switched(true);
+        followSwitch(true);
         if (devices != null) {
             devices.giveBack();
         }
@@ -244,7 +206,7 @@ public final class BrickProfiler extends SampleTables {
      *     outside, see {@link #enable}
      */
     public boolean isEnabled() {
-        return ProfilerState.isOn(state);
+        return isOn();
     }
 
     // ---- the hot path ----
@@ -1037,11 +999,6 @@ public final class BrickProfiler extends SampleTables {
         return marksStreams() ? devices : null;
     }
 
-    /** Returns whether marks in device streams time what is recorded now. */
-    boolean marksStreams() {
-        return isEnabled() && timesLater();
-    }
-
     /**
      * Resolves every pending measurement. Each lasts from its start to the given end or, with
      * {@link Attribution#SEQUENTIAL}, to the next start. A measurement that began after the end counts as 0 ns. Call it
@@ -1051,7 +1008,7 @@ public final class BrickProfiler extends SampleTables {
      * @param endNs when the pending work ended, as {@link #elapsedNs()} read it
      */
     public void finalize(long endNs) {
-        boundaries.resolvePending(endNs);
+        resolvePending(endNs);
     }
 
     /**
@@ -1069,7 +1026,7 @@ public final class BrickProfiler extends SampleTables {
      * @return 0 or more; exact while no thread records
      */
     public int pendingCount() {
-        return registry.pendingCount() + (devices == null ? 0 : devices.pendingCount());
+        return pending();
     }
 
     // ---- layers and passes ----
@@ -1086,7 +1043,7 @@ public final class BrickProfiler extends SampleTables {
      * layer is number 0 of the next pass.
      */
     public void startLayer() {
-        boundaries.startLayer(Layers.NEXT);
+        beginLayer(Layers.NEXT);
     }
 
     /**
@@ -1098,7 +1055,7 @@ public final class BrickProfiler extends SampleTables {
      */
     public void startLayer(int number) {
         requireNotNegative("number", number);
-        boundaries.startLayer(number);
+        beginLayer(number);
     }
 
     /**
@@ -1107,7 +1064,7 @@ public final class BrickProfiler extends SampleTables {
      * without a device end now. The other modes resolve nothing here.
      */
     public void endLayer() {
-        boundaries.endLayer(mode);
+        finishLayer();
     }
 
     /**
@@ -1119,7 +1076,7 @@ public final class BrickProfiler extends SampleTables {
      * {@code finally}.
      */
     public void endPass() {
-        boundaries.endPass(mode);
+        finishPass(mode != SyncMode.NONE, true);
     }
 
     /**
@@ -1127,7 +1084,7 @@ public final class BrickProfiler extends SampleTables {
      * pending until a later boundary finds them finished. Deferred measurements without a device stay pending.
      */
     public void endPassAsync() {
-        boundaries.endPassAsync();
+        finishPass(false, false);
     }
 
     /**
@@ -1137,7 +1094,7 @@ public final class BrickProfiler extends SampleTables {
      * later boundary.
      */
     public void abandonPass() {
-        boundaries.abandonPass();
+        giveUpPass();
     }
 
     // ---- steps ----
@@ -1174,7 +1131,7 @@ public final class BrickProfiler extends SampleTables {
      * @param info the phase, batch and lengths of the step
      */
     public void beginStep(StepInfo info) {
-        boundaries.beginStep(Objects.requireNonNull(info, "info"));
+        startStep(Objects.requireNonNull(info, "info"));
     }
 
     /**
@@ -1187,7 +1144,7 @@ public final class BrickProfiler extends SampleTables {
      */
     public void recordAcceptedTokens(long tokens) {
         requireNotNegative("tokens", tokens);
-        boundaries.recordAcceptedTokens(tokens);
+        acceptTokens(tokens);
     }
 
     // ---- work of other threads for a layer ----
@@ -1220,7 +1177,7 @@ public final class BrickProfiler extends SampleTables {
      * @return the token, which stays valid for that layer of that pass; 0 if the thread works for none
      */
     public long layerToken() {
-        return boundaries.layerToken();
+        return tokenOfLayer();
     }
 
     /**
@@ -1242,7 +1199,7 @@ public final class BrickProfiler extends SampleTables {
      * @return the token that this thread worked for before; pass it to this method when the work is done
      */
     public long workFor(long layer) {
-        return boundaries.workFor(layer);
+        return changeLayer(layer);
     }
 
     // ---- the whole ----
@@ -1279,7 +1236,7 @@ public final class BrickProfiler extends SampleTables {
         if (devices != null) {
             devices.giveBack();
         }
-        boundaries.reset();
+        resetBoundaries();
         ProfilerState.reset(STATE, this);
     }
 
@@ -1529,13 +1486,7 @@ public final class BrickProfiler extends SampleTables {
      * @return always the same object
      */
     public RequestRecorder requests() {
-        return boundaries.requests();
-    }
-
-    /** Returns the graph that follows bricks and boundaries now; null while the profiler is off or without a graph. */
-    @Nullable
-    GraphRecorder follower() {
-        return isEnabled() ? graph : null;
+        return requestRecorder();
     }
 
     /** Adds a timed brick that has ended on the calling thread to the graph, if it is on. */
@@ -1581,20 +1532,6 @@ public final class BrickProfiler extends SampleTables {
     }
 
     // ---- shared helpers ----
-
-    /**
-     * Returns the current time of the clock, ns. The system's clock is called directly: a call through an interface
-     * needs two more loads.
-     */
-    long nowNs() {
-        NanoClock own = ownClock;
-        return own == null ? System.nanoTime() : own.nanoTime();
-    }
-
-    /** Returns whether devices time the samples, whose times are known later. */
-    private boolean timesLater() {
-        return devices != null && mode != SyncMode.NONE;
-    }
 
     /** Returns whether recording is on in a state, and the host's clock times the bricks. */
     boolean isOnHost(int now) {

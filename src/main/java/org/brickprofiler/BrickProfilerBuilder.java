@@ -228,7 +228,7 @@ public final class BrickProfilerBuilder {
 
     /** Makes the recorder of the streams; null without a stream. */
     @Nullable
-    DeviceRecorder recorder(TableRegistry registry, SpanSink.Names names, BrickProfiler owner) {
+    DeviceRecorder recorder(TableRegistry registry, SpanSink.Names names, Boundaries owner) {
         if (streams.isEmpty()) {
             return null;
         }
@@ -239,13 +239,13 @@ public final class BrickProfilerBuilder {
         DeviceRecorder recorder =
                 new DeviceRecorder(clock, registry, List.copyOf(streams.values()), launchesEvery, spans);
         // Weak: a timeline refers to the recorder, and must not keep the profiler reachable through it.
-        WeakReference<BrickProfiler> profiler = new WeakReference<>(owner);
+        WeakReference<Boundaries> profiler = new WeakReference<>(owner);
         recorder.timeLaunchesWhile(() -> {
-            BrickProfiler alive = profiler.get();
+            Boundaries alive = profiler.get();
             return alive != null && alive.marksStreams();
         });
         recorder.takePhasesFrom(() -> {
-            BrickProfiler alive = profiler.get();
+            Boundaries alive = profiler.get();
             return alive == null ? PhaseKey.NO_PHASE : alive.phase();
         });
         return recorder;

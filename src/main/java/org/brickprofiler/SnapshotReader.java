@@ -27,7 +27,6 @@ final class SnapshotReader {
     private static final int FEW_STEPS = 3;
 
     private final BrickProfiler profiler;
-    private final Boundaries boundaries;
     private final PendingResolver resolver;
 
     /** The marks on device streams; null without a device stream. */
@@ -37,12 +36,11 @@ final class SnapshotReader {
     private final Results results;
     private final WindowReaders<ProfileSnapshot> windows = new WindowReaders<>(new SnapshotDifference());
 
-    SnapshotReader(BrickProfiler profiler, Boundaries boundaries, RunPeriod period, Results results) {
+    SnapshotReader(BrickProfiler profiler, Results results) {
         this.profiler = profiler;
-        this.boundaries = boundaries;
         this.resolver = profiler.resolver;
         this.devices = profiler.devices;
-        this.period = period;
+        this.period = profiler.period;
         this.results = results;
     }
 
@@ -57,7 +55,7 @@ final class SnapshotReader {
     ProfileSnapshot snapshot() {
         Results.SnapshotFacts settings = settings(resolver.dropped(), resolver.overlaps());
         for (int attempt = 1; ; attempt++) {
-            StepRecorder recorder = boundaries.steps();
+            StepRecorder recorder = profiler.steps();
             StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.read();
             Results.Recorded recorded = read(0, profiler.names.size());
             if (isLast(attempt, recorder, ended)) {
@@ -77,7 +75,7 @@ final class SnapshotReader {
         for (int attempt = 1; ; attempt++) {
             RunPeriod.Part part = period.endAndRestart(profiler.nowNs());
             Results.SnapshotFacts settings = settings(resolver.takeDropped(), resolver.takeOverlaps());
-            StepRecorder recorder = boundaries.steps();
+            StepRecorder recorder = profiler.steps();
             StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.readAndReset();
             ProfileSnapshot next = results.snapshot(
                     Results.Recorded.readAndReset(profiler, devices, profiler.work),
@@ -110,7 +108,7 @@ final class SnapshotReader {
         if (attempt == MOST_READINGS) {
             return true;
         }
-        if (recorder != boundaries.steps()) {
+        if (recorder != profiler.steps()) {
             return false;
         }
         long since = recorder == null ? 0 : recorder.endedSince(ended);
@@ -133,7 +131,7 @@ final class SnapshotReader {
             devices.discard();
         }
         Results.Recorded.readAndReset(profiler, devices, profiler.work);
-        StepRecorder stepped = boundaries.steps();
+        StepRecorder stepped = profiler.steps();
         if (stepped != null) {
             stepped.readAndReset();
         }

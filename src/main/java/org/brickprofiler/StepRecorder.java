@@ -68,7 +68,7 @@ final class StepRecorder {
 
     private static final int COLUMNS = TOTALS_NS + CATEGORIES.length;
 
-    private final BrickProfiler profiler;
+    private final Boundaries profiler;
     private final TableRegistry registry;
 
     /** The category of each brick. */
@@ -428,7 +428,7 @@ final class StepRecorder {
      * @param profiler the profiler; the recorder announces the only phase of the steps under way to its tables
      * @param cpuTimes creates the reader of the calling thread's CPU time; null if steps record no CPU time
      */
-    StepRecorder(BrickProfiler profiler, RunPeriod period, NanoClock clock, @Nullable Supplier<ThreadTimes> cpuTimes) {
+    StepRecorder(Boundaries profiler, RunPeriod period, NanoClock clock, @Nullable Supplier<ThreadTimes> cpuTimes) {
         this.profiler = profiler;
         this.registry = profiler.registry;
         this.tags = profiler.names.tags();
@@ -480,7 +480,7 @@ final class StepRecorder {
                 abandon(place);
             }
         }
-        if (requests != null && profiler.isEnabled()) {
+        if (requests != null && profiler.isOn()) {
             requests.enable();
         } else if (requests != null) {
             requests.disable();
@@ -545,7 +545,7 @@ final class StepRecorder {
      * @return its place; null if the profiler was switched off meanwhile
      */
     private synchronized @Nullable Place start(StepInfo info, boolean pending) {
-        if (!profiler.isEnabled()) {
+        if (!profiler.isOn()) {
             return null;
         }
         Place mine = mine();
