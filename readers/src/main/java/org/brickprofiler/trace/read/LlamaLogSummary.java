@@ -37,7 +37,7 @@ final class LlamaLogSummary {
                     + "(?<![\\w-])(load|sample|sampling|prompt eval|eval|generation eval|total) time\\s*=\\s*([0-9.,]+) ms(.*)");
     private static final Pattern AMOUNT = Pattern.compile("\\s*/\\s*(\\d{1,12}) (?:tokens|runs)\\s*(.*)");
     private static final Pattern DRAFTS = Pattern.compile(
-            PREFIX + "draft acceptance(?: rate)? = [0-9.]+ \\( *(\\d{1,12}) accepted / *(\\d{1,12}) generated\\).*");
+            PREFIX + "draft acceptance(?: rate)? = [0-9.,]+ \\( *(\\d{1,12}) accepted / *(\\d{1,12}) generated\\).*");
     private static final Pattern RATES =
             Pattern.compile("\\(\\s*([0-9.,]+) ms per token,\\s*([0-9.,]+) tokens per second\\)\\s*");
 
@@ -135,7 +135,10 @@ final class LlamaLogSummary {
         Matcher prompt = NEW_PROMPT.matcher(line);
         Matcher perf = PERF.matcher(line);
         Matcher drafts = DRAFTS.matcher(line);
-        if (request.matches()) {
+        if (drafts.matches()) {
+            acceptedDrafts += Long.parseLong(drafts.group(1));
+            generatedDrafts += Long.parseLong(drafts.group(2));
+        } else if (request.matches()) {
             // Other lines of a slot, such as its progress or the graphs that it used again, are no timings.
             String text = request.group(3);
             if (!text.isBlank() && !TIME.matcher(text).matches()) {
@@ -149,9 +152,6 @@ final class LlamaLogSummary {
                 task = ofTask;
             }
             time(text);
-        } else if (drafts.matches()) {
-            acceptedDrafts += Long.parseLong(drafts.group(1));
-            generatedDrafts += Long.parseLong(drafts.group(2));
         } else if (prompt.matches()) {
             promptTokens.put(Long.parseLong(prompt.group(2)), Long.parseLong(prompt.group(3)));
         } else if (perf.matches()) {

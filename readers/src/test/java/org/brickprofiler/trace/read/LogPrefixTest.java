@@ -92,11 +92,16 @@ final class LogPrefixTest {
         requireOneRequest(("\ufeff" + withLetters).getBytes(UTF_16LE));
     }
 
-    @Test
-    void theAcceptanceOfDraftsIsNamedAndNoFault() throws IOException {
-        JsonNode json = read((LOG + "slot print_timing: id  0 | task 1 |\n"
-                        + "draft acceptance rate = 0.25000 (   50 accepted /   200 generated)\n")
-                .getBytes(UTF_8));
+    @Spec("14.29")
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "slot print_timing: id  0 | task 1 |\ndraft acceptance rate = 0.25000",
+                "slot print_timing: id  0 | task 1 |\ndraft acceptance rate = 0,25000",
+                "slot print_timing: id  0 | task 1 | draft acceptance = 0.25000"
+            })
+    void theAcceptanceOfDraftsIsNamedAndNoFault(String acceptance) throws IOException {
+        JsonNode json = read((LOG + acceptance + " (   50 accepted /   200 generated)\n").getBytes(UTF_8));
 
         assertThat(json.get("facts").get("drafts").asText()).isEqualTo("accepted were 50 of 200 drafted tokens");
         assertThat(json.get("facts").has("faulty")).isFalse();
