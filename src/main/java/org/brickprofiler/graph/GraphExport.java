@@ -106,35 +106,30 @@ public final class GraphExport {
     /** Returns the kind of a node and its details, without its name and time; may be empty. */
     static String details(ExecutionNode node) {
         if (node instanceof Brick brick) {
-            return count(brick.elements(), "element");
+            return Plural.of(brick.elements(), "element");
         }
         if (node instanceof Kernel kernel) {
             return "kernel, grid %s, block %s%s"
                     .formatted(kernel.grid(), kernel.block(), sharedMemory(kernel.sharedMemoryBytes()));
         }
         if (node instanceof Transfer transfer) {
-            return "%s, %s".formatted(transfer.direction(), count(transfer.bytes(), "byte"));
+            return "%s, %s".formatted(transfer.direction(), Plural.of(transfer.bytes(), "byte"));
         }
         if (node instanceof Function function) {
             return "function" + place(function);
         }
         return node instanceof AsyncTask task
-                ? "task, %s, %s".formatted(count(task.polls(), "poll"), count(task.yields(), "yield"))
+                ? "task, %s, %s".formatted(Plural.of(task.polls(), "poll"), Plural.of(task.yields(), "yield"))
                 : "";
     }
 
     private static String sharedMemory(int bytes) {
-        return bytes == 0 ? "" : ", " + count(bytes, "byte") + " shared";
+        return bytes == 0 ? "" : ", " + Plural.of(bytes, "byte") + " shared";
     }
 
     private static String place(Function function) {
         String line = function.line().isPresent() ? ":" + function.line().getAsInt() : "";
         return function.file().map(file -> " at " + file + line).orElse("");
-    }
-
-    /** Returns a count with its unit, for example {@code "1,024 bytes"}. */
-    static String count(long count, String unit) {
-        return Plural.of(count, unit);
     }
 
     /** Returns a line for each kind of loss or error that a recorder counted. */

@@ -268,7 +268,7 @@ public final class TextReport {
 
     private static String dominated(BrickStats brick) {
         return brick.name() + " " + duration(brick.maxNs()) + " of " + duration(brick.totalNs()) + ", in "
-                + count(brick.count()) + " samples";
+                + Plural.of(brick.count(), "sample");
     }
 
     private void steps() {

@@ -36,6 +36,7 @@ import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.io.OptionalPart;
 import org.brickprofiler.internal.io.OutputOwner;
 import org.brickprofiler.internal.io.OwnedFile;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.internal.io.Settings;
 import org.brickprofiler.metrics.jmx.BrickProfileBean;
 import org.brickprofiler.report.HtmlReport;
@@ -336,7 +337,7 @@ public final class Agent {
             counts.add(now + " of " + all + " rules");
         }
         if (annotations > 0 || all == 0) {
-            counts.add(annotations + (annotations == 1 ? " annotation" : " annotations"));
+            counts.add(Plural.of(annotations, "annotation"));
         }
         String text = String.join(" and ", counts) + " apply";
         if (atStart || !(saidApplied.isEmpty() || text.equals(saidApplied))) {
@@ -728,9 +729,10 @@ public final class Agent {
         List<WeaveRule> unused =
                 rules.rules().stream().filter(rule -> !applied.contains(rule)).toList();
         if (!unused.isEmpty()) {
-            say((unused.size() == 1
-                            ? "1 rule was not applied: that of line "
-                            : unused.size() + " rules were not applied: those of the lines ")
+            say(Plural.of(
+                            unused.size(),
+                            "rule was not applied: that of line ",
+                            "rules were not applied: those of the lines ")
                     + String.join(
                             ", ",
                             unused.stream()

@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.brickprofiler.agent.bridge.Bridge;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.request.Outcome;
 import org.jspecify.annotations.Nullable;
 
@@ -150,25 +151,31 @@ final class AgentLosses {
     List<String> summary() {
         List<String> lines = new ArrayList<>();
         if (!leftAlone.isEmpty()) {
-            lines.add(leftAlone.size() + " classes were not woven, since their loaders do not see the agent's bridge");
+            lines.add(Plural.of(
+                    leftAlone.size(),
+                    "class was not woven, since its loader does not see the agent's bridge",
+                    "classes were not woven, since their loaders do not see the agent's bridge"));
         }
         if (failures.get() > 0 || Bridge.missesFailures()) {
-            lines.add((Bridge.missesFailures() ? "at least " : "") + failures
-                    + " calls of the profiler failed and recorded nothing, the first of them with " + firstFailure);
+            lines.add((Bridge.missesFailures() ? "at least " : "")
+                    + Plural.of(failures.get(), "call of the profiler", "calls of the profiler")
+                    + " failed and recorded nothing, the first of them with " + firstFailure);
         }
         new TreeMap<>(unread)
-                .forEach((place, times) ->
-                        lines.add(place + " could not be read " + times + " times, and counts as 0 there"));
+                .forEach((place, times) -> lines.add(
+                        place + " could not be read " + Plural.of(times.get(), "time") + ", and counts as 0 there"));
         new TreeMap<>(unreadAmounts)
-                .forEach((place, times) -> lines.add(place + " could not be read " + times + " times"));
+                .forEach((place, times) -> lines.add(place + " could not be read " + Plural.of(times.get(), "time")));
         new TreeMap<>(unknownTypes)
-                .forEach((place, times) -> lines.add(place + " was no known type of numbers " + times + " times"));
+                .forEach((place, times) ->
+                        lines.add(place + " was no known type of numbers " + Plural.of(times.get(), "time")));
         lines.addAll(new TreeMap<>(unknownWork).keySet());
         new TreeMap<>(unknownOutcomes)
-                .forEach((place, times) -> lines.add(
-                        place + " was no outcome " + times + " times, and these requests count as COMPLETED"));
+                .forEach((place, times) -> lines.add(place + " was no outcome " + Plural.of(times.get(), "time")
+                        + ", and these requests count as COMPLETED"));
         new TreeMap<>(negatives)
-                .forEach((what, times) -> lines.add(what + " was negative " + times + " times, and counts as 0 there"));
+                .forEach((what, times) -> lines.add(
+                        what + " was negative " + Plural.of(times.get(), "time") + ", and counts as 0 there"));
         return lines;
     }
 }

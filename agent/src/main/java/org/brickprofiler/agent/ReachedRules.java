@@ -12,6 +12,7 @@ import java.util.stream.Collectors;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.agent.WeaveRule.Kind;
+import org.brickprofiler.internal.io.Plural;
 
 /**
  * Notes which rules the engine has reached. The rules of one brick, and those of one kind without bricks, are reached
@@ -85,7 +86,7 @@ final class ReachedRules {
         long samples = early.values().stream().mapToLong(Long::longValue).sum();
         return samples == 0
                 ? Optional.empty()
-                : Optional.of(samples + (samples == 1 ? " sample" : " samples")
+                : Optional.of(Plural.of(samples, "sample")
                         + " ended before the first step that began after weaving, thus in no phase: of "
                         + String.join(", ", new TreeMap<>(early).keySet()));
     }

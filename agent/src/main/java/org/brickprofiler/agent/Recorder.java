@@ -12,6 +12,7 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.agent.WeaveRule.Kind;
 import org.brickprofiler.agent.bridge.Bridge;
+import org.brickprofiler.internal.io.Plural;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -255,7 +256,7 @@ record Recorder(
             long sequences = withoutPrompt.get();
             return sequences == 0
                     ? Optional.empty()
-                    : Optional.of("no step was a prompt in " + sequences + (sequences == 1 ? " sequence" : " sequences")
+                    : Optional.of("no step was a prompt in " + Plural.of(sequences, "sequence")
                             + ": if the engine decodes the tokens of a prompt one by one, they count as output tokens"
                             + " and tokens/s is too high; name the method that generates under prompts:");
         }
@@ -269,7 +270,7 @@ record Recorder(
             long steps = nested.get();
             return steps == 0
                     ? Optional.empty()
-                    : Optional.of(steps + (steps == 1 ? " step" : " steps") + " began within another step of the same"
+                    : Optional.of(Plural.of(steps, "step") + " began within another step of the same"
                             + " thread, and the outer ones are not counted: name one method for each pass under step:");
         }
 

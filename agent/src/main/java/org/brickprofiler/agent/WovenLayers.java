@@ -2,6 +2,7 @@ package org.brickprofiler.agent;
 
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import org.brickprofiler.internal.io.Plural;
 
 /**
  * The layers that threads have begun and not ended. Layers do not nest: if a layer or a step begins within a layer of
@@ -67,7 +68,7 @@ final class WovenLayers {
         long times = nested.get();
         return times == 0
                 ? Optional.empty()
-                : Optional.of(times + (times == 1 ? " time, a layer or step" : " times, a layer or step")
+                : Optional.of(Plural.of(times, "time") + ", a layer or step"
                         + " began within a layer of the same thread, which ended there: name one method for each layer"
                         + " under layer:");
     }

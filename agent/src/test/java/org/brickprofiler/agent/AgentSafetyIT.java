@@ -163,7 +163,7 @@ class AgentSafetyIT {
                 .contains(
                         "app.Loaders$Engine is not woven: its loader app.Loaders$Bundle '" + loader + "' (",
                         "org.osgi.framework.bootdelegation=org.brickprofiler.agent.bridge",
-                        "1 classes were not woven, since their loaders do not see the agent's bridge");
+                        "1 class was not woven, since its loader does not see the agent's bridge");
         assertThat(recorded()).isEqualTo("{}");
     }
 

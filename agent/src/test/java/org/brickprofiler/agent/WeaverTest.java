@@ -563,7 +563,7 @@ class WeaverTest {
         call(woven, "forward", new int[1], 1);
         assertThat(Woven.recorded()).isEqualTo("{RmsNorm=1/0}");
         assertThat(Woven.LOSSES.summary())
-                .contains("line 2, 'this.shape.failing()' could not be read 1 times, and counts as 0 there");
+                .contains("line 2, 'this.shape.failing()' could not be read 1 time, and counts as 0 there");
     }
 
     /** As of another version of a class than the rule was checked against: the places are linked, and read nothing. */
@@ -603,8 +603,7 @@ class WeaverTest {
         Recorder recorder =
                 Woven.recorder(new BrickProfiler(), new Recorder.StepCounts(0, () -> {}, null), losses, message -> {});
         recorder.stopBrick(recorder.startBrick(1), -4);
-        assertThat(losses.summary())
-                .containsExactly("elements: of a brick was negative 1 times, and counts as 0 there");
+        assertThat(losses.summary()).containsExactly("elements: of a brick was negative 1 time, and counts as 0 there");
     }
 
     /** A full heap, a full stack, and an unexpected error of the profiler. */

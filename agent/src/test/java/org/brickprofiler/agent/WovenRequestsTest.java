@@ -159,7 +159,7 @@ class WovenRequestsTest {
         call(server, "serve", new int[][] {new int[5]}, 3, reason(server, Reason.UNHEARD_OF));
         assertThat(only().outcome()).isEqualTo(Outcome.COMPLETED);
         assertThat(Woven.SAID).anyMatch(each -> each.contains("'reason': the value 'UNHEARD_OF' is no outcome"));
-        assertThat(Woven.LOSSES.summary()).anyMatch(each -> each.contains("'reason' was no outcome 1 times"));
+        assertThat(Woven.LOSSES.summary()).anyMatch(each -> each.contains("'reason' was no outcome 1 time"));
     }
 
     @ParameterizedTest

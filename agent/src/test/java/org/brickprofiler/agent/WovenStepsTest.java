@@ -160,9 +160,9 @@ class WovenStepsTest {
         assertThat(losses.summary())
                 .containsExactly(
                         "kv: of a step was negative 2 times, and counts as 0 there",
-                        "output: of a prompt was negative 1 times, and counts as 0 there",
+                        "output: of a prompt was negative 1 time, and counts as 0 there",
                         "output: of a step was negative 3 times, and counts as 0 there",
-                        "steps: of a prompt was negative 1 times, and counts as 0 there",
+                        "steps: of a prompt was negative 1 time, and counts as 0 there",
                         "tokens: of a step was negative 3 times, and counts as 0 there");
         assertThat(said)
                 .hasSize(5)
@@ -202,7 +202,7 @@ class WovenStepsTest {
         losses.discard();
         steps.discard();
         assertThat(losses.summary())
-                .containsExactly("1 classes were not woven, since their loaders do not see the agent's bridge");
+                .containsExactly("1 class was not woven, since its loader does not see the agent's bridge");
         assertThat(List.of(steps.doubtText(), steps.nestedText(), steps.nestedLayersText()))
                 .allSatisfy(text -> assertThat(text).isEmpty());
     }

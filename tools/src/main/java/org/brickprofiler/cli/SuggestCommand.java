@@ -13,6 +13,7 @@ import org.brickprofiler.agent.SuggestionRuns;
 import org.brickprofiler.agent.Suggestions;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.internal.io.Plural;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -141,7 +142,11 @@ final class SuggestCommand implements Callable<Integer> {
                 .limit(LEFT_OUT_NAMED)
                 .forEach(place -> err.println("brick: left out: " + PlainText.ascii(place)));
         if (places.size() > LEFT_OUT_NAMED) {
-            err.println("brick: left out: " + (places.size() - LEFT_OUT_NAMED) + " more files that cannot be read");
+            err.println("brick: left out: "
+                    + Plural.of(
+                            places.size() - LEFT_OUT_NAMED,
+                            "more file that cannot be read",
+                            "more files that cannot be read"));
         }
         err.flush();
     }

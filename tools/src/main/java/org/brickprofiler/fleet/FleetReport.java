@@ -26,6 +26,7 @@ import org.brickprofiler.fleet.FleetQuestion.Row;
 import org.brickprofiler.fleet.Stragglers.Finding;
 import org.brickprofiler.fleet.Stragglers.Shown;
 import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.report.internal.Fields.PackedColumn;
 import org.brickprofiler.report.internal.HtmlPage;
@@ -171,13 +172,9 @@ public final class FleetReport {
                 .map(finding -> List.of(finding.run(), finding.who()))
                 .distinct()
                 .count();
-        String whole = counted(ranks, "rank", "ranks") + " in " + counted(runs.size(), "run", "runs") + ", "
-                + counted(sum(runs, "windows"), "window", "windows") + ": ";
-        return whole + (found == 0 ? "no straggler was found" : counted(found, "straggler", "stragglers"));
-    }
-
-    private static String counted(long n, String one, String many) {
-        return count(n) + " " + (n == 1 ? one : many);
+        String whole = Plural.of(ranks, "rank") + " in " + Plural.of(runs.size(), "run") + ", "
+                + Plural.of(sum(runs, "windows"), "window") + ": ";
+        return whole + (found == 0 ? "no straggler was found" : Plural.of(found, "straggler"));
     }
 
     // ---- problems ----
@@ -186,7 +183,7 @@ public final class FleetReport {
     private record Tally(PackProblem.Kind kind, long found, long leftOut, String example) {
 
         String words() {
-            return kind.key().replace('_', ' ') + ": " + count(found) + " (" + counted(leftOut, "window", "windows")
+            return kind.key().replace('_', ' ') + ": " + count(found) + " (" + Plural.of(leftOut, "window")
                     + " left out), such as " + example;
         }
     }
@@ -550,7 +547,7 @@ public final class FleetReport {
         long unknown = withoutIdle();
         return unknown == shares.size()
                 ? "idle not known"
-                : "idle not known of " + counted(unknown, "rank", "ranks") + " of " + count(shares.size());
+                : "idle not known of " + Plural.of(unknown, "rank") + " of " + count(shares.size());
     }
 
     /**

@@ -77,26 +77,26 @@ final class StragglerRemarks {
         List<Rank> group = Stream.concat(lasting.stream(), others.stream()).toList();
         int most = group.stream().mapToInt(Rank::windows).max().orElse(0);
         if (group.size() < FEWEST_PEERS) {
-            remarks.add(which + ": " + count(group.size(), "rank") + " cannot show an outlier; the test needs "
+            remarks.add(which + ": " + Plural.of(group.size(), "rank") + " cannot show an outlier; the test needs "
                     + FEWEST_PEERS + ".");
         } else if (most < FEWEST_WINDOWS) {
-            remarks.add(which + ": " + count(most, "window") + " cannot show a lasting difference; the test needs "
+            remarks.add(which + ": " + Plural.of(most, "window") + " cannot show a lasting difference; the test needs "
                     + FEWEST_WINDOWS + ".");
         } else if (!others.isEmpty()) {
-            remarks.add(which + ": " + count(others.size(), "rank") + " with fewer than " + FEWEST_WINDOWS
+            remarks.add(which + ": " + Plural.of(others.size(), "rank") + " with fewer than " + FEWEST_WINDOWS
                     + " windows in which it computed cannot be tested: " + windowsOf(others) + "."
                     + (StragglerSearch.isTested(lasting)
                             ? ""
-                            : " The other " + count(lasting.size(), "rank") + " cannot show an outlier; the test needs "
-                                    + FEWEST_PEERS + "."));
+                            : " The other " + Plural.of(lasting.size(), "rank")
+                                    + " cannot show an outlier; the test needs " + FEWEST_PEERS + "."));
         }
         if (StragglerSearch.isTested(lasting) && most < FEWEST_DRIFT_WINDOWS) {
-            remarks.add(which + ": " + count(most, "window") + " cannot show a drift; the test needs "
+            remarks.add(which + ": " + Plural.of(most, "window") + " cannot show a drift; the test needs "
                     + FEWEST_DRIFT_WINDOWS + ".");
         }
         long without = group.stream().filter(rank -> rank.windows() == 0).count();
         if (without > 0) {
-            remarks.add(which + ": " + count((int) without, "rank")
+            remarks.add(which + ": " + Plural.of(without, "rank")
                     + " computed in no window, has windows without steps although other ranks of the run have steps, or"
                     + " lacks measurements in all windows.");
         }
@@ -106,7 +106,7 @@ final class StragglerRemarks {
         if (!lacking.isEmpty()) {
             Rank least =
                     lacking.stream().min(Comparator.comparingInt(Rank::windows)).orElseThrow();
-            remarks.add(which + ": " + count(lacking.size(), "rank") + (lacking.size() == 1 ? " has" : " have")
+            remarks.add(which + ": " + Plural.of(lacking.size(), "rank") + (lacking.size() == 1 ? " has" : " have")
                     + " fewer windows that can be tested, the fewest of them rank " + least.number() + " with "
                     + least.windows() + " of " + most + ".");
         }
@@ -126,18 +126,15 @@ final class StragglerRemarks {
                 + (some.size() > MOST_NAMED ? ", …" : "");
     }
 
-    private static String count(int number, String what) {
-        return Plural.of(number, what);
-    }
-
     /**
      * Remarks that peers were not tested, because their windows are disturbed.
      *
      * @param bricks the number of bricks in which a quarter or more of the windows are disturbed
      */
     void addDisturbed(Peers key, int bricks) {
-        remarks.add(named(key) + ": a quarter or more of the windows of its ranks are disturbed in " + bricks
-                + " bricks, so that the test for stragglers does not apply: none was looked for.");
+        remarks.add(named(key) + ": a quarter or more of the windows of its ranks are disturbed in "
+                + Plural.of(bricks, "brick")
+                + ", so that the test for stragglers does not apply: none was looked for.");
     }
 
     private static String named(Peers key) {

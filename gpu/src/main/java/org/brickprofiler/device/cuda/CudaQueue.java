@@ -16,6 +16,7 @@ import jcuda.driver.CUstream_flags;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.cuda.CudaCalls.Answer;
 import org.brickprofiler.internal.io.GraphMarks;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.internal.io.Polling;
 import org.jspecify.annotations.Nullable;
 
@@ -331,7 +332,8 @@ final class CudaQueue {
     void reportKept(int events) {
         failures.report(
                 DriverCall.EVENT_DESTROY,
-                events + " events of captured graphs stay in the context, since these graphs may still be launched."
+                Plural.of(events, "event of captured graphs stays", "events of captured graphs stay")
+                        + " in the context, since these graphs may still be launched."
                         + " Release captures before the stream closes");
     }
 

@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.TraceRows.Row;
@@ -443,7 +444,7 @@ abstract class EventCollector implements Closeable {
         if (eventsRead > 0 && !phaseSeen) {
             throw error(
                     offset,
-                    "none of " + TraceFigures.count(eventsRead, "element") + " has a phase (ph): the text"
+                    "none of " + Plural.of(eventsRead, "element") + " has a phase (ph): the text"
                             + " is JSON, but no trace");
         }
         open.forEachValue(stack -> stack.forEach(this::withoutEnd));

@@ -19,6 +19,7 @@ import java.util.OptionalDouble;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.trace.read.RunSummary.Cell;
 import org.brickprofiler.trace.read.RunSummary.Column;
 import org.jspecify.annotations.Nullable;
@@ -223,7 +224,7 @@ final class JsonSummaries {
                         TraceFigures.count(rows.size())
                                 + (rows.size() == 1 ? "" : "; they may overlap, so their times are not added"));
         if (unfinished > 0) {
-            summary.fact("left out", TraceFigures.count(unfinished, "part") + " of streamed responses, without times");
+            summary.fact("left out", Plural.of(unfinished, "part") + " of streamed responses, without times");
         }
         if (isUnknown) {
             summary.fact("cached", "a prompt without a count was cached as a whole");

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.trace.read.RunSummary.Cell;
 import org.brickprofiler.trace.read.RunSummary.Column;
 import org.jspecify.annotations.Nullable;
@@ -116,7 +117,7 @@ final class LlamaLogSummary {
             summary.fact(
                     "drafts",
                     "accepted were " + TraceFigures.count(acceptedDrafts) + " of "
-                            + TraceFigures.count(generatedDrafts, "drafted token"));
+                            + Plural.of(generatedDrafts, "drafted token"));
         }
         if (isCut) {
             summary.fact("faulty", "the log ends within the timing of a request, which is left out");
@@ -124,7 +125,7 @@ final class LlamaLogSummary {
         if (vulkanBlocks > 0) {
             summary.fact(
                     "left out",
-                    TraceFigures.count(vulkanBlocks, "block") + " of the Vulkan logger, which begin too late in the"
+                    Plural.of(vulkanBlocks, "block") + " of the Vulkan logger, which begin too late in the"
                             + " log: remove the preceding text");
         }
         return summary.build();
@@ -245,8 +246,8 @@ final class LlamaLogSummary {
         boolean isPerToken = Math.abs(perTokenMs - ms / time.tokens()) <= HALF_RATE + within * ms / time.tokens();
         double rate = 1e3 * time.tokens() / ms;
         if (!isPerToken || Math.abs(perSecond - rate) > HALF_RATE + 2 * within * rate) {
-            throw error("the " + what + " time contradicts itself: " + TraceFigures.count(time.tokens(), "token")
-                    + " in " + ms + " ms are not " + perSecond + " tokens/s");
+            throw error("the " + what + " time contradicts itself: " + Plural.of(time.tokens(), "token") + " in " + ms
+                    + " ms are not " + perSecond + " tokens/s");
         }
     }
 
@@ -280,7 +281,7 @@ final class LlamaLogSummary {
     }
 
     private static String text(Time time) {
-        return TraceFigures.count(time.tokens(), "token") + " in " + time.ns() / MS + " ms";
+        return Plural.of(time.tokens(), "token") + " in " + time.ns() / MS + " ms";
     }
 
     private TraceFormatException error(String fault) {
@@ -295,13 +296,13 @@ final class LlamaLogSummary {
                 slots.computeIfAbsent(each.slot(), added -> new ArrayList<>()).add(each));
         summary.fact(
                 "requests",
-                TraceFigures.count(requests.size()) + " in " + TraceFigures.count(slots.size(), "slot")
+                TraceFigures.count(requests.size()) + " in " + Plural.of(slots.size(), "slot")
                         + (slots.size() == 1 ? "" : ", which overlap: their times are not added"));
         long unknown = requests.stream().filter(each -> each.promptTokens() < 0).count();
         if (unknown > 0) {
             summary.fact(
                     "cached",
-                    "not known of " + TraceFigures.count(unknown, "request")
+                    "not known of " + Plural.of(unknown, "request")
                             + ": the log does not state the length of the prompt");
         }
         List<List<Column>> sums = slots.entrySet().stream()
@@ -407,7 +408,7 @@ final class LlamaLogSummary {
         }
         summary.fact(
                 "phases",
-                "of " + TraceFigures.count(contexts.size(), "context")
+                "of " + Plural.of(contexts.size(), "context")
                         + "; loading contains the first evaluation of the prompt, so the phases are not added");
         summary.table("Phases", "phases", rows);
     }

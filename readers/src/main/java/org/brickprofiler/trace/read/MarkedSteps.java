@@ -2,6 +2,7 @@ package org.brickprofiler.trace.read;
 
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.brickprofiler.internal.io.Plural;
 import org.eclipse.collections.impl.map.mutable.primitive.IntLongHashMap;
 import org.eclipse.collections.impl.map.mutable.primitive.LongLongHashMap;
 
@@ -81,7 +82,7 @@ final class MarkedSteps {
     static void checkSkip(String source, int skipped, int steps) throws TraceFormatException {
         if (skipped > 0 && skipped >= steps) {
             throw new TraceFormatException(
-                    source, 0, "cannot skip " + TraceFigures.count(skipped, "step") + ": the trace marks " + steps);
+                    source, 0, "cannot skip " + Plural.of(skipped, "step") + ": the trace marks " + steps);
         }
     }
 }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.SumRows.Row;
 import org.eclipse.collections.impl.list.mutable.primitive.DoubleArrayList;
@@ -254,8 +255,7 @@ final class NsysStatsParser {
         if (fields.size() != table.columns.size()) {
             throw rows.damage(
                     offset,
-                    "a row has " + TraceFigures.count(fields.size(), "field") + ", and the header "
-                            + table.columns.size());
+                    "a row has " + Plural.of(fields.size(), "field") + ", and the header " + table.columns.size());
         }
         int count = table.column(COUNTS.toArray(new String[0]));
         BigDecimal totalNs = rows.ns(fields.get(1), table.unit, offset);

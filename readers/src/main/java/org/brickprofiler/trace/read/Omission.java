@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.brickprofiler.internal.io.Plural;
 
 /**
  * A part of a trace that is missing or changed in the result, and the reason. Every omission is listed. Immutable.
@@ -262,7 +263,7 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
 
         /** Returns a count with its noun, for example {@code "2 async events left out"}. */
         String text(long count) {
-            return TraceFigures.count(count) + " " + (count == 1 ? singular : plural);
+            return Plural.of(count, singular, plural);
         }
     }
 

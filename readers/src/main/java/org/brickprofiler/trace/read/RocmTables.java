@@ -28,6 +28,7 @@ import org.apache.commons.csv.CSVFormat;
 import org.apache.commons.csv.CSVParser;
 import org.apache.commons.csv.CSVRecord;
 import org.brickprofiler.internal.io.InputFile;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.trace.read.RocmEvents.EventVisitor;
 import org.brickprofiler.trace.read.RocmEvents.Kind;
 import org.brickprofiler.trace.read.RocmEvents.Row;
@@ -318,8 +319,8 @@ final class RocmTables implements RocmEvents.Source {
             throw TraceFormatException.damage(
                     collector.source,
                     cells.getCharacterPosition(),
-                    "row " + cells.getRecordNumber() + " has " + TraceFigures.count(cells.size(), "cell") + " where "
-                            + width + " are expected");
+                    "row " + cells.getRecordNumber() + " has " + Plural.of(cells.size(), "cell") + " where " + width
+                            + " are expected");
         }
         switch (of) {
             case COUNTERS -> {

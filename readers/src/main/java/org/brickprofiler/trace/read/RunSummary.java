@@ -21,6 +21,7 @@ import java.util.Objects;
 import java.util.stream.IntStream;
 import java.util.zip.GZIPInputStream;
 import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.internal.io.Plural;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -230,7 +231,7 @@ final class RunSummary implements TraceReader.Summary {
         lines.forEach(line -> line(text, line, widths));
         if (shown < table.rows().size()) {
             text.append("and ")
-                    .append(TraceFigures.count(table.rows().size() - shown, "more row"))
+                    .append(Plural.of(table.rows().size() - shown, "more row"))
                     .append("; --json prints all\n");
         }
     }

@@ -3,6 +3,7 @@ package org.brickprofiler.trace.read;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.jspecify.annotations.Nullable;
 
@@ -204,7 +205,7 @@ final class SumRows {
         if (product.subtract(totalNs).abs().compareTo(withinNs) > 0) {
             throw damage(
                     offset,
-                    "a row contradicts itself: " + TraceFigures.count(calls, "call") + " of " + plain(averageNs)
+                    "a row contradicts itself: " + Plural.of(calls, "call") + " of " + plain(averageNs)
                             + " ns on average are not " + plain(totalNs) + " ns");
         }
     }

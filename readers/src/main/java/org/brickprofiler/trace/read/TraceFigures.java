@@ -35,11 +35,6 @@ final class TraceFigures {
         return String.format(Locale.ROOT, "%,d", count);
     }
 
-    /** Returns a count and a noun, for example {@code "1 event"} or {@code "2 events"}. */
-    static String count(long count, String noun) {
-        return count(count) + " " + noun + (count == 1 ? "" : "s");
-    }
-
     /** Returns a share of a base, for example {@code "42.1 %"}; 0 if the base is 0. */
     static String percent(long part, long base) {
         double percent = base == 0 ? 0.0 : 100.0 * part / base;

@@ -16,6 +16,7 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.read.Omission.Effect;
 import org.brickprofiler.trace.read.Omission.Reason;
@@ -505,7 +506,7 @@ public record TraceProfile(
         String render() {
             fact(
                     "counted",
-                    TraceFigures.count(eventsCounted) + " of " + TraceFigures.count(eventsRead, "event") + " read: "
+                    TraceFigures.count(eventsCounted) + " of " + Plural.of(eventsRead, "event") + " read: "
                             + counting.displayName());
             times();
             if (events(Effect.LEFT_OUT) == 0) {
@@ -541,16 +542,13 @@ public record TraceProfile(
             }
             if (counting == Counting.SUMS) {
                 if (steps > 0) {
-                    fact("steps", TraceFigures.count(steps, "block") + " of sums");
+                    fact("steps", Plural.of(steps, "block") + " of sums");
                 }
                 fact("wall time", wallNs == 0 ? "not known" : TraceFigures.duration(wallNs) + ", as the file states");
                 fact("busy, idle", "not known: the file holds sums, and no timeline");
                 return;
             }
-            fact(
-                    "rows",
-                    TraceFigures.count(rows)
-                            + (steps == 0 ? "" : "; " + TraceFigures.count(steps, "step") + " marked"));
+            fact("rows", TraceFigures.count(rows) + (steps == 0 ? "" : "; " + Plural.of(steps, "step") + " marked"));
             fact(
                     "wall time",
                     TraceFigures.duration(wallNs)
@@ -577,7 +575,7 @@ public record TraceProfile(
             fact(
                     "left out",
                     reason.displayName() + ": "
-                            + TraceFigures.count(count(omission -> omission.reason() == reason), "event") + ", "
+                            + Plural.of(count(omission -> omission.reason() == reason), "event") + ", "
                             + TraceFigures.duration(elapsedNs));
             List<Omission> shown = parts.stream().limit(KERNELS_SHOWN).toList();
             List<String> names = PlainText.shortened(
@@ -586,11 +584,11 @@ public record TraceProfile(
                 fact(
                         "",
                         "  " + names.get(i) + ": "
-                                + TraceFigures.count(shown.get(i).count(), "event") + ", "
+                                + Plural.of(shown.get(i).count(), "event") + ", "
                                 + TraceFigures.duration(shown.get(i).elapsedNs()));
             }
             if (parts.size() > KERNELS_SHOWN) {
-                fact("", "  and " + TraceFigures.count(parts.size() - KERNELS_SHOWN, "more kernel"));
+                fact("", "  and " + Plural.of(parts.size() - KERNELS_SHOWN, "more kernel"));
             }
         }
 
@@ -600,7 +598,7 @@ public record TraceProfile(
             for (Loading part : loading) {
                 fact(
                         first,
-                        TraceFigures.plain(part.name()) + ": " + TraceFigures.count(part.events(), "event") + ", "
+                        TraceFigures.plain(part.name()) + ": " + Plural.of(part.events(), "event") + ", "
                                 + TraceFigures.duration(part.elapsedNs()) + ", no part of the wall time");
                 first = "";
             }
@@ -621,7 +619,7 @@ public record TraceProfile(
                 fact(
                         first,
                         each.phase().name().toLowerCase(Locale.ROOT) + ": "
-                                + TraceFigures.count(each.steps(), "annotated step") + " of "
+                                + Plural.of(each.steps(), "annotated step") + " of "
                                 + TraceFigures.duration(each.elapsedNs() / each.steps())
                                 + " from the first kernel to the last" + (parts.isEmpty() ? "" : ", with ")
                                 + String.join(", ", parts) + (each.steps() == 1 ? "" : ", on average"));
@@ -652,8 +650,8 @@ public record TraceProfile(
             } else {
                 fact(
                         "no rule",
-                        TraceFigures.count(unmatched.kernels(), "kernel") + ", "
-                                + TraceFigures.count(unmatched.events(), "event") + ", "
+                        Plural.of(unmatched.kernels(), "kernel") + ", "
+                                + Plural.of(unmatched.events(), "event") + ", "
                                 + TraceFigures.duration(unmatched.elapsedNs())
                                 + ", " + TraceFigures.percent(unmatched.elapsedNs(), snapshot.totalNs())
                                 + " of brick time; under their own names");
@@ -683,7 +681,7 @@ public record TraceProfile(
                             .limit(PLACEMENTS_SHOWN)
                             .forEach(part -> fact("", "  " + TraceFigures.plain(part.brick()) + ": " + extent(part)));
                     if (parts.size() > PLACEMENTS_SHOWN) {
-                        fact("", "  and " + TraceFigures.count(parts.size() - PLACEMENTS_SHOWN, "more brick"));
+                        fact("", "  and " + Plural.of(parts.size() - PLACEMENTS_SHOWN, "more brick"));
                     }
                     first = "";
                 }
@@ -696,7 +694,7 @@ public record TraceProfile(
                 fact(
                         "clock",
                         "bricks placed within " + TraceFigures.duration(virtualMachine.clockErrorNs()) + " by "
-                                + TraceFigures.count(virtualMachine.anchors(), "anchor"));
+                                + Plural.of(virtualMachine.anchors(), "anchor"));
             }
             String first = "meanwhile";
             for (Disturbance each : virtualMachine.disturbances().stream()
@@ -712,7 +710,7 @@ public record TraceProfile(
             }
             int more = virtualMachine.disturbances().size() - DISTURBANCES_SHOWN;
             if (more > 0) {
-                fact("", "and " + TraceFigures.count(more, "more line"));
+                fact("", "and " + Plural.of(more, "more line"));
             }
         }
 
@@ -730,14 +728,13 @@ public record TraceProfile(
             fact(
                     "ranges",
                     TraceFigures.count(real.stream().mapToLong(Range::events).sum()) + " of "
-                            + TraceFigures.count(
-                                    ranges.stream().mapToLong(Range::events).sum(), "event") + ", "
+                            + Plural.of(ranges.stream().mapToLong(Range::events).sum(), "event") + ", "
                             + TraceFigures.percent(
                                     real.stream().mapToLong(Range::elapsedNs).sum(), allNs)
                             + " of device time, launched in a range: each in the innermost one");
             real.stream().limit(RANGES_SHOWN).forEach(this::range);
             if (real.size() > RANGES_SHOWN) {
-                fact("", "  and " + TraceFigures.count(real.size() - RANGES_SHOWN, "more range"));
+                fact("", "  and " + Plural.of(real.size() - RANGES_SHOWN, "more range"));
             }
             ranges.stream().filter(range -> !range.isRange()).forEach(this::range);
         }
@@ -762,7 +759,7 @@ public record TraceProfile(
                         "",
                         "  " + TraceFigures.plain(provider.name()) + ": "
                                 + TraceFigures.percent(provider.elapsedNs(), allNs) + ", "
-                                + TraceFigures.count(provider.events(), "node") + ", "
+                                + Plural.of(provider.events(), "node") + ", "
                                 + TraceFigures.duration(provider.elapsedNs())
                                 + (provider.name().equals(largest) ? "" : ", longest " + operators));
             }
@@ -771,12 +768,12 @@ public record TraceProfile(
         private void range(Range range) {
             fact(
                     "",
-                    "  " + TraceFigures.plain(range.name()) + ": " + TraceFigures.count(range.events(), "event") + ", "
+                    "  " + TraceFigures.plain(range.name()) + ": " + Plural.of(range.events(), "event") + ", "
                             + TraceFigures.duration(range.elapsedNs()));
         }
 
         private String extent(Placement placement) {
-            return TraceFigures.count(placement.events(), "event") + ", " + TraceFigures.duration(placement.elapsedNs())
+            return Plural.of(placement.events(), "event") + ", " + TraceFigures.duration(placement.elapsedNs())
                     + (placement.source() == Source.PLACE
                             ? ", " + TraceFigures.percent(placement.alike(), placement.events())
                                     + " of them in layers that repeat"
