@@ -40,8 +40,6 @@ final class EngineSteps {
     private static final Pattern BATCH = Pattern.compile(".* bs=(\\d+).*");
     private static final Pattern PROMPT_TOKENS = Pattern.compile(".* toks=(\\d+).*");
 
-    private static final List<Phase> PHASES = List.of(Phase.values());
-
     /**
      * The most steps that are distinguished. If a trace has more, only the phases of the further steps are known, and
      * {@link #list} returns nothing.
@@ -49,7 +47,11 @@ final class EngineSteps {
     static final int MOST = 1 << 16;
 
     private final List<NamedStep> steps = new ArrayList<>();
-    private boolean isTooMany;
+
+    /** The numbers of the steps that stand for all further steps of a phase. */
+    private final Map<Phase, Integer> furtherOfPhase = new EnumMap<>(Phase.class);
+
+    private long further;
 
     /**
      * The numbers of an annotation; {@link #UNKNOWN} if it does not state one.
@@ -158,15 +160,19 @@ final class EngineSteps {
     /**
      * Adds a step.
      *
-     * @return its number, above 0; for a step beyond the limit, the number of its phase
+     * @return its number, above 0; beyond the limit, all steps of a phase share one number
      */
     int add(Annotation annotation) {
-        if (steps.size() == MOST) {
-            isTooMany = true;
-            return PHASES.indexOf(annotation.phase()) + 1;
+        if (steps.size() < MOST) {
+            return addNamed(annotation);
         }
+        further++;
+        return furtherOfPhase.computeIfAbsent(annotation.phase(), phase -> addNamed(annotation));
+    }
+
+    private int addNamed(Annotation annotation) {
         steps.add(new NamedStep(annotation));
-        return PHASES.size() + steps.size();
+        return steps.size();
     }
 
     /** Returns whether there is any step. */
@@ -176,30 +182,29 @@ final class EngineSteps {
 
     /** Returns the phase of a step by its number. */
     Phase phase(int number) {
-        return number <= PHASES.size()
-                ? PHASES.get(number - 1)
-                : step(number).annotation.phase();
+        return step(number).annotation.phase();
     }
 
     private NamedStep step(int number) {
-        return steps.get(number - PHASES.size() - 1);
+        return steps.get(number - 1);
+    }
+
+    /** Returns the number of steps beyond the limit. */
+    long further() {
+        return further;
     }
 
     /** Records that a step is nested in another step of its thread. */
     void lies(int inner, int outer) {
-        if (inner > PHASES.size() && outer > PHASES.size()) {
-            step(inner).around = outer;
-            step(outer).inside++;
-        }
+        step(inner).around = outer;
+        step(outer).inside++;
     }
 
     /** Extends the time of a step by a kernel that counts. */
     void count(int number, long startNs, long endNs) {
-        if (number > PHASES.size()) {
-            NamedStep step = step(number);
-            step.firstNs = Math.min(step.firstNs, startNs);
-            step.lastNs = Math.max(step.lastNs, endNs);
-        }
+        NamedStep step = step(number);
+        step.firstNs = Math.min(step.firstNs, startNs);
+        step.lastNs = Math.max(step.lastNs, endNs);
     }
 
     /**
@@ -221,6 +226,9 @@ final class EngineSteps {
 
     /** Returns the steps with kernels that count, by phase; none if there are too many to tell them apart. */
     List<AnnotatedSteps> list() {
+        if (further > 0) {
+            return List.of();
+        }
         Map<NamedStep, NamedStep> parts = new LinkedHashMap<>();
         for (NamedStep step : steps) {
             if (step.lastNs >= step.firstNs) {
@@ -231,11 +239,9 @@ final class EngineSteps {
         Map<Phase, Sum> sums = new EnumMap<>(Phase.class);
         parts.values().forEach(step -> sums.computeIfAbsent(step.annotation.phase(), phase -> new Sum())
                 .add(step.annotation, step.lastNs - step.firstNs));
-        return isTooMany
-                ? List.of()
-                : sums.entrySet().stream()
-                        .map(sum -> sum.getValue().of(sum.getKey()))
-                        .toList();
+        return sums.entrySet().stream()
+                .map(sum -> sum.getValue().of(sum.getKey()))
+                .toList();
     }
 
     /** The steps of one phase. */

@@ -9,6 +9,7 @@ import java.util.Optional;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.trace.read.EventCollector.Site;
 import org.brickprofiler.trace.read.EventCollector.Slice;
+import org.brickprofiler.trace.read.LaunchSites.HostSlice;
 import org.brickprofiler.trace.read.LayerPlaces.Evidence;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.TraceEvent.Kind;
@@ -83,14 +84,14 @@ final class ForeignTrace extends TraceKind {
             Loading loading = loading(event.name);
             return (endNs, correlation) -> loading.add(endNs - startNs);
         }
-        int site = kind == Kind.ANNOTATION ? sites.siteOfAnnotation(event.name) : sites.siteOf(event);
-        if (site == LaunchSites.NOTHING) {
+        HostSlice slice = kind == Kind.ANNOTATION ? sites.annotation(event.name) : sites.slice(event);
+        if (slice == null) {
             return null;
         }
         int row = mainRow(event);
         long ofBegin = event.correlation;
         return (endNs, correlation) ->
-                sites.add(row, startNs, endNs, offset, site, correlation < 0 ? ofBegin : correlation);
+                sites.add(row, startNs, endNs, offset, slice, correlation < 0 ? ofBegin : correlation);
     }
 
     private void addRun(long startNs, long endNs, long rowsOfRun, long offset) throws TraceFormatException {
@@ -249,6 +250,7 @@ final class ForeignTrace extends TraceKind {
             measure(chosen, new WarmupPass(chosen.kernels(), firstKeptNs, warmup));
         }
         omissions.add(Reason.RULE, slices.ignoredByRule() + sites.ignoredByRule());
+        omissions.add(Reason.FURTHER_STEP, sites.engineSteps().further());
         if (!mayBePlaced || !(chosen.isOfDevice() || sites.isAny() || runs.isAny())) {
             CountingPass pass = pass(chosen, firstKeptNs, warmup.offsets(), null);
             measure(chosen, pass);

@@ -32,34 +32,12 @@ final class LaunchSites implements Closeable {
     /** The site of a kernel whose module is unknown. */
     static final long UNKNOWN = 0;
 
-    /** A slice that is neither a module, an annotation nor a launch. */
-    static final int NOTHING = -1;
-
     private static final String MODULE = "nn.Module: ";
     private static final int MOST_NAMES = 1 << 16;
     private static final int MOST_OPEN = 1 << 12;
     private static final int KIND_BITS = 6;
     private static final int KIND_MASK = (1 << KIND_BITS) - 1;
     private static final int RUN_SHIFT = 2 * KIND_BITS;
-
-    /** Used in place of the number of a scope for a slice that is a launch. */
-    private static final int LAUNCH = 0;
-
-    /**
-     * Used in the same way for another call that gave work to the device, such as a copy, whose module does not matter.
-     */
-    private static final int CALL = LAUNCH + 1;
-
-    /** Used in the same way for a step of an engine, plus the number of the step, which is 1 or more. */
-    private static final int STEP = CALL;
-
-    /** The value of a launch in the column of a join's ends; a launch therefore sorts first within one correlation. */
-    private static final long LAUNCH_END = 1;
-
-    private static final long KERNEL_END = 0;
-
-    /** The first number of a scope; further ones are less. */
-    private static final int SCOPE = NOTHING - 1;
 
     /** The correlations below this number may be joined for each rank of a merged trace; no profiler counts so far. */
     private static final long MOST_CORRELATIONS = Bounds.MOST_COUNT;
@@ -74,14 +52,51 @@ final class LaunchSites implements Closeable {
     private final Map<String, Scope> annotations = new HashMap<>();
     private final Map<String, Scope> operators = new HashMap<>();
     private final List<Scope> scopes = new ArrayList<>();
-    private final Map<Scope, Integer> numbers = new HashMap<>();
+    private final Map<Scope, HostSlice> slices = new HashMap<>();
     private long ambiguous;
     private boolean modulesSeen;
     private long ignoredByRule;
     private final EngineSteps engineSteps = new EngineSteps();
 
+    /** A slice of the host that matters for launches: one around them, or a call that gave work to the device. */
+    enum SliceType {
+        /** A kernel, which is joined with its launch; no slice of the host. */
+        KERNEL,
+        /** A call that gave work other than a kernel to the device, such as a copy, whose module does not matter. */
+        CALL,
+        /** A launch of kernels. */
+        LAUNCH,
+        /** A module, an annotation with a kind, or a slice that rules test. */
+        SCOPE,
+        /** A step of an engine. */
+        STEP;
+
+        private static final SliceType[] ALL = values();
+
+        /** Returns the number of this type in stores; this method alone reads the ordinal. */
+        @SuppressWarnings("EnumOrdinal") // this method wraps the ordinal
+        int index() {
+            return ordinal();
+        }
+    }
+
     /**
-     * A slice of the host around launches.
+     * A slice of the host by its type. Immutable.
+     *
+     * @param type its type
+     * @param number the number of its scope, or that of its step in {@link EngineSteps}; 0 for a call and a launch
+     */
+    record HostSlice(SliceType type, int number) {
+        private static final HostSlice LAUNCH = new HostSlice(SliceType.LAUNCH, 0);
+        private static final HostSlice CALL = new HostSlice(SliceType.CALL, 0);
+
+        private boolean isCall() {
+            return type == SliceType.LAUNCH || type == SliceType.CALL;
+        }
+    }
+
+    /**
+     * A module, an annotation or an operator around launches.
      *
      * @param kind its kind; null if it is neither a module nor an annotation with a kind
      * @param launch the conditions of rules on a launch that its name meets
@@ -321,38 +336,38 @@ final class LaunchSites implements Closeable {
     // ---- collecting ----
 
     /**
-     * Returns the number of a host slice's scope, or that of a call; {@link #NOTHING} if the slice is neither a module,
-     * an operator that rules test, nor a call.
+     * Returns a host slice as a scope or a call; null if the slice is neither a module, an operator that rules test,
+     * nor a call.
      *
      * @throws TraceRule.TooCostly when a rule takes too long
      */
-    int siteOf(TraceEvent event) {
+    @Nullable
+    HostSlice slice(TraceEvent event) {
         if (event.category.equals("python_function")) {
-            return event.name.startsWith(MODULE)
-                    ? number(scope(modules, event.name, LaunchSites::kindOfModule))
-                    : NOTHING;
+            return event.name.startsWith(MODULE) ? slice(scope(modules, event.name, LaunchSites::kindOfModule)) : null;
         }
         Scope operator = event.correlation >= 0 ? Scope.NONE : scope(operators, event.name, name -> null);
         if (operator.launch() != 0) {
-            return number(operator);
+            return slice(operator);
         }
         // The end of a slice may also carry the correlation.
         boolean mayBeKnown = event.correlation >= 0 || event.phase == 'B';
-        return !mayBeKnown ? NOTHING : event.name.contains("Launch") ? LAUNCH : CALL;
+        return !mayBeKnown ? null : event.name.contains("Launch") ? HostSlice.LAUNCH : HostSlice.CALL;
     }
 
     /**
-     * Returns the number of an annotation's scope, or that of a step of an engine; {@link #NOTHING} if the annotation
-     * names neither a projection, a block, a step of an engine, nor anything that rules test.
+     * Returns an annotation as a scope or a step of an engine; null if the annotation names neither a projection, a
+     * block, a step of an engine, nor anything that rules test.
      *
      * @throws TraceRule.TooCostly when a rule takes too long
      */
-    int siteOfAnnotation(String name) {
+    @Nullable
+    HostSlice annotation(String name) {
         Optional<EngineSteps.Annotation> step = EngineSteps.annotation(name);
         if (step.isPresent()) {
-            return STEP + engineSteps.add(step.get());
+            return new HostSlice(SliceType.STEP, engineSteps.add(step.get()));
         }
-        return number(scope(annotations, name, text -> {
+        return slice(scope(annotations, name, text -> {
             Kind kind = Kind.ofAnnotation(text);
             return kind == Kind.NONE ? null : kind;
         }));
@@ -369,15 +384,15 @@ final class LaunchSites implements Closeable {
         return scope;
     }
 
-    /** Returns the number of a scope; {@link #NOTHING} for one without a kind that no rule tests. */
-    private int number(Scope scope) {
-        Integer known = numbers.get(scope);
+    /** Returns a slice of a scope; null for one without a kind that no rule tests. */
+    private @Nullable HostSlice slice(Scope scope) {
+        HostSlice known = slices.get(scope);
         if (known == null && !scope.equals(Scope.NONE)) {
-            known = SCOPE - scopes.size();
+            known = new HostSlice(SliceType.SCOPE, scopes.size());
             scopes.add(scope);
-            numbers.put(scope, known);
+            slices.put(scope, known);
         }
-        return known == null ? NOTHING : known;
+        return known;
     }
 
     private static Kind kindOfModule(String name) {
@@ -388,29 +403,27 @@ final class LaunchSites implements Closeable {
         return Kind.ofClass(name.substring(Math.min(end, MODULE.length()), end));
     }
 
-    /** Returns the scope of a slice of the host by its number. */
-    private Scope scope(int number) {
-        return scopes.get(SCOPE - number);
-    }
-
     /**
      * Adds a complete host slice that is a module, an annotation or a call.
      *
-     * @param kind the number of its kind
      * @param correlation the correlation that joins it with its kernels; {@link TraceEvent#NONE} if there is none
      * @throws IOException when the temporary file cannot be written
      */
-    void add(int row, long startNs, long endNs, long offset, int kind, long correlation) throws IOException {
-        if (isCall(kind) && correlation < 0) {
+    void add(int row, long startNs, long endNs, long offset, HostSlice slice, long correlation) throws IOException {
+        if (slice.isCall() && correlation < 0) {
             return;
         }
-        modulesSeen |= kind <= SCOPE && scope(kind).kind() != null;
-        host.add(row, startNs, endNs, offset, kind, correlation, 0, 0);
+        modulesSeen |=
+                slice.type() == SliceType.SCOPE && scopes.get(slice.number()).kind() != null;
+        host.add(row, startNs, endNs, offset, slice.type().index(), correlation, 0, slice.number());
     }
 
-    /** Returns whether a slice of a kind gave work to the device. */
-    private static boolean isCall(int kind) {
-        return kind == LAUNCH || kind == CALL;
+    private static SliceType typeOf(EventStore.Event hostSlice) {
+        return SliceType.ALL[hostSlice.name()];
+    }
+
+    private Scope scopeOf(EventStore.Event hostSlice) {
+        return scopes.get((int) hostSlice.detail());
     }
 
     /** Returns whether any module is known. */
@@ -525,10 +538,10 @@ final class LaunchSites implements Closeable {
                     process = null;
                     isAmbiguous = false;
                 }
-                if (event.endNs() == LAUNCH_END) {
+                SliceType type = SliceType.ALL[(int) event.endNs()];
+                if (type != SliceType.KERNEL) {
                     long found = Execution.marksOf(event.name(), event.deviceNs() < firstKeptNs);
-                    boolean isLaunch = event.row() >= 0;
-                    String caller = rows.get(isLaunch ? event.row() : ~event.row()).process;
+                    String caller = rows.get(event.row()).process;
                     // Calls of two processes may have the same correlation; only what both show is known.
                     launch = process == null ? event.amount() : launch & event.amount();
                     isAmbiguous |= process != null && !process.equals(caller);
@@ -536,7 +549,7 @@ final class LaunchSites implements Closeable {
                             ? found
                             : Execution.marksOf(event.name());
                     marks = isAmbiguous ? Execution.withoutStep(marks) : marks;
-                    site = isAmbiguous ? UNKNOWN : isLaunch ? event.detail() : site;
+                    site = isAmbiguous ? UNKNOWN : type == SliceType.LAUNCH ? event.detail() : site;
                     process = caller;
                 } else {
                     ambiguous += isAmbiguous ? 1 : 0;
@@ -576,8 +589,8 @@ final class LaunchSites implements Closeable {
         for (EventStore.Event event = events.next(); event != null; event = events.next()) {
             while (module != null && module.startNs() <= event.startNs()) {
                 Deque<Open> around = open(rows, module);
-                if (module.name() <= SCOPE && around.size() < MOST_OPEN) {
-                    around.addLast(new Open(scope(module.name()), module.endNs(), module.offset()));
+                if (typeOf(module) == SliceType.SCOPE && around.size() < MOST_OPEN) {
+                    around.addLast(new Open(scopeOf(module), module.endNs(), module.offset()));
                 }
                 module = modules.next();
             }
@@ -613,38 +626,46 @@ final class LaunchSites implements Closeable {
             while (!stepsAround.isEmpty() && stepsAround.getLast().endNs() <= event.startNs()) {
                 stepsAround.removeLast();
             }
-            if (isCall(event.name())) {
-                if (isDevice.test(event.row())) {
-                    continue;
-                }
-                int step = stepsAround.isEmpty() ? 0 : stepsAround.getLast().number();
-                join.add(
-                        // Another call than a launch has the complement of its row.
-                        event.name() == LAUNCH ? event.row() : ~event.row(),
-                        keyOf(event.amount(), rowsOfTrace.get(event.row())),
-                        LAUNCH_END,
-                        event.offset(),
-                        step,
-                        launch(around),
-                        event.startNs(),
-                        site(around));
-            } else if (event.name() > STEP) {
-                if (stepsAround.size() < MOST_OPEN) {
-                    OpenStep step = new OpenStep(event.name() - STEP, event.endNs());
-                    if (!stepsAround.isEmpty()) {
-                        engineSteps.lies(step.number(), stepsAround.getLast().number());
+            SliceType type = typeOf(event);
+            switch (type) {
+                case SCOPE -> {
+                    if (around.size() < MOST_OPEN) {
+                        around.addLast(new Open(scopeOf(event), event.endNs(), event.offset()));
                     }
-                    stepsAround.addLast(step);
                 }
-            } else if (around.size() < MOST_OPEN) {
-                around.addLast(new Open(scope(event.name()), event.endNs(), event.offset()));
+                case STEP -> {
+                    if (stepsAround.size() < MOST_OPEN) {
+                        OpenStep step = new OpenStep((int) event.detail(), event.endNs());
+                        if (!stepsAround.isEmpty()) {
+                            engineSteps.lies(
+                                    step.number(), stepsAround.getLast().number());
+                        }
+                        stepsAround.addLast(step);
+                    }
+                }
+                default -> {
+                    if (!isDevice.test(event.row())) {
+                        join.add(
+                                event.row(),
+                                keyOf(event.amount(), rowsOfTrace.get(event.row())),
+                                type.index(),
+                                event.offset(),
+                                stepsAround.isEmpty()
+                                        ? 0
+                                        : stepsAround.getLast().number(),
+                                launch(around),
+                                event.startNs(),
+                                site(around));
+                    }
+                }
             }
         }
     }
 
     /**
      * Adds kernels to a join, which is sorted by correlation. The start and end of a kernel are therefore stored in
-     * other columns.
+     * other columns. The type takes the place of the end: the calls of a correlation come before its kernels, since
+     * events with greater ends come first.
      */
     private void addKernels(EventStore kernels, TraceRows rows, EventStore join) throws IOException {
         EventStore.Cursor events = kernels.inOrder();
@@ -655,7 +676,7 @@ final class LaunchSites implements Closeable {
             join.add(
                     event.row(),
                     correlation,
-                    KERNEL_END,
+                    SliceType.KERNEL.index(),
                     event.offset(),
                     event.name(),
                     event.amount(),

@@ -129,6 +129,12 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
          */
         NO_KNOWN_PHASE(Effect.COUNTED, "without a known phase: the file does not state it"),
 
+        /**
+         * A step that a serving engine annotated beyond those that are distinguished: its kernels count in its phase,
+         * and no step of the trace is listed.
+         */
+        FURTHER_STEP(Effect.COUNTED, "beyond 65,536 annotated steps: their phases count, and no steps are listed"),
+
         /** An argument other than elements, layer, device and device time, or a value of the wrong type. */
         ARGUMENT(Effect.NOT_KEPT, "arguments left out", "argument left out"),
         /** A further key of an event, or in Perfetto's format a field that is not read. */

@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo.Phase;
+import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.TraceProfile.AnnotatedSteps;
 import org.brickprofiler.trace.read.TraceProfile.Tokens;
 import org.junit.jupiter.api.Test;
@@ -149,5 +152,36 @@ class EngineStepsTest {
 
         assertThat(steps.phase(further)).isEqualTo(Phase.DECODE);
         assertThat(steps.list()).isEmpty();
+    }
+
+    /** Beyond the limit, a step remains a step: no other slice of the host is taken for it, nor it for another one. */
+    @Spec("14.27")
+    @Test
+    void aTraceWithMoreStepsThanAreDistinguishedKeepsPhasesAndModulesAndCountsTheFurtherSteps() throws IOException {
+        int further = 5;
+        List<String> events = new ArrayList<>();
+        for (int i = 0; i < EngineSteps.MOST; i++) {
+            events.add(slice("user_annotation", "step[EXTEND bs=1]", 1, 100 * i, 40, -1));
+        }
+        events.add(slice("python_function", "nn.Module: Model_0", 1, 100 * EngineSteps.MOST, 10_000, -1));
+        for (int i = 0; i < further; i++) {
+            events.add(graph("step[DECODE bs=1]", 100 * (EngineSteps.MOST + i), i));
+            events.add(slice("cuda_runtime", "cudaMemcpyAsync", 1, 100 * (EngineSteps.MOST + i) + 8, 1, 100 + i));
+        }
+        events.add(graph("step[EXTEND bs=1]", 100 * (EngineSteps.MOST + further), further));
+        Path file = Files.writeString(
+                folder.resolve("trace.json"),
+                "{\"schemaVersion\":1,\"traceEvents\":[" + String.join(",", events) + "]}");
+
+        TraceProfile reading = TraceReader.profile(file);
+
+        assertThat(reading.snapshot().bricks(Phase.DECODE))
+                .extracting(BrickStats::count)
+                .containsExactly(2L * further);
+        assertThat(reading.snapshot().bricks(Phase.PREFILL))
+                .extracting(BrickStats::count)
+                .containsExactly(2L);
+        assertThat(reading.annotatedSteps()).isEmpty();
+        assertThat(Omissions.counted(reading)).containsEntry(Reason.FURTHER_STEP, further + 1L);
     }
 }
