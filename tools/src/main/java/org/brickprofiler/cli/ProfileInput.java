@@ -230,8 +230,10 @@ record ProfileInput(
         steps.sequences().ifPresent(sum -> fields.put("sequences", sum));
         steps.prompts().count().ifPresent(sum -> fields.put("prompt_tokens", sum));
         steps.prompts().positions().ifPresent(sum -> fields.put("prompt_positions", sum));
+        steps.prompts().pairs().ifPresent(sum -> fields.put("prompt_pairs_if_full_attention", sum));
         steps.decoding().count().ifPresent(sum -> fields.put("decoded_tokens", sum));
         steps.decoding().positions().ifPresent(sum -> fields.put("decoded_positions", sum));
+        steps.decoding().pairs().ifPresent(sum -> fields.put("decoded_pairs_if_full_attention", sum));
         return fields;
     }
 

@@ -33,8 +33,11 @@ final class EngineSteps {
     private static final Pattern VLLM =
             Pattern.compile("execute_(?:\\d+_)?context_(\\d+)\\(([^()]*)\\)_generation_(\\d+)\\(([^()]*)\\)");
 
-    /** The tokens of a part of a step, and the positions that they attend to. */
-    private static final Pattern TOKENS = Pattern.compile("sq(\\d+)sk(\\d+).*");
+    /**
+     * The tokens of a part of a step and the positions that they attend to; and, over its sequences, the sum of the
+     * squares of the tokens, and that of the tokens times the positions.
+     */
+    private static final Pattern TOKENS = Pattern.compile("sq(\\d+)sk(\\d+)(?:sqsq(\\d+)(?:sqsk(\\d+))?)?.*");
 
     private static final Pattern SGLANG = Pattern.compile("step\\[([A-Z_]+)([^\\]]*)\\]");
     private static final Pattern BATCH = Pattern.compile(".* bs=(\\d+).*");
@@ -58,26 +61,65 @@ final class EngineSteps {
      *
      * @param phase the phase of the step
      * @param sequences its sequences
-     * @param prompt tokens of prompts
-     * @param promptPositions positions that these attend to
-     * @param decoded tokens of the sequences that decode
-     * @param decodedPositions positions that these attend to
+     * @param prompt the part of prompts
+     * @param decoded the part of the sequences that decode
      */
-    record Annotation(
-            Phase phase, long sequences, long prompt, long promptPositions, long decoded, long decodedPositions) {
+    record Annotation(Phase phase, long sequences, Part prompt, Part decoded) {
 
         private Annotation completedBy(Annotation other) {
             return new Annotation(
                     phase,
                     known(sequences, other.sequences),
-                    known(prompt, other.prompt),
-                    known(promptPositions, other.promptPositions),
-                    known(decoded, other.decoded),
-                    known(decodedPositions, other.decodedPositions));
+                    prompt.completedBy(other.prompt),
+                    decoded.completedBy(other.decoded));
         }
 
         private static long known(long own, long others) {
             return own == UNKNOWN ? others : own;
+        }
+    }
+
+    /**
+     * A part of a step; {@link #UNKNOWN} stands for a number that is not stated.
+     *
+     * @param tokens its tokens, each of which is a query of attention
+     * @param positions the positions that they attend to
+     * @param pairs the pairs of a query and a key, if each query attends to all positions up to its own
+     */
+    record Part(long tokens, long positions, long pairs) {
+        static final Part NONE = new Part(0, 0, 0);
+        static final Part UNSTATED = new Part(UNKNOWN, UNKNOWN, UNKNOWN);
+
+        /**
+         * Returns a part by the sums that an annotation of vLLM states.
+         *
+         * @param tokens the sum over the sequences of their tokens
+         * @param positions the sum of their positions
+         * @param squares the sum of the squares of their tokens
+         * @param products the sum of their tokens times their positions
+         */
+        static Part of(long tokens, long positions, long squares, long products) {
+            // A sequence with q tokens and k positions has k - q + i pairs for its i-th token: q * k - (q * q - q) / 2.
+            boolean arePairsKnown =
+                    0 <= tokens && tokens <= squares && squares <= products && (squares - tokens) % 2 == 0;
+            return new Part(tokens, positions, arePairsKnown ? products - (squares - tokens) / 2 : UNKNOWN);
+        }
+
+        private Part completedBy(Part other) {
+            return new Part(
+                    Annotation.known(tokens, other.tokens),
+                    Annotation.known(positions, other.positions),
+                    Annotation.known(pairs, other.pairs));
+        }
+
+        /** Returns the sum of two parts; a number is unknown once one of them does not state it. */
+        private Part plus(Part other) {
+            return new Part(
+                    Sum.sum(tokens, other.tokens), Sum.sum(positions, other.positions), Sum.sum(pairs, other.pairs));
+        }
+
+        private Tokens known() {
+            return new Tokens(Sum.known(tokens), Sum.known(positions), Sum.known(pairs));
         }
     }
 
@@ -122,9 +164,10 @@ final class EngineSteps {
         long prompt = number(PROMPT_TOKENS, sglang.group(2), 1);
         return switch (sglang.group(1)) {
             case "EXTEND", "PREFILL", "SPLIT_PREFILL" ->
-                Optional.of(new Annotation(Phase.PREFILL, batch, prompt, UNKNOWN, 0, 0));
-            case "DECODE", "TARGET_VERIFY" -> Optional.of(new Annotation(Phase.DECODE, batch, 0, 0, UNKNOWN, UNKNOWN));
-            case "MIXED" -> Optional.of(new Annotation(Phase.MIXED, batch, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN));
+                Optional.of(new Annotation(Phase.PREFILL, batch, new Part(prompt, UNKNOWN, UNKNOWN), Part.NONE));
+            case "DECODE", "TARGET_VERIFY" ->
+                Optional.of(new Annotation(Phase.DECODE, batch, Part.NONE, Part.UNSTATED));
+            case "MIXED" -> Optional.of(new Annotation(Phase.MIXED, batch, Part.UNSTATED, Part.UNSTATED));
             default -> Optional.empty();
         };
     }
@@ -139,15 +182,18 @@ final class EngineSteps {
         return Optional.of(new Annotation(
                 phase,
                 prompts == UNKNOWN || decoding == UNKNOWN ? UNKNOWN : prompts + decoding,
-                number(TOKENS, name.group(2), 1),
-                number(TOKENS, name.group(2), 2),
-                number(TOKENS, name.group(4), 1),
-                number(TOKENS, name.group(4), 2)));
+                part(name.group(2)),
+                part(name.group(4))));
+    }
+
+    private static Part part(String text) {
+        return Part.of(
+                number(TOKENS, text, 1), number(TOKENS, text, 2), number(TOKENS, text, 3), number(TOKENS, text, 4));
     }
 
     private static long number(Pattern pattern, String text, int group) {
         Matcher matcher = pattern.matcher(text);
-        return matcher.matches() ? number(matcher.group(group)) : UNKNOWN;
+        return matcher.matches() && matcher.group(group) != null ? number(matcher.group(group)) : UNKNOWN;
     }
 
     /** Returns a number; {@link #UNKNOWN} if it has more digits than the numbers of any step. */
@@ -250,20 +296,16 @@ final class EngineSteps {
         private long elapsedNs;
         private long longestNs;
         private long sequences;
-        private long prompt;
-        private long promptPositions;
-        private long decoded;
-        private long decodedPositions;
+        private Part prompt = Part.NONE;
+        private Part decoded = Part.NONE;
 
         void add(Annotation annotation, long ns) {
             count++;
             elapsedNs = Sums.limited(elapsedNs, ns);
             longestNs = Math.max(longestNs, ns);
             sequences = sum(sequences, annotation.sequences());
-            prompt = sum(prompt, annotation.prompt());
-            promptPositions = sum(promptPositions, annotation.promptPositions());
-            decoded = sum(decoded, annotation.decoded());
-            decodedPositions = sum(decodedPositions, annotation.decodedPositions());
+            prompt = prompt.plus(annotation.prompt());
+            decoded = decoded.plus(annotation.decoded());
         }
 
         /** Returns a sum; it is unknown once the number of one step is unknown. */
@@ -273,13 +315,7 @@ final class EngineSteps {
 
         AnnotatedSteps of(Phase phase) {
             return new AnnotatedSteps(
-                    phase,
-                    count,
-                    elapsedNs,
-                    longestNs,
-                    known(sequences),
-                    new Tokens(known(prompt), known(promptPositions)),
-                    new Tokens(known(decoded), known(decodedPositions)));
+                    phase, count, elapsedNs, longestNs, known(sequences), prompt.known(), decoded.known());
         }
 
         private static OptionalLong known(long number) {

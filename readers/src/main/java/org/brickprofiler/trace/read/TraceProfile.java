@@ -317,13 +317,17 @@ public record TraceProfile(
      *
      * @param count the tokens
      * @param positions the positions in the key-value cache that they attend to, their own included
+     * @param pairs the pairs of a query and a key in one layer of full causal attention, in which each token attends to
+     *     all positions of its sequence up to its own. A layer with a sliding window has fewer; a trace does not show
+     *     which layers have one
      */
-    public record Tokens(OptionalLong count, OptionalLong positions) {
+    public record Tokens(OptionalLong count, OptionalLong positions, OptionalLong pairs) {
 
         /** Rejects null. */
         public Tokens {
             Objects.requireNonNull(count, "count");
             Objects.requireNonNull(positions, "positions");
+            Objects.requireNonNull(pairs, "pairs");
         }
     }
 
@@ -632,6 +636,10 @@ public record TraceProfile(
                     .ifPresent(sum -> parts.add(mean(sum, steps, what)
                             + (tokens.positions().isPresent()
                                     ? " over " + mean(tokens.positions().getAsLong(), steps, "positions")
+                                    : "")
+                            + (tokens.pairs().isPresent()
+                                    ? " (" + mean(tokens.pairs().getAsLong(), steps, "pairs with keys")
+                                            + " in each layer of full attention)"
                                     : "")));
         }
 

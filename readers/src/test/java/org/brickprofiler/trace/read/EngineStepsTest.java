@@ -9,6 +9,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.constraints.Size;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo.Phase;
@@ -20,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The steps that serving engines annotate give the kernels of a trace their phases. */
 class EngineStepsTest {
@@ -119,16 +124,16 @@ class EngineStepsTest {
                                 60_000,
                                 30_000,
                                 OptionalLong.of(3),
-                                new Tokens(OptionalLong.of(28), OptionalLong.empty()),
-                                new Tokens(OptionalLong.of(0), OptionalLong.of(0))),
+                                new Tokens(OptionalLong.of(28), OptionalLong.empty(), OptionalLong.empty()),
+                                new Tokens(OptionalLong.of(0), OptionalLong.of(0), OptionalLong.empty())),
                         new AnnotatedSteps(
                                 Phase.DECODE,
                                 3,
                                 90_000,
                                 30_000,
                                 OptionalLong.of(12),
-                                new Tokens(OptionalLong.of(0), OptionalLong.of(0)),
-                                new Tokens(OptionalLong.of(12), OptionalLong.of(1_304))));
+                                new Tokens(OptionalLong.of(0), OptionalLong.of(0), OptionalLong.empty()),
+                                new Tokens(OptionalLong.of(12), OptionalLong.of(1_304), OptionalLong.empty())));
         assertThat(TraceReader.profile(file).summary())
                 .contains(
                         "steps       prefill: 2 annotated steps of 30.00 us from the first kernel to the last, with 1.5"
@@ -183,5 +188,49 @@ class EngineStepsTest {
                 .containsExactly(2L);
         assertThat(reading.annotatedSteps()).isEmpty();
         assertThat(Omissions.counted(reading)).containsEntry(Reason.FURTHER_STEP, further + 1L);
+    }
+
+    /** Counts the pairs of each token with each position that it may see, one by one. */
+    @Spec("14.27")
+    @Property(tries = 200)
+    void thePairsOfAStepAreThoseOfCausalAttention(
+            @ForAll @Size(max = 5) List<@IntRange(min = 1, max = 40) Integer> tokens,
+            @ForAll @Size(5) List<@IntRange(max = 40) Integer> cached) {
+        long pairs = 0;
+        long[] sums = new long[4];
+        for (int sequence = 0; sequence < tokens.size(); sequence++) {
+            long queries = tokens.get(sequence);
+            long keys = cached.get(sequence) + queries;
+            for (long query = cached.get(sequence); query < keys; query++) {
+                for (long key = 0; key < keys; key++) {
+                    pairs += key <= query ? 1 : 0;
+                }
+            }
+            sums[0] += queries;
+            sums[1] += keys;
+            sums[2] += queries * queries;
+            sums[3] += queries * keys;
+        }
+        String part = "sq%dsk%dsqsq%dsqsk%d".formatted(sums[0], sums[1], sums[2], sums[3]);
+        EngineSteps.Annotation step = EngineSteps.annotation(
+                        "execute_9_context_%d(%s)_generation_1(sq1sk9sqsq1sqsk9)".formatted(tokens.size(), part))
+                .orElseThrow();
+
+        assertThat(step.prompt()).isEqualTo(new EngineSteps.Part(sums[0], sums[1], pairs));
+        assertThat(step.decoded()).isEqualTo(new EngineSteps.Part(1, 9, 9));
+    }
+
+    /** Sums that no sequences have give no number of pairs. */
+    @Spec("14.27")
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"sq512sk512sqsq0sqsk0", "sq8sk8sqsq64", "sq8sk8", "sq8sk8sqsq64sqsk63", "sq8sk8sqsq63sqsk80", "8"
+            })
+    void pairsAreUnknownIfTheSumsContradictEachOther(String part) {
+        assertThat(EngineSteps.annotation("execute_8_context_1(%s)_generation_0(sq0sk0sqsq0sqsk0)".formatted(part))
+                        .orElseThrow()
+                        .prompt()
+                        .pairs())
+                .isNegative();
     }
 }
