@@ -13,6 +13,7 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.brickprofiler.trace.read.Omission.Reason;
 import org.eclipse.collections.impl.map.mutable.primitive.LongIntHashMap;
 import org.eclipse.collections.impl.map.mutable.primitive.LongObjectHashMap;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  * href="https://docs.nvidia.com/nsight-systems/UserGuide/index.html">exporter's schema</a>. A missing table or column
  * counts as empty, since Nsight Systems writes only the data that it has, and versions differ. The name of a range is
  * its domain, followed by its text or its registered string. A CUDA graph that was traced as one block is one event,
- * whose name says so.
+ * whose name says so. If it was traced by node, an event of a replay gets the innermost range around the creation of
+ * its node, and only without one the range around the launch of the graph.
  *
  * <p>The offset of an event is its number. One thread.
  */
@@ -40,6 +42,7 @@ final class NsightReader {
     private static final String CALLS = "CUPTI_ACTIVITY_KIND_RUNTIME";
 
     private static final String RANGES = "NVTX_EVENTS";
+    private static final String NODES = "CUDA_GRAPH_NODE_EVENTS";
     private static final List<String> OF_DEVICE = List.of(KERNELS, COPIES, FILLS, GRAPHS);
 
     // The types of NVTX events, by the exporter's ENUM_NSYS_EVENT_TYPE.
@@ -87,6 +90,7 @@ final class NsightReader {
     private final LongObjectHashMap<String> strings = new LongObjectHashMap<>();
     private final RangeNames ranges = new RangeNames();
     private final LaunchRanges launches = new LaunchRanges();
+    private final GraphNodes nodes = new GraphNodes();
     private final Map<Long, String> directions = new HashMap<>();
     private long events;
     private long work;
@@ -120,16 +124,22 @@ final class NsightReader {
         readTables();
         readHead();
         for (String table : OF_DEVICE) {
-            each(query(table, "correlationId", "globalPid"), row -> {
+            each(query(table, "correlationId", "globalPid", "graphNodeId"), row -> {
                 long key = key(row, 1, 2);
                 if (key != TraceEvent.NONE) {
                     launches.want(key);
+                }
+                long node = row.getLong(3);
+                if (!row.wasNull()) {
+                    nodes.want(process(row, 2), node);
                 }
             });
         }
         readThreadNames();
         readCalls();
+        readNodes();
         launches.sort(threads.size());
+        nodes.sort(threads.size());
         if (database.hasTable(RANGES)) {
             readRanges();
         }
@@ -200,6 +210,9 @@ final class NsightReader {
                     "it is an SQLite database, but no export of Nsight Systems with CUDA or NVTX: it"
                             + " has none of the tables " + String.join(", ", OF_DEVICE) + ", " + CALLS + ", " + RANGES
                             + "; and no profile of rocmProfileData, rocprofv3 or rocprof");
+        }
+        if (database.hasTable(NODES)) {
+            known.add(NODES);
         }
         for (String table : known) {
             database.expectRows(table);
@@ -314,8 +327,12 @@ final class NsightReader {
         if (row.wasNull()) {
             return TraceEvent.NONE;
         }
-        int process = processes.getIfAbsentPut(row.getLong(globalId) >>> NUMBER_BITS, processes.size());
-        return ((long) process << CORRELATION_BITS) | (ofProcess & ((1L << CORRELATION_BITS) - 1));
+        return ((long) process(row, globalId) << CORRELATION_BITS) | (ofProcess & ((1L << CORRELATION_BITS) - 1));
+    }
+
+    /** Returns the number of a process. */
+    private int process(ResultSet row, int globalId) throws SQLException {
+        return processes.getIfAbsentPut(row.getLong(globalId) >>> NUMBER_BITS, processes.size());
     }
 
     // ---- events ----
@@ -357,6 +374,23 @@ final class NsightReader {
         });
     }
 
+    // ---- nodes of CUDA graphs ----
+
+    private void readNodes() throws SQLException, IOException {
+        each(query(NODES, "graphNodeId", "originalGraphNodeId", "globalTid", "start"), row -> {
+            database.countRow();
+            long node = row.getLong(1);
+            long original = row.getLong(2);
+            boolean isCopy = !row.wasNull();
+            long startNs = SqliteFile.time(row, 4);
+            if (isCopy) {
+                nodes.copied(process(row, 3), node, original);
+            } else if (Microseconds.isTime(startNs)) {
+                nodes.created(process(row, 3), node, thread(row.getLong(3)).number(), startNs);
+            }
+        });
+    }
+
     // ---- ranges ----
 
     private void readRanges() throws SQLException, IOException {
@@ -386,6 +420,7 @@ final class NsightReader {
             place(thread);
             if (event.phase == 'X' && Microseconds.isTime(event.startNs) && Microseconds.isTime(event.elapsedNs)) {
                 launches.range(thread.number(), event.startNs, event.startNs + event.elapsedNs, range);
+                nodes.range(thread.number(), event.startNs, event.startNs + event.elapsedNs, range);
             }
             collector.accept(event);
         });
@@ -413,11 +448,12 @@ final class NsightReader {
                 "streamId",
                 "correlationId",
                 "globalPid",
+                "graphNodeId",
                 "demangledName",
                 "shortName");
         each(query, row -> {
-            String name = string(row.getLong(7));
-            begin('X', name.isEmpty() ? string(row.getLong(8)) : name, "kernel");
+            String name = string(row.getLong(8));
+            begin('X', name.isEmpty() ? string(row.getLong(9)) : name, "kernel");
             onDevice(row);
         });
     }
@@ -438,33 +474,44 @@ final class NsightReader {
     private void readCopies() throws SQLException, IOException {
         readKinds();
         String query = query(
-                COPIES, "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "copyKind", "bytes");
+                COPIES,
+                "start",
+                "end",
+                "deviceId",
+                "streamId",
+                "correlationId",
+                "globalPid",
+                "graphNodeId",
+                "copyKind",
+                "bytes");
         each(query, row -> {
-            long kind = row.getLong(7);
+            long kind = row.getLong(8);
             begin('X', "Memcpy " + directions.getOrDefault(kind, "of kind " + kind), "gpu_memcpy");
-            event.bytes = SqliteFile.number(row, 8);
+            event.bytes = SqliteFile.number(row, 9);
             onDevice(row);
         });
     }
 
     private void readFills() throws SQLException, IOException {
-        String query = query(FILLS, "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "bytes");
+        String query = query(
+                FILLS, "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "graphNodeId", "bytes");
         each(query, row -> {
             begin('X', "Memset", "gpu_memset");
-            event.bytes = SqliteFile.number(row, 7);
+            event.bytes = SqliteFile.number(row, 8);
             onDevice(row);
         });
     }
 
     private void readGraphs() throws SQLException, IOException {
-        String query = query(GRAPHS, "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "graphId");
+        String query = query(
+                GRAPHS, "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "graphNodeId", "graphId");
         each(query, row -> {
-            begin('X', "CUDA graph " + row.getLong(7) + ", traced as one block", "kernel");
+            begin('X', "CUDA graph " + row.getLong(8) + ", traced as one block", "kernel");
             onDevice(row);
         });
     }
 
-    /** Reads the first six columns, which all tables of the device share, and passes the event to the collector. */
+    /** Reads the first seven columns, which all tables of the device share, and passes the event to the collector. */
     private void onDevice(ResultSet row) throws SQLException, IOException {
         work++;
         times(row, 1, 2);
@@ -477,18 +524,33 @@ final class NsightReader {
         event.thread = isFirstProcess
                 ? Long.toString(stream)
                 : stream + " of process " + ((globalPid >>> NUMBER_BITS) & NUMBER_MASK);
-        int range = launches.of(key);
+        int launchedIn = launches.of(key);
         event.correlation = key;
-        if (range != LaunchRanges.NO_LAUNCH) {
+        if (launchedIn != LaunchRanges.NO_LAUNCH) {
             event.flowsIn.add(key);
         }
         argument(TraceEvent.DEVICE, Long.toString(device));
         argument(TraceEvent.STREAM, Long.toString(stream));
         if (database.hasTable(RANGES)) {
+            int createdIn = createdIn(row);
+            int range = createdIn >= 0 ? createdIn : launchedIn;
             event.range = ranges.nameAround(range);
             argument(TraceEvent.RANGE, range >= 0 ? ranges.name(range) : "");
         }
         collector.accept(event);
+    }
+
+    /** Returns the range around the creation of the node of a CUDA graph that an event of the device executes. */
+    private int createdIn(ResultSet row) throws SQLException {
+        long node = row.getLong(7);
+        if (row.wasNull()) {
+            return LaunchRanges.NO_RANGE;
+        }
+        int range = nodes.of(process(row, 6), node);
+        if (range == LaunchRanges.NO_LAUNCH) {
+            collector.omissions.add(Reason.UNKNOWN_CAPTURE);
+        }
+        return range;
     }
 
     private void argument(String key, String value) {

@@ -124,6 +124,13 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         AMBIGUOUS_LAUNCH(Effect.COUNTED, "without a known launch: calls of several processes have their correlation"),
 
         /**
+         * Work of a replay of a CUDA graph whose capture the trace does not show, so that the ranges in which its nodes
+         * were created are not known.
+         */
+        UNKNOWN_CAPTURE(
+                Effect.COUNTED, "in replays of CUDA graphs, in the range of the replay: the trace lacks the capture"),
+
+        /**
          * A sample in a trace of this library that has steps but does not state the phases of samples, such as a trace
          * of an earlier version. The sample counts in no phase.
          */

@@ -255,7 +255,8 @@ public record TraceProfile(
 
     /**
      * Events of the device that were launched in ranges of one name. Each event belongs to the innermost range that was
-     * open on the launching thread, and to no other. Immutable.
+     * open on the launching thread, and to no other. An event of a CUDA graph's replay belongs to the innermost range
+     * in which its node was captured, if the trace shows one. Immutable.
      *
      * @param name the name, preceded by its domain if it has one
      * @param events events that count

@@ -38,6 +38,8 @@ final class NsightExport implements AutoCloseable {
             DEVICE + "graphId, graphExecId",
             "CUPTI_ACTIVITY_KIND_RUNTIME",
             "start, end, eventClass, globalTid, correlationId, nameId",
+            "CUDA_GRAPH_NODE_EVENTS",
+            "start, end, eventClass, globalTid, nameId, graphNodeId, originalGraphNodeId",
             "NVTX_EVENTS",
             "start, end, eventType, rangeId, text, globalTid, endGlobalTid, textId, domainId",
             "ThreadNames",
@@ -150,6 +152,32 @@ final class NsightExport implements AutoCloseable {
                 correlation,
                 "nameId",
                 string("cudaLaunchKernel_v7000"));
+    }
+
+    /** Inserts a kernel of a replay of a CUDA graph. */
+    void replayed(int process, int correlation, long start, long end, String name, long node) throws SQLException {
+        kernel(process, correlation, start, end, name);
+        execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET graphNodeId = " + node + " WHERE start = " + start);
+    }
+
+    /** Inserts the creation of a node of a CUDA graph; a copy has an original. */
+    void node(int process, int thread, long start, long node, @Nullable Long original) throws SQLException {
+        insert(
+                "CUDA_GRAPH_NODE_EVENTS",
+                "start",
+                start,
+                "end",
+                start,
+                "eventClass",
+                0,
+                "globalTid",
+                globalTid(process, thread),
+                "nameId",
+                string("Graph Node Creation"),
+                "graphNodeId",
+                node,
+                "originalGraphNodeId",
+                original);
     }
 
     void range(int process, int thread, long start, long end, String text) throws SQLException {

@@ -208,7 +208,9 @@ final class NsightReadTest {
                 "domainId textId",
                 "endGlobalTid rangeId",
                 "CUPTI_ACTIVITY_KIND_MEMCPY CUPTI_ACTIVITY_KIND_MEMSET",
-                "CUPTI_ACTIVITY_KIND_GRAPH_TRACE ThreadNames TARGET_INFO_GPU"
+                "CUPTI_ACTIVITY_KIND_GRAPH_TRACE ThreadNames TARGET_INFO_GPU",
+                "graphNodeId",
+                "CUDA_GRAPH_NODE_EVENTS originalGraphNodeId"
             })
     void tablesAndColumnsMayBeMissing(String lacking) throws Exception {
         try (NsightExport export = new NsightExport(file(), lacking.split(" "))) {
@@ -390,6 +392,85 @@ final class NsightReadTest {
         assertThat(profile.ranges()).containsExactly(new Range("decode", 3, 830));
     }
 
+    /** The ranges of a capture are over before the graph is instantiated, and long before it is replayed. */
+    @Spec("14.15")
+    @Test
+    void theRangesOfACaptureNameTheKernelsOfItsReplays() throws Exception {
+        long graph = 7L << 32;
+        long exec = 9L << 32;
+        try (NsightExport export = new NsightExport(file())) {
+            export.range(1, 1, 0, 1_000, "capture");
+            export.range(1, 1, 100, 200, "layers.0.input_layernorm.rms_norm");
+            export.range(1, 1, 200, 300, "layers.0.mlp.down_proj");
+            export.node(1, 1, 110, graph | 1, null);
+            export.node(1, 1, 210, graph | 2, null);
+            export.node(1, 1, 400, graph | 3, null);
+            export.range(1, 1, 2_000, 3_000, "instantiate");
+            for (int node = 1; node <= 3; node++) {
+                export.node(1, 1, 2_100 + node, exec | node, null);
+                export.node(1, 1, 2_200 + node, exec | node, graph | node);
+            }
+            export.range(1, 2, 4_000, 9_000, "decode");
+            for (int replay = 0; replay < 2; replay++) {
+                export.launch(1, 2, replay, 5_000L + 2_000L * replay);
+                for (int node = 1; node <= 4; node++) {
+                    long start = 6_000L + 2_000L * replay + 100L * node;
+                    export.replayed(1, replay, start, start + node, "my_kernel", exec | node);
+                }
+            }
+            export.launch(1, 2, 2, 8_900);
+            export.kernel(1, 2, 9_000, 9_007, "my_kernel");
+        }
+
+        TraceProfile profile = read();
+
+        assertThat(profile.ranges())
+                .containsExactlyInAnyOrder(
+                        new Range("layers.0.input_layernorm.rms_norm", 2, 2 * 1),
+                        new Range("layers.0.mlp.down_proj", 2, 2 * 2),
+                        new Range("capture", 2, 2 * 3),
+                        new Range("decode", 3, 2 * 4 + 7));
+        assertThat(totalNs(profile, "RmsNorm")).isEqualTo(2);
+        assertThat(totalNs(profile, "DownProjection")).isEqualTo(4);
+        assertThat(totalNs(profile, "my_kernel")).isEqualTo(6 + 8 + 7);
+        assertThat(Omissions.counted(profile)).containsEntry(Reason.UNKNOWN_CAPTURE, 2L);
+    }
+
+    /** Nodes of another process, two originals, and a circle of copies show no creation. */
+    @Spec("14.15")
+    @Test
+    void nodesWhoseCreationIsNotKnownBelongToTheRangeOfTheReplay() throws Exception {
+        try (NsightExport export = new NsightExport(file())) {
+            export.range(2, 1, 0, 100, "of another process");
+            export.node(2, 1, 10, 1, null);
+            export.range(1, 1, 0, 100, "captured");
+            export.node(1, 1, 20, 2, null);
+            export.node(1, 1, 30, 3, null);
+            export.node(1, 1, 200, 12, 2L);
+            export.node(1, 1, 201, 12, 3L);
+            export.node(1, 1, 202, 13, 14L);
+            export.node(1, 1, 203, 14, 13L);
+            export.node(1, 1, 204, 15, null);
+            export.node(1, 1, 20, 16, null);
+            export.node(1, 1, 30, 16, null);
+            export.range(1, 1, 1_000, 2_000, "replay");
+            export.launch(1, 1, 1, 1_100);
+            int at = 1_200;
+            for (long node : new long[] {1, 12, 13, 15, 16}) {
+                export.replayed(1, 1, at, at + 10, "my_kernel", node);
+                at += 20;
+            }
+        }
+
+        TraceProfile profile = read();
+
+        assertThat(profile.ranges()).containsExactly(new Range("replay", 5, 50));
+        assertThat(Omissions.counted(profile))
+                .as("the creation of node 15 is known, and in no range")
+                .containsEntry(Reason.UNKNOWN_CAPTURE, 4L);
+    }
+
+    @Spec("14.15")
     @Test
     void copiesAndFillsCountWithTheirBytes() throws Exception {
         try (NsightExport export = new NsightExport(file())) {
