@@ -36,12 +36,19 @@ public final class PhaseStress {
             profiler.stopBrick(profiler.startBrick(key), 1);
         }
 
-        final void time(String newName) {
-            time(profiler.brickKey(newName));
+        /** Records three samples of which the second one, of a new brick, lets the thread's table grow again. */
+        final void growAgain(int key) {
+            time(key);
+            time(profiler.brickKey("second"));
+            time(key);
+        }
+
+        final void begin(StepInfo.Phase phase) {
+            profiler.beginStep(new StepInfo(phase, 1, 0, 0, 0, 0));
         }
 
         final void step(StepInfo.Phase phase, Runnable body) {
-            profiler.beginStep(new StepInfo(phase, 1, 0, 0, 0, 0));
+            begin(phase);
             body.run();
             profiler.endPass();
         }
@@ -49,11 +56,7 @@ public final class PhaseStress {
         /** A table that grows in a step of one phase, and receives samples in a step of another one. */
         final void twoPhases() {
             step(StepInfo.Phase.PREFILL, this::grow);
-            step(StepInfo.Phase.DECODE, () -> {
-                time(first);
-                time("second");
-                time(first);
-            });
+            step(StepInfo.Phase.DECODE, () -> growAgain(first));
         }
 
         final void add(ProfileSnapshot part) {
@@ -104,7 +107,7 @@ public final class PhaseStress {
         private final long decode = layerOf(StepInfo.Phase.DECODE);
 
         private long layerOf(StepInfo.Phase phase) {
-            profiler.beginStep(new StepInfo(phase, 1, 0, 0, 0, 0));
+            begin(phase);
             profiler.startLayer();
             long token = profiler.layerToken();
             profiler.endPass();
@@ -116,9 +119,7 @@ public final class PhaseStress {
             profiler.workFor(prefill);
             grow();
             profiler.workFor(decode);
-            time(BrickId.RMS_NORM.index());
-            time("second");
-            time(BrickId.RMS_NORM.index());
+            growAgain(BrickId.RMS_NORM.index());
             profiler.workFor(0);
         }
 
