@@ -59,7 +59,8 @@ record AgentOptions(Map<String, Path> files, OptionalInt port, OptionalLong ab, 
      * @throws IllegalArgumentException when a key is unknown or given twice, or its value is missing or invalid
      */
     static AgentOptions parse(String text, Map<String, String> environment) {
-        Map<String, String> values = new LinkedHashMap<>();
+        Map<String, Path> files = new LinkedHashMap<>();
+        Map<String, String> numbers = new HashMap<>();
         for (String option : text.isBlank() ? new String[0] : text.split(",", -1)) {
             int equals = option.indexOf('=');
             String key = equals < 0 ? option : option.substring(0, equals);
@@ -71,20 +72,16 @@ record AgentOptions(Map<String, Path> files, OptionalInt port, OptionalLong ab, 
                 throw new IllegalArgumentException("the option '" + key + "' needs a value, as in " + key
                         + (NUMBERS.contains(key) ? "=1" : "=FILE"));
             }
-            if (values.put(key, option.substring(equals + 1)) != null) {
+            String value = option.substring(equals + 1);
+            boolean isNew =
+                    FILES.contains(key) ? files.put(key, Path.of(value)) == null : numbers.put(key, value) == null;
+            if (!isNew) {
                 throw new IllegalArgumentException("the option '" + key + "' is given twice");
             }
         }
-        if (values.containsKey(TRACE) && values.containsKey(SLOW)) {
+        if (files.containsKey(TRACE) && files.containsKey(SLOW)) {
             throw new IllegalArgumentException(
                     "the option 'slow' excludes 'trace': a timeline holds chosen steps, or all");
-        }
-        Map<String, Path> files = new LinkedHashMap<>();
-        for (String key : FILES) {
-            String value = values.get(key);
-            if (value != null) {
-                files.put(key, Path.of(value));
-            }
         }
         Path runFile = runFile(environment);
         refuseSameFile(files, runFile);
@@ -92,9 +89,9 @@ record AgentOptions(Map<String, Path> files, OptionalInt port, OptionalLong ab, 
         if (runFile != null) {
             files.putIfAbsent(OUT, runFile);
         }
-        String port = values.get(PORT);
-        String seed = values.get(AB);
-        String warmup = values.get(WARMUP);
+        String port = numbers.get(PORT);
+        String seed = numbers.get(AB);
+        String warmup = numbers.get(WARMUP);
         return new AgentOptions(
                 Map.copyOf(files),
                 port == null ? OptionalInt.empty() : OptionalInt.of((int) number(PORT, port, LAST_PORT)),
