@@ -157,6 +157,10 @@ final class ForeignText {
                     "it is a table (CSV), which may hold anything; write the events" + " in another format: "
                             + WHAT_IS_READ));
 
+    /** The beginning of a text in JSON. A line of a log may also begin with a bracket, around a time or a level. */
+    private static final Pattern JSON_BEGIN = Pattern.compile(
+            "\\{|\\[\\s*([\\[{\"\\]]|-?\\d+(\\.\\d+)?([eE][+-]?\\d+)?\\s*[,\\]]|(true|false|null|NaN|-?Infinity)\\b|\\z)");
+
     private ForeignText() {}
 
     /** A kind of text and the sign that identifies it. Immutable. */
@@ -206,7 +210,7 @@ final class ForeignText {
         if (begin.isEmpty() || !isText(text)) {
             return null;
         }
-        if (begin.startsWith("{") || begin.startsWith("[")) {
+        if (JSON_BEGIN.matcher(begin).lookingAt()) {
             return ofJson(begin);
         }
         for (Known known : KNOWN) {
