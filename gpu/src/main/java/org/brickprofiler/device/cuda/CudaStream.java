@@ -15,6 +15,7 @@ import org.brickprofiler.internal.io.CloseActions;
 import org.brickprofiler.internal.io.GraphMarks;
 import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.io.MarkPool;
+import org.brickprofiler.internal.io.Plural;
 import org.brickprofiler.internal.io.Polling;
 import org.jspecify.annotations.Nullable;
 
@@ -515,7 +516,8 @@ public final class CudaStream implements DeviceStream {
                     name,
                     isOurs
                             ? "it is closed now"
-                            : marks.made() + " events stay in the application's context until that is destroyed");
+                            : Plural.of(marks.made(), "event stays", "events stay")
+                                    + " in the application's context until that is destroyed");
             if (isOurs) {
                 failures.end();
                 marks.close();
