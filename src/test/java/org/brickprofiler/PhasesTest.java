@@ -14,8 +14,6 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
 import org.brickprofiler.StepInfo.Phase;
 import org.brickprofiler.internal.record.PhaseKey;
-import org.brickprofiler.internal.record.PhaseRow;
-import org.brickprofiler.testing.Crew;
 import org.brickprofiler.internal.record.ProfilerState;
 import org.brickprofiler.internal.record.StatTable;
 import org.brickprofiler.testing.AllocatedBytes;

@@ -13,9 +13,6 @@ import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.brickprofiler.graph.ExecutionNode.Transfer;
 import org.brickprofiler.internal.io.PlainText;
 import org.brickprofiler.internal.io.Plural;
-import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
-import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
-import org.eclipse.collections.impl.set.mutable.primitive.IntHashSet;
 
 /**
  * Writes a graph in Graphviz's DOT language. An outermost layer is a box around all its nodes, at any depth: one row of

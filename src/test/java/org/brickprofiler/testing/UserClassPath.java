@@ -20,9 +20,7 @@ public final class UserClassPath {
      *     a library, such as {@code micrometer-core}
      */
     public static String of(String... artifacts) {
-        return Stream.concat(
-                        Stream.of("brick-profiler", "jackson-core"),
-                        Stream.of(artifacts))
+        return Stream.concat(Stream.of("brick-profiler", "jackson-core"), Stream.of(artifacts))
                 .map(UserClassPath::entry)
                 .map(Path::toString)
                 .collect(Collectors.joining(File.pathSeparator));

@@ -502,7 +502,6 @@ class AgentSafetyIT {
             """;
 
     /** The library warns at the start, because a setting has an invalid value. */
-    @Spec("22.40")
     @ParameterizedTest
     @ValueSource(strings = {"on", "maybe"})
     void theApplicationChoosesTheManagerOfItsLogging(String setting) throws IOException {

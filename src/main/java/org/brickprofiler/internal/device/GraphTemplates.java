@@ -9,9 +9,6 @@ import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.internal.io.GraphMarks;
 import org.brickprofiler.internal.io.GraphMarks.Loss;
 import org.brickprofiler.internal.record.PhaseKey;
-import org.brickprofiler.internal.record.PhaseRow;
-import org.eclipse.collections.impl.map.mutable.primitive.IntIntHashMap;
-import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**

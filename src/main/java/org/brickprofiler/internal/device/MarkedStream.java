@@ -14,7 +14,6 @@ import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.io.GraphMarks;
 import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.record.PhaseKey;
-import org.brickprofiler.internal.record.PhaseRow;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.TableRegistry;

@@ -16,7 +16,6 @@ import net.jqwik.api.constraints.Size;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo.Phase;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.TraceProfile.AnnotatedSteps;
 import org.brickprofiler.trace.read.TraceProfile.Tokens;
@@ -160,7 +159,6 @@ class EngineStepsTest {
     }
 
     /** Beyond the limit, a step remains a step: no other slice of the host is taken for it, nor it for another one. */
-    @Spec("14.27")
     @Test
     void aTraceWithMoreStepsThanAreDistinguishedKeepsPhasesAndModulesAndCountsTheFurtherSteps() throws IOException {
         int further = 5;
@@ -191,7 +189,6 @@ class EngineStepsTest {
     }
 
     /** Counts the pairs of each token with each position that it may see, one by one. */
-    @Spec("14.27")
     @Property(tries = 200)
     void thePairsOfAStepAreThoseOfCausalAttention(
             @ForAll @Size(max = 5) List<@IntRange(min = 1, max = 40) Integer> tokens,
@@ -221,7 +218,6 @@ class EngineStepsTest {
     }
 
     /** Sums that no sequences have give no number of pairs. */
-    @Spec("14.27")
     @ParameterizedTest
     @ValueSource(
             strings = {"sq512sk512sqsq0sqsk0", "sq8sk8sqsq64", "sq8sk8", "sq8sk8sqsq64sqsk63", "sq8sk8sqsq63sqsk80", "8"

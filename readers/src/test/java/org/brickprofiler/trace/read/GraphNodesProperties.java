@@ -10,7 +10,6 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
-import org.brickprofiler.testing.Spec;
 
 /** The ranges of nodes of CUDA graphs are those that a search of all events finds. */
 class GraphNodesProperties {
@@ -77,7 +76,6 @@ class GraphNodesProperties {
         return found;
     }
 
-    @Spec("14.15")
     @Property
     void aNodeHasTheRangeOfItsOnlyCreation(
             @ForAll @Size(max = 16) List<@IntRange(max = 4_095) Integer> numbers,

@@ -92,7 +92,6 @@ final class LogPrefixTest {
         requireOneRequest(("\ufeff" + withLetters).getBytes(UTF_16LE));
     }
 
-    @Spec("14.29")
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -393,7 +393,6 @@ final class NsightReadTest {
     }
 
     /** The ranges of a capture are over before the graph is instantiated, and long before it is replayed. */
-    @Spec("14.15")
     @Test
     void theRangesOfACaptureNameTheKernelsOfItsReplays() throws Exception {
         long graph = 7L << 32;
@@ -437,7 +436,6 @@ final class NsightReadTest {
     }
 
     /** Nodes of another process, two originals, and a circle of copies show no creation. */
-    @Spec("14.15")
     @Test
     void nodesWhoseCreationIsNotKnownBelongToTheRangeOfTheReplay() throws Exception {
         try (NsightExport export = new NsightExport(file())) {
@@ -470,7 +468,6 @@ final class NsightReadTest {
                 .containsEntry(Reason.UNKNOWN_CAPTURE, 4L);
     }
 
-    @Spec("14.15")
     @Test
     void copiesAndFillsCountWithTheirBytes() throws Exception {
         try (NsightExport export = new NsightExport(file())) {
