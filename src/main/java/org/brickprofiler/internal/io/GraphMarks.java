@@ -1,7 +1,6 @@
 package org.brickprofiler.internal.io;
 
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -98,8 +97,8 @@ public interface GraphMarks {
      * @return its marks; null if the stream does not support captures
      */
     static @Nullable GraphMarks of(Object stream) {
-        for (Function<Object, @Nullable GraphMarks> source : Sources.REGISTERED) {
-            GraphMarks marks = source.apply(stream);
+        for (Source source : Sources.REGISTERED) {
+            GraphMarks marks = source.of(stream);
             if (marks != null) {
                 return marks;
             }
@@ -110,16 +109,27 @@ public interface GraphMarks {
     /**
      * Lets the core reach the marks of one kind of stream without a public method of the stream's class.
      *
-     * @param source returns the marks of a stream; null for a stream of another kind
+     * @param source returns the marks of streams of that kind
      */
-    static void register(Function<Object, @Nullable GraphMarks> source) {
+    static void register(Source source) {
         Sources.REGISTERED.add(source);
+    }
+
+    /** A kind of stream. */
+    @FunctionalInterface
+    interface Source {
+        /**
+         * Returns the marks of a stream that are part of graphs.
+         *
+         * @param stream a device stream
+         * @return its marks; null for a stream of another kind
+         */
+        @Nullable GraphMarks of(Object stream);
     }
 
     /** The kinds of streams that support captures. */
     final class Sources {
-        private static final CopyOnWriteArrayList<Function<Object, @Nullable GraphMarks>> REGISTERED =
-                new CopyOnWriteArrayList<>();
+        private static final CopyOnWriteArrayList<Source> REGISTERED = new CopyOnWriteArrayList<>();
 
         private Sources() {}
     }
