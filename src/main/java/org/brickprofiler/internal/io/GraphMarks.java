@@ -124,7 +124,8 @@ public interface GraphMarks {
          * @param stream a device stream
          * @return its marks; null for a stream of another kind
          */
-        @Nullable GraphMarks of(Object stream);
+        @Nullable
+        GraphMarks of(Object stream);
     }
 
     /** The kinds of streams that support captures. */
