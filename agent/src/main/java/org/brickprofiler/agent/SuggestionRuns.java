@@ -149,7 +149,8 @@ public final class SuggestionRuns {
     }
 
     /**
-     * Returns the agent's jar, which is in the same folder as the jar of the command line.
+     * Returns the agent's jar, which is in the folder of the command line's jar, or in the agent's folder of the source
+     * tree in which that jar was built.
      *
      * @throws IOException when there is none, or several
      */
@@ -164,16 +165,30 @@ public final class SuggestionRuns {
         } catch (URISyntaxException | NullPointerException unknown) {
             throw new IOException("where the agent's jar is, is unknown: name it by --agent", unknown);
         }
-        Path folder = Files.isDirectory(here) ? here : here.getParent();
+        return agentIn(Files.isDirectory(here) ? here : here.getParent());
+    }
+
+    /** Returns the agent's jar for a command line in a folder. */
+    static Path agentIn(Path folder) throws IOException {
+        List<Path> agents = agentsOf(folder);
+        if (agents.isEmpty()) {
+            agents = agentsOf(
+                    folder.resolve(Path.of("..", "..", "agent", "target")).normalize());
+        }
+        if (agents.size() != 1) {
+            throw new IOException(
+                    "there are " + agents.size() + " jars of the agent in " + folder + ": name it by --agent");
+        }
+        return agents.get(0);
+    }
+
+    private static List<Path> agentsOf(Path folder) throws IOException {
+        if (!Files.isDirectory(folder)) {
+            return List.of();
+        }
         try (Stream<Path> files = Files.list(folder)) {
-            List<Path> agents = files.filter(
-                            each -> each.getFileName().toString().matches("brick-profiler-.*agent\\.jar"))
+            return files.filter(each -> each.getFileName().toString().matches("brick-profiler-.*agent\\.jar"))
                     .toList();
-            if (agents.size() != 1) {
-                throw new IOException(
-                        "there are " + agents.size() + " jars of the agent in " + folder + ": name it by --agent");
-            }
-            return agents.get(0);
         }
     }
 }
