@@ -18,27 +18,14 @@ command -v "$jlink" >/dev/null || {
     exit 2
 }
 
-built() {
-    ls -t "$root"/target/brick-profiler-*-cli.jar 2>/dev/null | head -n 1
-}
-# Also checks folders: a folder is newer if a file in it was removed.
-is_stale() {
-    [[ -z $1 || -n $(find "$root/pom.xml" "$root/build" "$root"/src/{main,cli,fleet,readers,examples} "$root/native/gpu-check/java" -newer "$1" -print -quit) ]]
-}
-if is_stale "$(built)"; then
-    echo "pack: building, since the program is missing or older than its sources"
-    (cd "$root" && mvn -q package -DskipTests)
-fi
-[[ -n $(built) ]] || {
-    echo "pack: the build left no target/brick-profiler-*-cli.jar" >&2
-    exit 2
-}
+# Builds the program if it is missing or older than its sources.
+"$root/brick" --version >/dev/null
 
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 mkdir -p "$stage/gpu-check/lib"
 cp "$here/run.sh" "$here/torch_cost.py" "$here/README.md" "$stage/gpu-check/"
-cp "$(built)" "$stage/gpu-check/lib/brick-profiler-cli.jar"
+cp "$root/tools/target/brick-profiler-cli.jar" "$stage/gpu-check/lib/brick-profiler-cli.jar"
 "$jlink" --add-modules java.base,java.logging,java.management,jdk.jfr,jdk.unsupported \
     --strip-debug --no-header-files --no-man-pages --output "$stage/gpu-check/runtime"
 

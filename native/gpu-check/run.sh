@@ -14,16 +14,17 @@ die() {
     exit 2
 }
 
-# The program: in a pack, it is beside this file; in a checkout, it was built into target.
+# The program: in a pack, it is beside this file; in a checkout, it was built into tools/target.
 if [[ -d $here/lib ]]; then
     jar=$here/lib/brick-profiler-cli.jar
 else
     root=$here/../..
-    jar=$(ls -t "$root"/target/brick-profiler-*-cli.jar 2>/dev/null | head -n 1)
+    jar=$root/tools/target/brick-profiler-cli.jar
 fi
-[[ -f $jar ]] || die "nothing is built here: run mvn -q package -DskipTests, or unpack what pack.sh made"
-if [[ -n ${root:-} && -n $(find "$root/pom.xml" "$root/build" "$root"/src/{main,cli,fleet,readers,examples} "$root/native/gpu-check/java" -newer "$jar" -print -quit) ]]; then
-    die "what is built is older than its sources: run mvn -q package -DskipTests"
+[[ -f $jar ]] || die "nothing is built here: run ./brick --version, or unpack what pack.sh made"
+if [[ -n ${root:-} && -n $(find "$root"/pom.xml "$root"/*/pom.xml "$root"/build/parent.xml "$root"/agent/assembly.xml "$root"/src/main "$root"/*/src/main \
+    -newer "$jar" -print -quit) ]]; then
+    die "what is built is older than its sources: run ./brick --version"
 fi
 
 # NEEDS lists the requirements of the packed binaries. The search may miss a library that exists, so it only warns.

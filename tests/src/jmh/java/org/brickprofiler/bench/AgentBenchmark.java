@@ -26,7 +26,7 @@ import org.openjdk.jmh.annotations.Warmup;
 /**
  * Measures a brick that the agent has woven, and the same work between two calls by hand, in turns; and, while the
  * profiler is off, a woven brick and the same work without any call. The virtual machine needs the agent:
- * {@code -Djmh.args='-jvmArgsAppend -javaagent:target/brick-profiler-0.1.0-SNAPSHOT-agent.jar=rules=FILE'} with
+ * {@code -Djmh.args='-jvmArgsAppend -javaagent:../agent/target/brick-profiler-agent.jar=rules=FILE'} with
  * {@code src/jmh/rules/agent.yaml} as the file. The counters are the times of each side, with the side that is not
  * woven as the floor, or the medians of shots after the caches were filled with {@link Weights}; the score means
  * nothing.

@@ -153,7 +153,7 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
             case "roofline" -> new RooflineCommand();
             case "devices" -> new DevicesCommand();
             case "top" -> new TopCommand();
-            case "demo" -> Demo.command();
+            case "demo" -> Demo.commandLine();
             case "suggest" -> new SuggestCommand();
             default -> throw new IllegalArgumentException("no command " + name);
         };

@@ -45,20 +45,23 @@ import picocli.CommandLine.Spec;
         footerHeading = "%nExamples:%n",
         footer = {
             "  A short run of a small model:",
-            "    mvn -q compile exec:java -Dexec.args=\"--layers 4 --tokens 200\"",
-            "  One thread, always the likeliest token, the results as JSON, too:",
-            "    mvn -q compile exec:java -Dexec.args=\"--threads 1 --temperature 0 --json target/one.json\"",
+            "    brick demo --layers 4 --tokens 200",
+            "  One thread, always the likeliest token, results elsewhere:",
+            "    brick demo --threads 1 --temperature 0 --json one.json",
             "  A page for a browser:",
-            "    mvn -q compile exec:java -Dexec.args=\"--html target/out.html\"",
-            "  As many key heads as query heads, and no tiles timed:",
-            "    mvn -q compile exec:java -Dexec.args=\"--kv-heads 8 --no-tiles\"",
+            "    brick demo --html out.html",
             "  A timeline for Perfetto, and the graph of one pass:",
-            "    mvn -q compile exec:java -Dexec.args=\"--tokens 50 --trace pass.pftrace --graph pass.dot\"",
-            "  On an OpenCL or CUDA device, compared with the processor:",
-            "    mvn -q compile exec:java -Dexec.args=\"--device opencl\"",
-            "    java -jar target/brick-profiler-*-cli.jar demo --device cuda",
-            "  Checksums of every brick, with one value changed on purpose:",
-            "    mvn -q compile exec:java -Dexec.args=\"--tokens 5 --checksums b.jsonl --perturb 1:RmsNorm\""
+            "    brick demo --tokens 50 --trace pass.pftrace --graph pass.dot",
+            "  Requests with prompts of mixed length, whole prompts or chunks of them:",
+            "    brick demo --serve --rate 2 --slots 4",
+            "    brick demo --serve --rate 2 --slots 4 --chunk 16",
+            "  On a GPU: the processor's results, each brick's time on the device, and what watching costs:",
+            "    brick demo --device cuda --tokens 200",
+            "    brick demo --device opencl:0 --tokens 200",
+            "  Checksums of every brick, with one value changed on purpose, and where that shows:",
+            "    brick demo --tokens 5 --checksums a.jsonl",
+            "    brick demo --tokens 5 --checksums b.jsonl --perturb 1:RmsNorm",
+            "    brick diverge b.jsonl a.jsonl"
         })
 public final class Demo implements Callable<Integer> {
 
@@ -81,27 +84,6 @@ public final class Demo implements Callable<Integer> {
             usageHelp = true,
             description = "Print this and end.")
     private boolean help;
-
-    private static final String[] EXAMPLES = {
-        "  A short run of a small model:",
-        "    brick demo --layers 4 --tokens 200",
-        "  One thread, always the likeliest token, results elsewhere:",
-        "    brick demo --threads 1 --temperature 0 --json one.json",
-        "  A page for a browser:",
-        "    brick demo --html out.html",
-        "  A timeline for Perfetto, and the graph of one pass:",
-        "    brick demo --tokens 50 --trace pass.pftrace --graph pass.dot",
-        "  Requests with prompts of mixed length, whole prompts or chunks of them:",
-        "    brick demo --serve --rate 2 --slots 4",
-        "    brick demo --serve --rate 2 --slots 4 --chunk 16",
-        "  On a GPU: the processor's results, each brick's time on the device, and what watching costs:",
-        "    brick demo --device cuda --tokens 200",
-        "    brick demo --device opencl:0 --tokens 200",
-        "  Checksums of every brick, with one value changed on purpose, and where that shows:",
-        "    brick demo --tokens 5 --checksums a.jsonl",
-        "    brick demo --tokens 5 --checksums b.jsonl --perturb 1:RmsNorm",
-        "    brick diverge b.jsonl a.jsonl"
-    };
 
     private Demo() {}
 
@@ -128,17 +110,6 @@ public final class Demo implements Callable<Integer> {
         return new CommandLine(new Demo())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler((badInput, args) -> refuse(badInput.getCommandLine(), badInput));
-    }
-
-    /**
-     * Returns the demonstration as a command of {@code brick}.
-     *
-     * @return a new instance at each call; not thread-safe
-     */
-    public static CommandLine command() {
-        CommandLine demo = commandLine();
-        demo.getCommandSpec().usageMessage().footer(EXAMPLES);
-        return demo;
     }
 
     private static int refuse(CommandLine command, Exception badInput) {

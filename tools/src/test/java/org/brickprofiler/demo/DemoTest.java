@@ -244,7 +244,7 @@ class DemoTest {
         assertThat(exitCode).isZero();
         assertThat(out.toString())
                 .contains("Examples:")
-                .contains("exec:java -Dexec.args=")
+                .contains("brick demo --layers 4 --tokens 200")
                 .contains("--layers=N")
                 .contains("DEFERRED");
         assertThat(err.toString()).isEmpty();

@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.jar.JarOutputStream;
+import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import org.brickprofiler.testing.ChildProcess;
@@ -47,20 +48,20 @@ class GpuCheckScriptsTest {
         for (String name : List.of("run.sh", "pack.sh", "torch_cost.py", "README.md")) {
             Files.copy(SOURCE.resolve(name), scripts.resolve(name));
         }
-        Path sources = Files.createDirectories(root.resolve("src").resolve("main"));
-        Path source = Files.writeString(sources.resolve("A.java"), "class A {}");
-        Path cli = Files.createDirectories(root.resolve("src").resolve("cli"));
-        Path fleet = Files.createDirectories(root.resolve("src").resolve("fleet"));
-        Path readers = Files.createDirectories(root.resolve("src").resolve("readers"));
-        Path examples = Files.createDirectories(root.resolve("src").resolve("examples"));
-        Path checks = Files.createDirectories(scripts.resolve("java"));
-        Path pom = Files.writeString(root.resolve("pom.xml"), "<project/>");
-        Path build = Files.createDirectories(root.resolve("build"));
-        Path parent = Files.writeString(build.resolve("parent.xml"), "<project/>");
-        jar = Files.createDirectories(root.resolve("target")).resolve("brick-profiler-1-cli.jar");
+        Files.copy(SourceTree.path("brick"), root.resolve("brick"));
+        for (String folder : List.of("src/main", "tools/src/main", "gpu/src/main", "agent", "build")) {
+            Files.createDirectories(root.resolve(folder));
+        }
+        Files.writeString(root.resolve("src").resolve("main").resolve("A.java"), "class A {}");
+        for (String file : List.of("pom.xml", "tools/pom.xml", "build/parent.xml", "agent/assembly.xml")) {
+            Files.writeString(root.resolve(file), "<project/>");
+        }
+        jar = Files.createDirectories(root.resolve("tools").resolve("target")).resolve("brick-profiler-cli.jar");
         writeJar(jar, "old");
-        for (Path each : List.of(source, sources, cli, fleet, readers, examples, checks, pom, parent, build)) {
-            Files.setLastModifiedTime(each, FileTime.from(BUILT.minusSeconds(60)));
+        try (Stream<Path> sources = Files.walk(root)) {
+            for (Path each : sources.toList()) {
+                Files.setLastModifiedTime(each, FileTime.from(BUILT.minusSeconds(60)));
+            }
         }
         Files.setLastModifiedTime(jar, FileTime.from(BUILT));
         Path jdk = Files.createDirectories(root.resolve("jdk").resolve("bin"));
@@ -150,7 +151,7 @@ class GpuCheckScriptsTest {
         Files.setLastModifiedTime(
                 root.resolve("src").resolve("main").resolve("A.java"), FileTime.from(BUILT.plusSeconds(1)));
 
-        Path folder = packed("mvn -q package -DskipTests");
+        Path folder = packed("package -DskipTests -pl ../tools -am");
         assertThat(contentOf(folder.resolve("lib").resolve("brick-profiler-cli.jar")))
                 .isEqualTo("new");
     }
@@ -159,15 +160,15 @@ class GpuCheckScriptsTest {
     void aProgramOfWhichASourceWasDeletedIsBuiltBeforeItIsPacked() throws IOException {
         Files.delete(root.resolve("src").resolve("main").resolve("A.java"));
 
-        packed("mvn -q package -DskipTests");
+        packed("package -DskipTests -pl ../tools -am");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"src/cli", "src/fleet", "src/readers", "src/examples", "native/gpu-check/java", "build"})
-    void aProgramThatIsOlderThanOneOfItsFoldersIsBuiltBeforeItIsPacked(String folder) throws IOException {
-        Files.setLastModifiedTime(root.resolve(folder), FileTime.from(BUILT.plusSeconds(1)));
+    @ValueSource(strings = {"gpu/src/main", "tools/src/main", "tools/pom.xml", "build/parent.xml", "agent/assembly.xml"})
+    void aProgramThatIsOlderThanOneOfItsPartsIsBuiltBeforeItIsPacked(String part) throws IOException {
+        Files.setLastModifiedTime(root.resolve(part), FileTime.from(BUILT.plusSeconds(1)));
 
-        packed("mvn -q package -DskipTests");
+        packed("package -DskipTests -pl ../tools -am");
     }
 
     @Test
