@@ -10,8 +10,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -206,6 +209,29 @@ public class ReadmeTest {
         Matcher value = Pattern.compile("<" + tag + ">(.*?)</" + tag + ">").matcher(xml);
         assertThat(value.find()).as(tag).isTrue();
         return value.group(1);
+    }
+
+    @Test
+    void theArtifactsAreThoseOfTheProjects() throws Exception {
+        Set<String> built = new TreeSet<>();
+        Pattern own = Pattern.compile("(?s)</parent>\\s*<artifactId>(.*?)</artifactId>");
+        for (MatchResult module : Pattern.compile("<module>(.*?)</module>")
+                .matcher(Files.readString(SourceTree.path("build", "pom.xml")))
+                .results()
+                .toList()) {
+            Matcher artifact = own.matcher(Files.readString(SourceTree.path("build", module.group(1), "pom.xml")));
+            assertThat(artifact.find()).isTrue();
+            built.add(artifact.group(1));
+        }
+        built.remove("brick-profiler-tests");
+
+        Set<String> named = Pattern.compile("(?m)^\\| (`brick-profiler.*?) \\|")
+                .matcher(Files.readString(SourceTree.path("README.md")))
+                .results()
+                .flatMap(line -> Pattern.compile("[\\w-]+").matcher(line.group(1)).results())
+                .map(MatchResult::group)
+                .collect(Collectors.toCollection(TreeSet::new));
+        assertThat(named).isEqualTo(built);
     }
 
     @Test
