@@ -228,7 +228,8 @@ public class ReadmeTest {
         Set<String> named = Pattern.compile("(?m)^\\| (`brick-profiler.*?) \\|")
                 .matcher(Files.readString(SourceTree.path("README.md")))
                 .results()
-                .flatMap(line -> Pattern.compile("[\\w-]+").matcher(line.group(1)).results())
+                .flatMap(line ->
+                        Pattern.compile("[\\w-]+").matcher(line.group(1)).results())
                 .map(MatchResult::group)
                 .collect(Collectors.toCollection(TreeSet::new));
         assertThat(named).isEqualTo(built);

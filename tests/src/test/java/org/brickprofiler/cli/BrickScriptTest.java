@@ -42,7 +42,8 @@ class BrickScriptTest {
         for (String each : List.of("src/main", "tools/src/main", "tools/src/test", "tools/target", "agent", "build")) {
             Files.createDirectories(root.resolve(each));
         }
-        for (String each : List.of("src/main/A.java", "pom.xml", "tools/pom.xml", "build/parent.xml", "agent/assembly.xml")) {
+        for (String each :
+                List.of("src/main/A.java", "pom.xml", "tools/pom.xml", "build/parent.xml", "agent/assembly.xml")) {
             Files.createFile(root.resolve(each));
         }
         jar = Files.createFile(root.resolve("tools").resolve("target").resolve("brick-profiler-cli.jar"));
@@ -106,7 +107,8 @@ class BrickScriptTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"src/main/A.java", "src/main", "tools/src/main", "pom.xml", "tools/pom.xml", "build/parent.xml"})
+    @ValueSource(
+            strings = {"src/main/A.java", "src/main", "tools/src/main", "pom.xml", "tools/pom.xml", "build/parent.xml"})
     void aJarThatIsOlderThanASourceIsBuiltOnce(String source) throws IOException {
         Files.setLastModifiedTime(root.resolve(source), FileTime.from(BUILT.plusSeconds(1)));
 
@@ -135,13 +137,15 @@ class BrickScriptTest {
         ProcessResult result = brick(link, Map.of(), "report", "a file.json", "", "*", "--title=\"a  b\"");
 
         assertThat(result.err()).isEmpty();
-        assertThat(result.out()).endsWith("<-jar>\n<" + root.toRealPath().resolve("tools/target/brick-profiler-cli.jar")
-                + ">\n<report>\n<a file.json>\n<>\n<*>\n<--title=\"a  b\">\n");
+        assertThat(result.out())
+                .endsWith("<-jar>\n<" + root.toRealPath().resolve("tools/target/brick-profiler-cli.jar")
+                        + ">\n<report>\n<a file.json>\n<>\n<*>\n<--title=\"a  b\">\n");
     }
 
     @Test
     void theExitCodeIsThatOfTheCommand() throws IOException {
-        assertThat(brick(root.resolve("brick"), Map.of("EXIT_CODE", "3"), "compare").exitCode())
+        assertThat(brick(root.resolve("brick"), Map.of("EXIT_CODE", "3"), "compare")
+                        .exitCode())
                 .isEqualTo(3);
     }
 

@@ -164,7 +164,8 @@ class GpuCheckScriptsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"gpu/src/main", "tools/src/main", "tools/pom.xml", "build/parent.xml", "agent/assembly.xml"})
+    @ValueSource(
+            strings = {"gpu/src/main", "tools/src/main", "tools/pom.xml", "build/parent.xml", "agent/assembly.xml"})
     void aProgramThatIsOlderThanOneOfItsPartsIsBuiltBeforeItIsPacked(String part) throws IOException {
         Files.setLastModifiedTime(root.resolve(part), FileTime.from(BUILT.plusSeconds(1)));
 
