@@ -20,6 +20,7 @@ powershell -NoProfile -Command ^
 if not errorlevel 1 goto run
 
 >&2 echo brick: building tools\target\brick-profiler-cli.jar, which is missing or older than its sources
+set "MAVEN_OPTS=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC %MAVEN_OPTS%"
 call mvn -q -f "%root%build" package -DskipTests -pl ../tools -am >&2 || exit /b 1
 if exist "%classes%" del "%classes%"
 "%java%" -XX:DumpLoadedClassList="%target%\brick.classes" -jar "%jar%" --help >nul 2>&1
