@@ -165,7 +165,7 @@ public final class SuggestionRuns {
         } catch (URISyntaxException | NullPointerException unknown) {
             throw new IOException("where the agent's jar is, is unknown: name it by --agent", unknown);
         }
-        return agentIn(Files.isDirectory(here) ? here : here.getParent());
+        return agentIn(Files.isDirectory(here) ? here : here.resolveSibling(""));
     }
 
     /** Returns the agent's jar for a command line in a folder. */
