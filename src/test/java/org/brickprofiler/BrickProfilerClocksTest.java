@@ -22,8 +22,8 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 final class BrickProfilerClocksTest {
 
-    /** Longer than the host takes to launch the bricks of a pass. */
-    private static final long BACKLOG_NS = 25_000_000;
+    /** Longer than the host takes to load the classes and to launch the bricks of a pass. */
+    private static final long BACKLOG_NS = 250_000_000;
 
     /** A profiler of two streams, which have other work to do first. */
     private static final class Bench {

@@ -12,7 +12,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.brickprofiler.testing.Golden;
 import org.brickprofiler.testing.SourceTree;
@@ -33,6 +36,8 @@ final class MapTest {
             "brick-profiler-analysis", Place.AFTER,
             "brick-profiler-readers", Place.AFTER,
             "brick-profiler-cli", Place.AFTER);
+
+    private static final Pattern EXPORTS = Pattern.compile("(?m)^    exports ([\\w.]+);");
 
     private static final int WIDTH = 960;
     private static final int BOX_WIDTH = 216;
@@ -222,6 +227,51 @@ final class MapTest {
                         .contains(folder);
             }
         }
+    }
+
+    /** Returns the public types of each exported package, as a page for those who had all of them in one jar. */
+    private static String artifacts(Map<String, Project> all) throws IOException {
+        StringBuilder page = new StringBuilder("""
+                # The artifact of each public class
+
+                The group of all artifacts is `org.brickprofiler`; the names of packages are those of the former single jar, except
+                of `ComparisonReport`, `RooflineReport`, `TimelineDigest` and `WorkModel`.
+
+                | package | artifact | public classes |
+                |---|---|---|
+                """);
+        for (Project project : all.values()) {
+            Path folder = SourceTree.path(project.folder());
+            Path module = folder.resolve(Path.of("src", "main", "module", "module-info.java"));
+            if (!Files.exists(module)) {
+                continue;
+            }
+            Matcher exports = EXPORTS.matcher(Files.readString(module));
+            while (exports.find()) {
+                page.append("| `%s` | `%s` | %s |\n"
+                        .formatted(exports.group(1), project.artifact(), publicTypes(folder, exports.group(1))));
+            }
+        }
+        return page.toString();
+    }
+
+    private static String publicTypes(Path project, String name) throws IOException {
+        try (Stream<Path> files =
+                Files.list(project.resolve(Path.of("src", "main", "java", name.split("\\."))))) {
+            List<String> types = new ArrayList<>();
+            for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
+                String type = file.getFileName().toString().replace(".java", "");
+                if (Files.readString(file).matches("(?s).*\\npublic [a-z @-]*(class|interface|record|enum) " + type + "\\b.*")) {
+                    types.add("`" + type + "`");
+                }
+            }
+            return String.join(", ", types);
+        }
+    }
+
+    @Test
+    void theArtifactOfEachPublicClassIsListed() throws Exception {
+        Golden.assertSameDocument(artifacts(projects()), "ARTIFACTS.md");
     }
 
     @Test

@@ -68,9 +68,12 @@ final class WallsTest {
             .should()
             .onlyDependOnClassesThat(resideInAnyPackage("java..", "org.jspecify..", ROOT + ".agent.bridge.."));
 
+    /** The log prints where no logger of the platform can. */
     @ArchTest
     static final ArchRule onlyProgramsPrint = noClasses()
             .that()
+            .doNotHaveSimpleName("Log")
+            .and()
             .resideOutsideOfPackages(
                     ROOT + ".agent..",
                     ROOT + ".cli..",
@@ -79,6 +82,26 @@ final class WallsTest {
                     ROOT + ".fleet..",
                     ROOT + ".gpucheck..")
             .should(ACCESS_STANDARD_STREAMS);
+
+    /** A logger of the platform that is found early chooses the application's {@code java.util.logging.manager}. */
+    @ArchTest
+    static final ArchRule onlyTheLogFindsLoggers = noClasses()
+            .that()
+            .doNotHaveSimpleName("Log")
+            .should()
+            .callMethod(System.class, "getLogger", String.class)
+            .orShould()
+            .dependOnClassesThat()
+            .resideInAPackage("org.slf4j..");
+
+    /** A primitive map refers to all its views: some megabytes of classes in the jar of every user. */
+    @ArchTest
+    static final ArchRule eclipseCollectionsAreKnownAfterTheRunOnly = noClasses()
+            .that()
+            .resideOutsideOfPackages(ROOT + ".trace.read..", ROOT + ".cli..", ROOT + ".fleet..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("org.eclipse.collections..");
 
     @ArchTest
     static final ArchRule onlyTheHandlerOfItsRecordsUsesJavaUtilLogging = noClasses()
@@ -212,9 +235,12 @@ final class WallsTest {
     private static final class EachPackage implements SliceAssignment {
         @Override
         public SliceIdentifier getIdentifierOf(JavaClass javaClass) {
-            return javaClass.getPackageName().startsWith(ROOT)
-                    ? SliceIdentifier.of(javaClass.getPackageName())
-                    : SliceIdentifier.ignore();
+            String name = javaClass.getPackageName();
+            if (!name.startsWith(ROOT)) {
+                return SliceIdentifier.ignore();
+            }
+            // The root package grants this one access to itself.
+            return SliceIdentifier.of(name.equals(ROOT + ".internal.access") ? ROOT : name);
         }
 
         @Override

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 final class DeviceTimelineClocksTest {
 
-    private static final long BACKLOG_NS = 25_000_000;
+    private static final long BACKLOG_NS = 250_000_000;
     private static final Pattern SPAN = Pattern.compile("(\\w+) (-?\\d+)\\.\\.(-?\\d+).*");
 
     /** A profiler of a stream that has other work to do first. */

@@ -142,27 +142,48 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
         }
     }
 
-    private static Object command(String name) {
+    private static Class<?> type(String name) {
         return switch (name) {
-            case "report" -> new ReportCommand();
-            case "compare" -> ComparisonOptions.commandLine(new CompareCommand());
-            case "run" -> new RunCommand();
-            case "fleet" -> FleetCommand.commandLine();
-            case "convert" -> new ConvertCommand();
-            case "diverge" -> new DivergeCommand();
-            case "roofline" -> new RooflineCommand();
-            case "devices" -> new DevicesCommand();
-            case "top" -> new TopCommand();
-            case "demo" -> Demo.commandLine();
-            case "suggest" -> new SuggestCommand();
+            case "report" -> ReportCommand.class;
+            case "compare" -> CompareCommand.class;
+            case "run" -> RunCommand.class;
+            case "fleet" -> FleetCommand.class;
+            case "convert" -> ConvertCommand.class;
+            case "diverge" -> DivergeCommand.class;
+            case "roofline" -> RooflineCommand.class;
+            case "devices" -> DevicesCommand.class;
+            case "top" -> TopCommand.class;
+            case "demo" -> Demo.class;
+            case "suggest" -> SuggestCommand.class;
             default -> throw new IllegalArgumentException("no command " + name);
         };
     }
 
+    /** Returns a command, with its own subcommands and the settings of its parser. */
+    private static CommandLine command(String name) {
+        Class<?> type = type(name);
+        if (type == CompareCommand.class) {
+            return ComparisonOptions.commandLine(new CompareCommand());
+        }
+        if (type == FleetCommand.class) {
+            return FleetCommand.commandLine();
+        }
+        return type == Demo.class ? Demo.commandLine() : new CommandLine(type);
+    }
+
+    /** Returns a command that has its name and its description only, which are all that the list of commands shows. */
+    private static CommandLine described(String name) {
+        CommandSpec command = CommandSpec.create();
+        command.usageMessage()
+                .description(type(name).getAnnotation(Command.class).description());
+        return new CommandLine(command);
+    }
+
     /**
      * Returns the command with the subcommand that the command line names, or with all subcommands if it names none.
-     * Picocli inspects each subcommand by reflection, which takes longer than most commands run. For the same reason
-     * this method uses no lambda: linking the first one takes longer still.
+     * Picocli inspects each subcommand by reflection, which takes longer than most commands run; without a word that may
+     * be a command, there are descriptions only. For the same reason this method uses no lambda: linking the first one
+     * takes longer still.
      *
      * @param args a command line, which may be invalid
      * @return a new instance at each call; not thread-safe
@@ -173,8 +194,12 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
         if (args.length > 0 && COMMANDS.contains(args[0])) {
             line.addSubcommand(args[0], command(args[0]));
         } else {
+            boolean hasWord = false;
+            for (String arg : args) {
+                hasWord |= !arg.startsWith("-");
+            }
             for (String name : COMMANDS) {
-                line.addSubcommand(name, command(name));
+                line.addSubcommand(name, hasWord ? command(name) : described(name));
             }
             line.addSubcommand("generate-completion", new AutoComplete.GenerateCompletion());
         }

@@ -15,8 +15,8 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 class MetalClocksTest extends ProfiledMetal {
 
-    /** Longer than the host takes to launch the bricks of a pass. */
-    private static final long BACKLOG_NS = 25_000_000;
+    /** Longer than the host takes to load the classes and to launch the bricks of a pass. */
+    private static final long BACKLOG_NS = 250_000_000;
 
     private BrickProfiler profiler(ClockKind kind) {
         if (kind == ClockKind.RUNNING) {
