@@ -16,8 +16,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
-import org.brickprofiler.testing.ChildProcess;
-import org.brickprofiler.testing.ProcessResult;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -201,25 +199,5 @@ final class SqliteFileTest {
         sql("CREATE VIEW kernels AS " + ENDLESS.replace("'k'", "printf('%.*c', 900000000, 'x')"));
 
         assertThat(refused(() -> Traces.read(file(), OPTIONS)).fault()).contains("String or BLOB exceeds size limit");
-    }
-
-    // ---- the folder for temporary files ----
-
-    @Test
-    void withoutAFolderForTemporaryFilesTheReasonIsGivenInOneLine() throws Exception {
-        write(1);
-        ProcessResult process = ChildProcess.java(Class.forName("org.brickprofiler.cli.Brick"))
-                .jvmOptions(List.of("-Djava.io.tmpdir=" + folder.resolve("missing")))
-                .arguments(List.of("report", file().toString()))
-                .run();
-
-        assertThat(process.exitCode()).isEqualTo(2);
-        // Later virtual machines warn of such a folder themselves.
-        assertThat(process.err().lines().filter(line -> !line.startsWith("WARNING: java.io.tmpdir ")))
-                .singleElement()
-                .asString()
-                .startsWith("brick: cannot read " + file() + ": SQLite's library must be unpacked: cannot write a"
-                        + " temporary file in the folder ")
-                .contains("it does not exist; set another with -Djava.io.tmpdir=FOLDER");
     }
 }
