@@ -27,9 +27,9 @@ import java.util.TreeSet;
 /**
  * Checks which package of the library may depend on which; the compiler keeps the walls between the projects.
  *
- * <p>Three layers, and every dependency points down: outer (uses of results), core (the root package and the access to it), ground
- * (small tools without a notion of bricks). A rule that applies to no class fails. A package that is named here but
- * does not exist fails the test, too.
+ * <p>Three layers, and every dependency points down: outer (uses of results), core (the root package and the access to
+ * it), ground (small tools without a notion of bricks). A rule that applies to no class fails. A package that is named
+ * here but does not exist fails the test, too.
  */
 @AnalyzeClasses(locations = ArchitectureTest.Compiled.class)
 final class ArchitectureTest {

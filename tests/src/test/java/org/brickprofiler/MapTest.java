@@ -256,12 +256,12 @@ final class MapTest {
     }
 
     private static String publicTypes(Path project, String name) throws IOException {
-        try (Stream<Path> files =
-                Files.list(project.resolve(Path.of("src", "main", "java", name.split("\\."))))) {
+        try (Stream<Path> files = Files.list(project.resolve("src/main/java/" + name.replace('.', '/')))) {
             List<String> types = new ArrayList<>();
             for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
                 String type = file.getFileName().toString().replace(".java", "");
-                if (Files.readString(file).matches("(?s).*\\npublic [a-z @-]*(class|interface|record|enum) " + type + "\\b.*")) {
+                if (Files.readString(file)
+                        .matches("(?s).*\\npublic [a-z @-]*(class|interface|record|enum) " + type + "\\b.*")) {
                     types.add("`" + type + "`");
                 }
             }

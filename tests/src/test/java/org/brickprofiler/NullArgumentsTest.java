@@ -116,7 +116,7 @@ final class NullArgumentsTest {
 
     /** The packages that only the library itself calls, and those of the programs. */
     private static final Pattern INTERNAL = Pattern.compile(
-            "org\\.brickprofiler\\.(internal|report\\.internal|(export|trace)\\.setting|metrics\\.[A-Z]\\w+|agent|cli|console|fleet|demo|gpucheck)\\b.*");
+            "org\\.brickprofiler\\.(internal|report\\.internal|(export|trace)\\.setting|device\\.polling|metrics\\.[A-Z]\\w+|agent|cli|console|fleet|demo|gpucheck)\\b.*");
 
     @TempDir
     private Path folder;

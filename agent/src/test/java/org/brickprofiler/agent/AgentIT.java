@@ -627,7 +627,7 @@ class AgentIT extends WovenApplication {
                     .filter(name -> name.endsWith(".class") && !name.startsWith("profiler/"))
                     .toList();
             assertThat(open).allMatch(name -> name.matches("org/brickprofiler/agent/(Premain|bridge/.*)\\.class"));
-            assertThat(Stream.of("META-INF/LICENSE", "META-INF/THIRD-PARTY.txt", "profiler/LICENSE-EPL-1.0.txt"))
+            assertThat(Stream.of("META-INF/LICENSE", "META-INF/THIRD-PARTY.txt", "profiler/META-INF/NOTICE"))
                     .allMatch(name -> jar.getEntry(name) != null);
         }
     }

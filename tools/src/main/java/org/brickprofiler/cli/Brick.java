@@ -181,9 +181,9 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
 
     /**
      * Returns the command with the subcommand that the command line names, or with all subcommands if it names none.
-     * Picocli inspects each subcommand by reflection, which takes longer than most commands run; without a word that may
-     * be a command, there are descriptions only. For the same reason this method uses no lambda: linking the first one
-     * takes longer still.
+     * Picocli inspects each subcommand by reflection, which takes longer than most commands run; without a word that
+     * may be a command, there are descriptions only. For the same reason this method uses no lambda: linking the first
+     * one takes longer still.
      *
      * @param args a command line, which may be invalid
      * @return a new instance at each call; not thread-safe

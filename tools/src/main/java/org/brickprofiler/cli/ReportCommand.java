@@ -12,8 +12,6 @@ import org.brickprofiler.report.CsvReport;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
-import org.brickprofiler.report.internal.RequestExport;
-import org.brickprofiler.report.internal.ServiceLevel;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.roofline.RooflineReport;
 import org.brickprofiler.trace.TimelineDigest;

@@ -7,9 +7,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.StampedLock;
 import jcuda.driver.CUevent_flags;
 import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.polling.Polling;
 import org.brickprofiler.internal.io.GraphMarks;
 import org.brickprofiler.internal.io.MarkPool;
-import org.brickprofiler.internal.io.Polling;
 import org.brickprofiler.internal.record.PerThread;
 
 /**

@@ -15,9 +15,9 @@ import jcuda.driver.CUstreamCaptureStatus;
 import jcuda.driver.CUstream_flags;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.cuda.CudaCalls.Answer;
+import org.brickprofiler.device.polling.Polling;
 import org.brickprofiler.internal.io.GraphMarks;
 import org.brickprofiler.internal.io.Plural;
-import org.brickprofiler.internal.io.Polling;
 import org.jspecify.annotations.Nullable;
 
 /**

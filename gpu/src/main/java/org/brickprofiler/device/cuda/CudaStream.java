@@ -10,13 +10,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUstream;
 import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.polling.Polling;
 import org.brickprofiler.internal.io.Abandonment;
 import org.brickprofiler.internal.io.CloseActions;
 import org.brickprofiler.internal.io.GraphMarks;
 import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.io.MarkPool;
 import org.brickprofiler.internal.io.Plural;
-import org.brickprofiler.internal.io.Polling;
 import org.jspecify.annotations.Nullable;
 
 /**

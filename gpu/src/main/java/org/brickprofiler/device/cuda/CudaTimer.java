@@ -10,9 +10,9 @@ import jcuda.driver.CUevent_flags;
 import jcuda.driver.CUstream;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.DeviceTimer;
+import org.brickprofiler.device.polling.Polling;
 import org.brickprofiler.internal.io.Abandonment;
 import org.brickprofiler.internal.io.Log;
-import org.brickprofiler.internal.io.Polling;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import org.brickprofiler.internal.io.Polling;
+import org.brickprofiler.device.polling.Polling;
 
 /**
  * Finds out which kind of mark a device times correctly: two marks around a command, in a queue of its own, must

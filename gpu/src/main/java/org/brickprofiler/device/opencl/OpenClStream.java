@@ -8,11 +8,11 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.polling.Polling;
 import org.brickprofiler.internal.io.Abandonment;
 import org.brickprofiler.internal.io.CloseActions;
 import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.io.MarkPool;
-import org.brickprofiler.internal.io.Polling;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,9 +2,14 @@ package org.brickprofiler.internal.record;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import org.brickprofiler.testing.CapturedLog;
+import org.brickprofiler.testing.SourceTree;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.TraceRecorder;
 import org.junit.jupiter.api.Test;
@@ -79,5 +84,18 @@ final class SettingActionTest {
 
             assertThat(log.linesWith("it is not a path")).isEqualTo(1);
         }
+    }
+
+    /** The agent's jar has one list of its own, since lists of the same name would replace each other there. */
+    @Test
+    void theAgentListsTheActionsOfAllProjects() throws Exception {
+        Path list = Path.of("src", "main", "resources", "META-INF", "services", SettingAction.class.getName());
+        Set<String> all = new TreeSet<>();
+        for (Path project : SourceTree.projects()) {
+            if (!project.endsWith("agent") && Files.exists(project.resolve(list))) {
+                all.addAll(Files.readAllLines(project.resolve(list)));
+            }
+        }
+        assertThat(Files.readAllLines(SourceTree.path("agent").resolve(list))).containsExactlyInAnyOrderElementsOf(all);
     }
 }

@@ -1,10 +1,10 @@
-package org.brickprofiler.internal.io;
+package org.brickprofiler.device.polling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.brickprofiler.internal.io.Polling.Answer;
+import org.brickprofiler.device.polling.Polling.Answer;
 import org.junit.jupiter.api.Test;
 
 /** Polling, on a clock that only pauses and questions advance. */

@@ -1,4 +1,7 @@
-package org.brickprofiler.report.internal;
+package org.brickprofiler.cli;
+
+import org.brickprofiler.report.internal.Fields;
+import org.brickprofiler.report.internal.RequestFields;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.ByteArrayOutputStream;
@@ -8,6 +11,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.report.internal.CsvCells;
+import org.brickprofiler.report.internal.JsonText;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestTimeline;
 

@@ -1,4 +1,4 @@
-package org.brickprofiler.report.internal;
+package org.brickprofiler.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;

@@ -1,4 +1,4 @@
-package org.brickprofiler.report.internal;
+package org.brickprofiler.cli;
 
 import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 
@@ -12,6 +12,7 @@ import java.util.OptionalLong;
 import java.util.function.ToLongFunction;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.report.internal.HumanUnits;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestTimeline;

@@ -1,4 +1,4 @@
-package org.brickprofiler.internal.io;
+package org.brickprofiler.device.polling;
 
 import java.time.Duration;
 import java.util.Objects;
