@@ -8,6 +8,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.domains.Domain;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.testing.Snapshots;
 import org.brickprofiler.testing.Spec;
 
 class CsvReportProperties {

@@ -11,6 +11,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.domains.Domain;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.testing.Snapshots;
 import org.brickprofiler.testing.Spec;
 
 @Domain(Snapshots.class)

@@ -26,6 +26,7 @@ import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.testing.Profiles;
+import org.brickprofiler.testing.Snapshots;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.SampleTimelines;
 import org.brickprofiler.trace.TimelineDigest;

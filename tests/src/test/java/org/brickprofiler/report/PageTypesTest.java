@@ -18,6 +18,7 @@ import org.brickprofiler.compare.ComparisonReportIT;
 import org.brickprofiler.compare.RunComparison;
 import org.brickprofiler.testing.PageTypes;
 import org.brickprofiler.testing.Profiles;
+import org.brickprofiler.testing.Snapshots;
 import org.junit.jupiter.api.Test;
 
 /** Compares the declarations that type-check the scripts of the pages with the data that Java writes. */

@@ -10,14 +10,13 @@ import java.io.OutputStream;
 import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
-import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.brickprofiler.console.Terminal;
 import org.brickprofiler.demo.Demo;
 import org.brickprofiler.internal.io.AtomicFile;
-import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.io.PlainText;
 import org.jspecify.annotations.Nullable;
 import picocli.AutoComplete;
@@ -103,7 +102,7 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
      * @param args the command and its options; {@code --help} lists them
      */
     public static void main(String[] args) {
-        Log.sendTo(Level.WARNING, new Warnings());
+        Terminal.printWarnings();
         FileOutputStream errors = new FileOutputStream(FileDescriptor.err);
         PrintWriter err = new PrintWriter(new OutputStreamWriter(errors, UTF_8), true);
         WatchedOutput output = new WatchedOutput(new FileOutputStream(FileDescriptor.out));
@@ -128,17 +127,6 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
         }
         if (exitCode != CommandLine.ExitCode.OK) {
             System.exit(exitCode);
-        }
-    }
-
-    /** Prints the library's warnings and errors. */
-    private static final class Warnings implements Log.Sink {
-        @Override
-        public void write(Level level, String logger, String message, @Nullable Throwable thrown) {
-            System.err.println((level == Level.WARNING ? "WARN " : "ERROR ") + message);
-            if (thrown != null) {
-                thrown.printStackTrace();
-            }
         }
     }
 

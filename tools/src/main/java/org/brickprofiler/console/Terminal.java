@@ -2,11 +2,13 @@ package org.brickprofiler.console;
 
 import java.io.Console;
 import java.io.PrintStream;
+import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
+import org.brickprofiler.internal.io.Log;
 import org.brickprofiler.internal.io.PlainText;
 import org.brickprofiler.trace.read.ReadOptions;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +44,16 @@ public final class Terminal {
      * Returns whether a console is a terminal. From Java 22 on, a console exists without a terminal, too; its method
      * {@code isTerminal} distinguishes the two cases.
      */
+    /** Prints the library's warnings and errors on the standard error, a line each, from now on. */
+    public static void printWarnings() {
+        Log.sendTo(Level.WARNING, (level, logger, message, thrown) -> {
+            System.err.println((level == Level.WARNING ? "WARN " : "ERROR ") + message);
+            if (thrown != null) {
+                thrown.printStackTrace();
+            }
+        });
+    }
+
     private static boolean isTerminal(Console console) {
         try {
             return (boolean) Console.class.getMethod("isTerminal").invoke(console);

@@ -94,6 +94,7 @@ public final class Demo implements Callable<Integer> {
      * @param args the options; {@code --help} lists them
      */
     public static void main(String[] args) {
+        Terminal.printWarnings();
         int exitCode = commandLine().execute(args);
         if (exitCode != CommandLine.ExitCode.OK) {
             System.exit(exitCode);

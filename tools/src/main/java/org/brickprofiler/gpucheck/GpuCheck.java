@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.brickprofiler.console.OutputFile;
+import org.brickprofiler.console.Terminal;
 import org.brickprofiler.demo.Demo;
 import org.brickprofiler.demo.DeviceFailure;
 import org.brickprofiler.demo.Gpu;
@@ -87,6 +88,7 @@ public final class GpuCheck implements Callable<Integer> {
      * @param args the options; {@code --help} lists them
      */
     public static void main(String[] args) {
+        Terminal.printWarnings();
         System.exit(commandLine().execute(args));
     }
 

@@ -1,4 +1,4 @@
-package org.brickprofiler.report;
+package org.brickprofiler.testing;
 
 import java.time.Instant;
 import java.util.EnumMap;
@@ -30,12 +30,11 @@ import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.stats.LatencyDistribution;
-import org.brickprofiler.testing.RequestSamples;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 
 /** Random snapshots. Numbers stay below the size at which the sums of a snapshot would overflow. */
-final class Snapshots extends DomainContextBase {
+public final class Snapshots extends DomainContextBase {
 
     private static final long LARGEST = 1L << 49;
     private static final int MOST_BRICKS = 8;
