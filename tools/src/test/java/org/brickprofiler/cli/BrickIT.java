@@ -3,14 +3,18 @@ package org.brickprofiler.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import java.util.jar.Manifest;
+import java.util.spi.ToolProvider;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.SourceTree;
@@ -199,6 +203,44 @@ class BrickIT {
             assertThat(text(jar, "META-INF/LICENSE")).isEqualTo(Files.readString(SourceTree.path("LICENSE")));
             assertThat(text(jar, "META-INF/LICENSE.txt")).contains("QOS.ch");
         }
+    }
+
+    /** The jar has only those of its classes that other classes reach, or that a list of services names. */
+    @Test
+    void noClassOfEclipseCollectionsIsMissing() throws Exception {
+        StringWriter missing = new StringWriter();
+        int exit = ToolProvider.findFirst("jdeps")
+                .orElseThrow()
+                .run(
+                        new PrintWriter(missing),
+                        new PrintWriter(missing),
+                        "--multi-release",
+                        "17",
+                        "--missing-deps",
+                        JAR.toString());
+        assertThat(exit).as(missing.toString()).isZero();
+        assertThat(missing.toString().lines()).isNotEmpty().noneMatch(line -> line.contains("org.eclipse.collections"));
+        String services = "META-INF/services/org.eclipse.collections.";
+        try (JarFile jar = new JarFile(JAR.toFile())) {
+            List<String> providers = new ArrayList<>();
+            for (JarEntry list : (Iterable<JarEntry>)
+                    jar.stream().filter(entry -> entry.getName().startsWith(services))::iterator) {
+                if (jar.getEntry(file(list.getName().substring("META-INF/services/".length()))) != null) {
+                    text(jar, list.getName())
+                            .lines()
+                            .map(line -> line.replaceFirst("#.*", "").strip())
+                            .filter(line -> !line.isEmpty())
+                            .forEach(providers::add);
+                }
+            }
+            assertThat(providers).isNotEmpty().allSatisfy(provider -> assertThat(jar.getEntry(file(provider)))
+                    .as(provider)
+                    .isNotNull());
+        }
+    }
+
+    private static String file(String type) {
+        return type.replace('.', '/') + ".class";
     }
 
     private static String text(JarFile jar, String name) throws IOException {
