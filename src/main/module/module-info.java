@@ -18,16 +18,27 @@ module org.brickprofiler {
     exports org.brickprofiler.spi;
     exports org.brickprofiler.stats;
     exports org.brickprofiler.tile;
-    exports org.brickprofiler.internal.io to
+    exports org.brickprofiler.internal.base to
             org.brickprofiler.analysis,
             org.brickprofiler.gpu,
             org.brickprofiler.metrics,
             org.brickprofiler.readers,
             org.brickprofiler.timeline;
+    exports org.brickprofiler.internal.io to
+            org.brickprofiler.analysis,
+            org.brickprofiler.gpu,
+            org.brickprofiler.readers,
+            org.brickprofiler.timeline;
+    exports org.brickprofiler.internal.mark to
+            org.brickprofiler.gpu;
     exports org.brickprofiler.internal.record to
             org.brickprofiler.gpu,
             org.brickprofiler.metrics,
             org.brickprofiler.readers,
+            org.brickprofiler.timeline;
+    exports org.brickprofiler.internal.setting to
+            org.brickprofiler.gpu,
+            org.brickprofiler.metrics,
             org.brickprofiler.timeline;
     exports org.brickprofiler.report.internal to
             org.brickprofiler.analysis,

@@ -1,6 +1,6 @@
 package org.brickprofiler;
 
-import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
 import java.time.Duration;
 import java.util.List;
@@ -15,7 +15,6 @@ import org.brickprofiler.graph.GraphRecorder;
 import org.brickprofiler.internal.access.ProfilerAccess;
 import org.brickprofiler.internal.device.DeviceRecorder;
 import org.brickprofiler.internal.device.MarkToken;
-import org.brickprofiler.internal.io.SwitchSetting;
 import org.brickprofiler.internal.record.BrickKeys;
 import org.brickprofiler.internal.record.LayerToken;
 import org.brickprofiler.internal.record.Layers;
@@ -28,6 +27,7 @@ import org.brickprofiler.internal.record.SettingAction;
 import org.brickprofiler.internal.record.StatTable;
 import org.brickprofiler.internal.record.TimerToken;
 import org.brickprofiler.internal.record.WorkSums;
+import org.brickprofiler.internal.setting.SwitchSetting;
 import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.tile.TileProfiler;
 import org.jspecify.annotations.Nullable;

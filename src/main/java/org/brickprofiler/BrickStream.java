@@ -1,8 +1,8 @@
 package org.brickprofiler;
 
 import java.util.List;
+import org.brickprofiler.internal.base.Checks;
 import org.brickprofiler.internal.device.DeviceRecorder;
-import org.brickprofiler.internal.io.Checks;
 import org.brickprofiler.internal.record.TimerToken;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,7 @@
 package org.brickprofiler;
 
-import static org.brickprofiler.internal.io.Checks.requireFinite;
-import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.base.Checks.requireFinite;
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
 import java.util.Collections;
 import java.util.Comparator;

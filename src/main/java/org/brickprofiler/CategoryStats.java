@@ -1,6 +1,6 @@
 package org.brickprofiler;
 
-import static org.brickprofiler.internal.io.Sums.limited;
+import static org.brickprofiler.internal.base.Sums.limited;
 
 import java.util.Collection;
 import java.util.EnumMap;

@@ -1,6 +1,6 @@
 package org.brickprofiler;
 
-import static org.brickprofiler.internal.io.Sums.limited;
+import static org.brickprofiler.internal.base.Sums.limited;
 
 /**
  * Figures of a brick's device samples other than the device's times themselves, and the number of its samples whose

@@ -1,7 +1,7 @@
 package org.brickprofiler;
 
-import static org.brickprofiler.internal.io.Checks.requireNotNegative;
-import static org.brickprofiler.internal.io.Sums.limited;
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
+import static org.brickprofiler.internal.base.Sums.limited;
 
 import java.time.Instant;
 import java.util.ArrayList;
@@ -16,7 +16,7 @@ import java.util.OptionalDouble;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.brickprofiler.device.StreamTotals;
-import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.request.RequestTimeline;
 import org.brickprofiler.stats.LatencyDistribution;

@@ -1,9 +1,9 @@
 package org.brickprofiler;
 
-import static org.brickprofiler.internal.io.Checks.requireFinite;
-import static org.brickprofiler.internal.io.Checks.requireName;
-import static org.brickprofiler.internal.io.Checks.requireNotNegative;
-import static org.brickprofiler.internal.io.Checks.requirePositive;
+import static org.brickprofiler.internal.base.Checks.requireFinite;
+import static org.brickprofiler.internal.base.Checks.requireName;
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
+import static org.brickprofiler.internal.base.Checks.requirePositive;
 
 import java.lang.management.CompilationMXBean;
 import java.lang.management.GarbageCollectorMXBean;

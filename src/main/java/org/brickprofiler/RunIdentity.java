@@ -1,7 +1,7 @@
 package org.brickprofiler;
 
-import static org.brickprofiler.internal.io.Checks.requireName;
-import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.base.Checks.requireName;
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
 import java.util.Objects;
 import java.util.Optional;
@@ -13,9 +13,9 @@ import java.util.function.Consumer;
 import java.util.function.LongBinaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.brickprofiler.internal.io.LaunchSettings;
-import org.brickprofiler.internal.io.Log;
-import org.brickprofiler.internal.io.Settings;
+import org.brickprofiler.internal.base.Log;
+import org.brickprofiler.internal.setting.LaunchSettings;
+import org.brickprofiler.internal.setting.Settings;
 import org.jspecify.annotations.Nullable;
 
 /**

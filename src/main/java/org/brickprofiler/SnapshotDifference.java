@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.brickprofiler.device.StreamTotals;
-import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.internal.record.Extremes;
 import org.brickprofiler.internal.record.WindowReaders;
 import org.brickprofiler.request.RequestStats;

@@ -1,7 +1,7 @@
 package org.brickprofiler;
 
-import static org.brickprofiler.internal.io.Checks.requireNotNegative;
-import static org.brickprofiler.internal.io.Sums.limited;
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
+import static org.brickprofiler.internal.base.Sums.limited;
 
 import java.util.Collections;
 import java.util.EnumMap;

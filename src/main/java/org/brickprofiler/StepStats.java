@@ -1,13 +1,13 @@
 package org.brickprofiler;
 
-import static org.brickprofiler.internal.io.Checks.requireNotNegative;
-import static org.brickprofiler.internal.io.Sums.limited;
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
+import static org.brickprofiler.internal.base.Sums.limited;
 
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
-import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.stats.LatencyDistribution;
 
 /**

@@ -1,7 +1,7 @@
 package org.brickprofiler;
 
-import static org.brickprofiler.internal.io.Checks.requireNotNegative;
-import static org.brickprofiler.internal.io.Sums.limited;
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
+import static org.brickprofiler.internal.base.Sums.limited;
 
 import java.util.ArrayList;
 import java.util.Collection;
@@ -14,7 +14,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.stats.LatencyDistribution;
 
 /**

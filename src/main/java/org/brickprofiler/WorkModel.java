@@ -24,7 +24,7 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
-import org.brickprofiler.internal.io.Checks;
+import org.brickprofiler.internal.base.Checks;
 
 /**
  * The work of the bricks of a model in one step, computed from its shape alone. Record it beside the samples:

@@ -55,7 +55,11 @@ final class ArchitectureTest {
             resideInAPackage(ROOT).or(ACCESS).as("are in the core");
 
     private static final DescribedPredicate<JavaClass> SPI = inPackage("spi");
-    private static final DescribedPredicate<JavaClass> IO = inPackage("internal.io");
+    private static final DescribedPredicate<JavaClass> IO = inPackage("internal.base")
+            .or(inPackage("internal.io"))
+            .or(inPackage("internal.setting"))
+            .or(inPackage("internal.mark"))
+            .as("are the basics: tools, files, settings, marks");
     private static final DescribedPredicate<JavaClass> RECORD = inPackage("internal.record");
     private static final DescribedPredicate<JavaClass> STATS = inPackage("stats");
     private static final DescribedPredicate<JavaClass> REQUEST = inPackage("request");
@@ -89,7 +93,7 @@ final class ArchitectureTest {
 
     @ArchTest
     static final ArchRule spiAndIoKnowNothingAboveThem = noClasses()
-            .that(SPI.or(IO).as("are in spi or internal.io"))
+            .that(SPI.or(IO).as("are in spi or the basics"))
             .should()
             .dependOnClassesThat(RECORD.or(TOOLS).as("are above them"));
 

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.brickprofiler.device.HostStream;
-import org.brickprofiler.internal.io.LaunchSettings;
+import org.brickprofiler.internal.setting.LaunchSettings;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.testing.Spec;

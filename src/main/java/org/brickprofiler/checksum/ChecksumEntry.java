@@ -1,7 +1,7 @@
 package org.brickprofiler.checksum;
 
-import static org.brickprofiler.internal.io.Checks.requireName;
-import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.base.Checks.requireName;
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
 import java.util.List;
 import java.util.Objects;

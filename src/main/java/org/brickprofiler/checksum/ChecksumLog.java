@@ -1,14 +1,14 @@
 package org.brickprofiler.checksum;
 
-import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
 import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import org.brickprofiler.internal.io.Fnv1a;
-import org.brickprofiler.internal.io.Log;
+import org.brickprofiler.internal.base.Fnv1a;
+import org.brickprofiler.internal.base.Log;
 import org.brickprofiler.internal.record.OwnSamples;
 import org.brickprofiler.internal.record.StatRow;
 import org.brickprofiler.internal.record.StatTable;

@@ -1,6 +1,6 @@
 package org.brickprofiler.checksum;
 
-import static org.brickprofiler.internal.io.Checks.requireFinite;
+import static org.brickprofiler.internal.base.Checks.requireFinite;
 
 import java.util.Objects;
 

@@ -1,6 +1,6 @@
 package org.brickprofiler.device;
 
-import static org.brickprofiler.internal.io.Checks.requireName;
+import static org.brickprofiler.internal.base.Checks.requireName;
 
 import java.lang.ref.Reference;
 import java.util.ArrayDeque;
@@ -9,8 +9,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
-import org.brickprofiler.internal.io.Abandonment;
-import org.brickprofiler.internal.io.CloseActions;
+import org.brickprofiler.internal.base.Abandonment;
+import org.brickprofiler.internal.base.CloseActions;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,8 +2,8 @@ package org.brickprofiler.device;
 
 import java.util.Objects;
 import java.util.Optional;
-import org.brickprofiler.internal.io.CloseActions;
-import org.brickprofiler.internal.io.MarkPool;
+import org.brickprofiler.internal.base.CloseActions;
+import org.brickprofiler.internal.mark.MarkPool;
 import org.brickprofiler.spi.NanoClock;
 
 /**

@@ -2,7 +2,7 @@ package org.brickprofiler.device;
 
 import java.lang.ref.Reference;
 import java.util.Objects;
-import org.brickprofiler.internal.io.Abandonment;
+import org.brickprofiler.internal.base.Abandonment;
 
 /**
  * Times the work that is enqueued in a stream between two calls, by one mark of the stream for each call. Reading the

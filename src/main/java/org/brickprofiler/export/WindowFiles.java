@@ -14,11 +14,11 @@ import java.util.regex.Pattern;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunIdentity;
+import org.brickprofiler.internal.base.Log;
+import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.ExportLoss;
 import org.brickprofiler.internal.io.FolderLock;
-import org.brickprofiler.internal.io.Log;
-import org.brickprofiler.internal.io.Plural;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -3,7 +3,7 @@ package org.brickprofiler.graph;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 
 /**
  * The longest path through an execution graph, and the slack of every node: the critical path method (Kelley and

@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
-import org.brickprofiler.internal.io.PlainText;
-import org.brickprofiler.internal.io.Plural;
-import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.internal.base.PlainText;
+import org.brickprofiler.internal.base.Plural;
+import org.brickprofiler.internal.base.Sums;
 
 /**
  * The critical path of a graph by name, as {@link GraphExport#toSummary} prints it.

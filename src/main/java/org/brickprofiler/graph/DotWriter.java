@@ -11,8 +11,8 @@ import org.brickprofiler.graph.ExecutionNode.Function;
 import org.brickprofiler.graph.ExecutionNode.Kernel;
 import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.brickprofiler.graph.ExecutionNode.Transfer;
-import org.brickprofiler.internal.io.PlainText;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.PlainText;
+import org.brickprofiler.internal.base.Plural;
 
 /**
  * Writes a graph in Graphviz's DOT language. An outermost layer is a box around all its nodes, at any depth: one row of

@@ -1,6 +1,6 @@
 package org.brickprofiler.graph;
 
-import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -11,8 +11,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.TreeMap;
-import org.brickprofiler.internal.io.Checks;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Checks;
+import org.brickprofiler.internal.base.Plural;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,8 +1,8 @@
 package org.brickprofiler.graph;
 
-import static org.brickprofiler.internal.io.Checks.requireFinite;
-import static org.brickprofiler.internal.io.Checks.requireName;
-import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.base.Checks.requireFinite;
+import static org.brickprofiler.internal.base.Checks.requireName;
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
 import java.util.Objects;
 import java.util.Optional;

@@ -10,8 +10,8 @@ import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Function;
 import org.brickprofiler.graph.ExecutionNode.Kernel;
 import org.brickprofiler.graph.ExecutionNode.Transfer;
-import org.brickprofiler.internal.io.PlainText;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.PlainText;
+import org.brickprofiler.internal.base.Plural;
 
 /** Writes an {@link ExecutionGraph} for people and for other programs. Stateless; any thread. */
 public final class GraphExport {

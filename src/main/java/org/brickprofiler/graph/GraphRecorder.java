@@ -9,10 +9,10 @@ import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Kernel;
 import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.brickprofiler.graph.ExecutionNode.Transfer;
-import org.brickprofiler.internal.io.SwitchSetting;
 import org.brickprofiler.internal.record.LayerBoundaries.Side;
 import org.brickprofiler.internal.record.LayerToken;
 import org.brickprofiler.internal.record.PerThread;
+import org.brickprofiler.internal.setting.SwitchSetting;
 import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
 

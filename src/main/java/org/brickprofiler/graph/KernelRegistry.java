@@ -1,6 +1,6 @@
 package org.brickprofiler.graph;
 
-import static org.brickprofiler.internal.io.Checks.requireName;
+import static org.brickprofiler.internal.base.Checks.requireName;
 
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import org.brickprofiler.internal.io.Fnv1a;
+import org.brickprofiler.internal.base.Fnv1a;
 
 /**
  * The PTX texts of kernels, by the hash that {@link ExecutionNode.Kernel} carries. Texts with the same hash count as

@@ -2,7 +2,7 @@ package org.brickprofiler.graph;
 
 import java.util.OptionalLong;
 import org.brickprofiler.graph.ExecutionNode.Brick;
-import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.internal.base.Sums;
 
 /**
  * The self time and total time of every node of a graph, and the brick around each. Computed in one call, without

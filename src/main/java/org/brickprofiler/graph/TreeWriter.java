@@ -3,7 +3,7 @@ package org.brickprofiler.graph;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
-import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.internal.base.PlainText;
 
 /**
  * Writes the ownership tree as printable ASCII: a line for each node, children below their parent, indented by depth.

@@ -1,6 +1,6 @@
 package org.brickprofiler.kernel;
 
-import static org.brickprofiler.internal.io.Sums.limited;
+import static org.brickprofiler.internal.base.Sums.limited;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.brickprofiler.Backend;
-import org.brickprofiler.internal.io.Log;
+import org.brickprofiler.internal.base.Log;
 import org.brickprofiler.kernel.KernelTimings.CommandBuffer;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,7 @@
 package org.brickprofiler.kernel;
 
-import static org.brickprofiler.internal.io.Checks.requireName;
-import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.base.Checks.requireName;
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -19,13 +19,13 @@ import org.brickprofiler.Backend;
 import org.brickprofiler.device.ClockConversion;
 import org.brickprofiler.device.DeviceTimer;
 import org.brickprofiler.device.DispatchTimer;
-import org.brickprofiler.internal.io.Log;
-import org.brickprofiler.internal.io.PlainText;
-import org.brickprofiler.internal.io.SwitchSetting;
+import org.brickprofiler.internal.base.Log;
+import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.StatRow;
 import org.brickprofiler.internal.record.StatSums;
 import org.brickprofiler.internal.record.TableRegistry;
+import org.brickprofiler.internal.setting.SwitchSetting;
 import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
 

@@ -13,8 +13,8 @@ import org.brickprofiler.checksum.ChecksumEntry;
 import org.brickprofiler.checksum.Divergence;
 import org.brickprofiler.checksum.Divergence.ValueError;
 import org.brickprofiler.checksum.Tolerance;
-import org.brickprofiler.internal.io.PlainText;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.PlainText;
+import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.report.internal.HumanUnits;
 import org.brickprofiler.report.internal.TextTable;
 

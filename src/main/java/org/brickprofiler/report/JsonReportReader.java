@@ -28,7 +28,7 @@ import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.ExecutionGraph;
-import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.report.internal.JsonInput;
 import org.brickprofiler.report.internal.PhaseCheck;
 import org.brickprofiler.report.internal.ProfileFields;

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.report.internal.TextTable;
 import org.brickprofiler.request.Cause;

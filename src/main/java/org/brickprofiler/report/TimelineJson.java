@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.report.internal.Fields;
 import org.brickprofiler.report.internal.JsonInput;
 import org.brickprofiler.report.internal.RequestFields;

@@ -1,6 +1,6 @@
 package org.brickprofiler.request;
 
-import static org.brickprofiler.internal.io.Sums.limited;
+import static org.brickprofiler.internal.base.Sums.limited;
 
 import java.util.Arrays;
 import java.util.List;

@@ -1,13 +1,13 @@
 package org.brickprofiler.request;
 
-import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalDouble;
-import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.internal.base.Sums;
 
 /**
  * A request that has finished. Immutable.

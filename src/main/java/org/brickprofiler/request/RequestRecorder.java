@@ -1,6 +1,6 @@
 package org.brickprofiler.request;
 
-import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -11,7 +11,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
-import org.brickprofiler.internal.io.Log;
+import org.brickprofiler.internal.base.Log;
 import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,6 @@
 package org.brickprofiler.request;
 
-import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -1,12 +1,11 @@
 package org.brickprofiler.tile;
 
-import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
-import org.brickprofiler.internal.io.SwitchSetting;
 import org.brickprofiler.internal.record.RowCounts;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.SpanSinks;
@@ -16,6 +15,7 @@ import org.brickprofiler.internal.record.StatSums;
 import org.brickprofiler.internal.record.StatTable;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.internal.record.TimerToken;
+import org.brickprofiler.internal.setting.SwitchSetting;
 import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.spi.Tracing;
 import org.jspecify.annotations.Nullable;

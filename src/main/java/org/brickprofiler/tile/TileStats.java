@@ -1,6 +1,6 @@
 package org.brickprofiler.tile;
 
-import static org.brickprofiler.internal.io.Sums.limited;
+import static org.brickprofiler.internal.base.Sums.limited;
 
 import java.util.Objects;
 import java.util.OptionalLong;

@@ -9,7 +9,7 @@ import java.nio.FloatBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
-import org.brickprofiler.internal.io.Fnv1a;
+import org.brickprofiler.internal.base.Fnv1a;
 import org.brickprofiler.internal.record.OwnSamples;
 import org.brickprofiler.internal.record.StatTable;
 import org.brickprofiler.testing.CapturedLog;

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
-import org.brickprofiler.internal.io.Fnv1a;
+import org.brickprofiler.internal.base.Fnv1a;
 
 /** Logs and entries for tests. */
 public final class Logs {

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import java.util.List;
 import java.util.Optional;
 import org.brickprofiler.graph.KernelRegistry.Source;
-import org.brickprofiler.internal.io.Fnv1a;
+import org.brickprofiler.internal.base.Fnv1a;
 import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;

@@ -5,7 +5,7 @@ import java.io.StringWriter;
 import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.brickprofiler.internal.io.Log;
+import org.brickprofiler.internal.base.Log;
 import org.jspecify.annotations.Nullable;
 
 /** Collects the library's log messages until it is closed. One at a time, since it takes them all. */

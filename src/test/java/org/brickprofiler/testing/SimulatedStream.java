@@ -4,8 +4,8 @@ import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
 import org.brickprofiler.device.DeviceStream;
-import org.brickprofiler.internal.io.CloseActions;
-import org.brickprofiler.internal.io.MarkPool;
+import org.brickprofiler.internal.base.CloseActions;
+import org.brickprofiler.internal.mark.MarkPool;
 import org.brickprofiler.internal.record.SpanSink;
 import org.jspecify.annotations.Nullable;
 

@@ -12,7 +12,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.brickprofiler.internal.io.Settings;
+import org.brickprofiler.internal.setting.Settings;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.agent.WeaveRule.Kind;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 
 /**
  * Notes which rules the engine has reached. The rules of one brick, and those of one kind without bricks, are reached

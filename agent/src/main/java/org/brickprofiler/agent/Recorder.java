@@ -12,7 +12,7 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.agent.WeaveRule.Kind;
 import org.brickprofiler.agent.bridge.Bridge;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,7 +2,7 @@ package org.brickprofiler.agent;
 
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 
 /**
  * The layers that threads have begun and not ended. Layers do not nest: if a layer or a step begins within a layer of

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecorder;
 import org.jspecify.annotations.Nullable;

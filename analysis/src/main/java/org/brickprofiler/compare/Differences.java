@@ -25,8 +25,8 @@ import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
-import org.brickprofiler.internal.io.Plural;
-import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.internal.base.Plural;
+import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.request.RequestStats;
 
 /**

@@ -1,6 +1,6 @@
 package org.brickprofiler.compare;
 
-import static org.brickprofiler.internal.io.Checks.requireName;
+import static org.brickprofiler.internal.base.Checks.requireName;
 
 import java.util.List;
 import java.util.Objects;

@@ -1,7 +1,7 @@
 package org.brickprofiler.compare;
 
-import static org.brickprofiler.internal.io.Checks.requireFinite;
-import static org.brickprofiler.internal.io.Checks.requirePositive;
+import static org.brickprofiler.internal.base.Checks.requireFinite;
+import static org.brickprofiler.internal.base.Checks.requirePositive;
 
 import java.util.Arrays;
 import java.util.List;

@@ -14,7 +14,7 @@ import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.Work;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.stats.LatencyDistribution;
 
 /**

@@ -6,7 +6,7 @@ import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 import java.util.List;
 import java.util.Optional;
 import org.brickprofiler.device.DeviceStream;
-import org.brickprofiler.internal.io.MarkPool;
+import org.brickprofiler.internal.mark.MarkPool;
 import org.brickprofiler.internal.record.StatRow;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.openjdk.jcstress.annotations.Actor;

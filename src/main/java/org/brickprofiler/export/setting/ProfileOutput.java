@@ -14,13 +14,13 @@ import java.util.WeakHashMap;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.internal.access.ProfilerAccess;
-import org.brickprofiler.internal.io.HeapReserve;
-import org.brickprofiler.internal.io.Log;
-import org.brickprofiler.internal.io.OptionalPart;
+import org.brickprofiler.internal.base.HeapReserve;
+import org.brickprofiler.internal.base.Log;
 import org.brickprofiler.internal.io.OutputOwner;
 import org.brickprofiler.internal.io.OwnedFile;
 import org.brickprofiler.internal.record.SettingAction;
 import org.brickprofiler.internal.record.WindowReaders;
+import org.brickprofiler.internal.setting.OptionalPart;
 import org.brickprofiler.report.JsonReport;
 import org.jspecify.annotations.Nullable;
 

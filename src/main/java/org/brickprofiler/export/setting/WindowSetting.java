@@ -9,9 +9,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.export.WindowExport;
-import org.brickprofiler.internal.io.Log;
-import org.brickprofiler.internal.io.Settings;
+import org.brickprofiler.internal.base.Log;
 import org.brickprofiler.internal.record.SettingAction;
+import org.brickprofiler.internal.setting.Settings;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -6,8 +6,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.brickprofiler.device.DeviceStream;
-import org.brickprofiler.internal.io.GraphMarks;
-import org.brickprofiler.internal.io.GraphMarks.Loss;
+import org.brickprofiler.internal.mark.GraphMarks;
+import org.brickprofiler.internal.mark.GraphMarks.Loss;
 import org.brickprofiler.internal.record.PhaseKey;
 import org.jspecify.annotations.Nullable;
 

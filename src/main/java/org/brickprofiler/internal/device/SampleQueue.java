@@ -1,6 +1,6 @@
 package org.brickprofiler.internal.device;
 
-import org.brickprofiler.internal.io.MarkPool;
+import org.brickprofiler.internal.mark.MarkPool;
 import org.brickprofiler.internal.record.PhaseKey;
 import org.brickprofiler.internal.record.TableRegistry;
 

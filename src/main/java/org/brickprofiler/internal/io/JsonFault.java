@@ -6,6 +6,7 @@ import java.util.function.Function;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.brickprofiler.internal.base.PlainText;
 
 /**
  * Describes a fault of a JSON text to the owner of the file. The parser's own messages are for programmers: they name

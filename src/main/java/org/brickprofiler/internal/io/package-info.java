@@ -1,7 +1,4 @@
-/**
- * Small tools: checks of arguments, settings, files that are written completely or not at all, a hash, text that stays
- * on its line, sorting, and the building blocks of device streams.
- */
+/** Files: written completely or not at all, owned by one process, opened with a reason if they cannot be read. */
 @NullMarked
 package org.brickprofiler.internal.io;
 

@@ -3,7 +3,7 @@ package org.brickprofiler.internal.record;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.brickprofiler.internal.io.Log;
+import org.brickprofiler.internal.base.Log;
 
 /**
  * Returns the keys of bricks of a category. A brick that already has another category keeps it, and a warning is logged

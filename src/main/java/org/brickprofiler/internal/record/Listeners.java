@@ -3,7 +3,7 @@ package org.brickprofiler.internal.record;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
-import org.brickprofiler.internal.io.Log;
+import org.brickprofiler.internal.base.Log;
 
 /**
  * The listeners of a profiler. A listener that throws a runtime exception is removed, and the exception does not reach

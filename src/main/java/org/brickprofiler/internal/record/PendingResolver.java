@@ -3,8 +3,8 @@ package org.brickprofiler.internal.record;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import org.brickprofiler.internal.io.Log;
-import org.brickprofiler.internal.io.MergeSort;
+import org.brickprofiler.internal.base.Log;
+import org.brickprofiler.internal.base.MergeSort;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -3,7 +3,7 @@ package org.brickprofiler.internal.record;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
-import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.internal.base.Sums;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,7 +2,7 @@ package org.brickprofiler.internal.record;
 
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.internal.base.Sums;
 
 /**
  * Measures how long the profiler has been on since the last reset, and converts readings of the clock to calendar time.

@@ -5,9 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
-import org.brickprofiler.internal.io.KnownSettings;
-import org.brickprofiler.internal.io.Log;
-import org.brickprofiler.internal.io.Settings;
+import org.brickprofiler.internal.base.Log;
+import org.brickprofiler.internal.setting.KnownSettings;
+import org.brickprofiler.internal.setting.Settings;
 import org.jspecify.annotations.Nullable;
 
 /**

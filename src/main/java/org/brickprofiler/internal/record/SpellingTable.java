@@ -1,7 +1,7 @@
 package org.brickprofiler.internal.record;
 
 import java.util.Arrays;
-import org.brickprofiler.internal.io.Fnv1a;
+import org.brickprofiler.internal.base.Fnv1a;
 import org.jspecify.annotations.Nullable;
 
 /**

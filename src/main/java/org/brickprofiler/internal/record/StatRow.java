@@ -1,6 +1,6 @@
 package org.brickprofiler.internal.record;
 
-import static org.brickprofiler.internal.io.Sums.limited;
+import static org.brickprofiler.internal.base.Sums.limited;
 
 /**
  * The consistent sums of one row at one moment. Immutable.

@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.Objects;
-import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.internal.base.Sums;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,6 +1,6 @@
 package org.brickprofiler.internal.record;
 
-import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
 import org.jspecify.annotations.Nullable;
 

@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.internal.io.JsonFault;
-import org.brickprofiler.internal.io.PlainText;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,6 +1,6 @@
 package org.brickprofiler.report.internal;
 
-import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.internal.base.PlainText;
 
 /** Text in Markdown. Stateless; any thread. */
 public final class Markdown {

@@ -4,8 +4,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.brickprofiler.internal.io.Plural;
-import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.internal.base.Plural;
+import org.brickprofiler.internal.base.Sums;
 
 /**
  * Checks the bricks of a report: the samples and the time of a brick in all phases together must not exceed those of

@@ -26,7 +26,7 @@ import org.brickprofiler.StepStats;
 import org.brickprofiler.Work;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.ExecutionGraph;
-import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.report.internal.Fields.FactGroup;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileLevel;

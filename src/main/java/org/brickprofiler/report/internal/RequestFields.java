@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
-import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.Outcome;

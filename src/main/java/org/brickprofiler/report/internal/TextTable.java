@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.internal.base.PlainText;
 
 /**
  * A table in plain text, with a line of headers, a line for each item and a line of totals. Columns are as wide as

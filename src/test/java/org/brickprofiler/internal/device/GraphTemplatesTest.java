@@ -9,7 +9,7 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.brickprofiler.device.DeviceStream;
-import org.brickprofiler.internal.io.GraphMarks;
+import org.brickprofiler.internal.mark.GraphMarks;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.SimulatedStream;

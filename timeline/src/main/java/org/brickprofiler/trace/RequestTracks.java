@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestTimeline;

@@ -1,6 +1,6 @@
 package org.brickprofiler.trace;
 
-import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
 import java.util.Collections;
 import java.util.List;

@@ -2,7 +2,7 @@ package org.brickprofiler.trace;
 
 import java.util.List;
 import java.util.stream.IntStream;
-import org.brickprofiler.internal.io.MergeSort;
+import org.brickprofiler.internal.base.MergeSort;
 import org.brickprofiler.internal.record.LayerToken;
 import org.brickprofiler.internal.record.SpanCopy;
 import org.brickprofiler.internal.record.SpanKind;

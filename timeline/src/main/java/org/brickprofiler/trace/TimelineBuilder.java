@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.brickprofiler.Schedule;
 import org.brickprofiler.StepInfo;
-import org.brickprofiler.internal.io.MergeSort;
+import org.brickprofiler.internal.base.MergeSort;
 import org.brickprofiler.internal.record.SpanContents;
 import org.brickprofiler.internal.record.SpanCopy;
 import org.brickprofiler.internal.record.SpanKind;

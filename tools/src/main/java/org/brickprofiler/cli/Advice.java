@@ -12,7 +12,7 @@ import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.Step;
 import org.brickprofiler.StepStats;
-import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.roofline.BrickRoofline.Bound;
 import org.brickprofiler.roofline.BrickRoofline.Distance;

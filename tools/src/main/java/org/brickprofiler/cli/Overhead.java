@@ -11,7 +11,7 @@ import org.brickprofiler.RunFacts;
 import org.brickprofiler.cli.ProgramRunner.RunOutcome;
 import org.brickprofiler.compare.RunComparison;
 import org.brickprofiler.compare.RunComparison.Change;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 
 /**
  * The cost of profiling a program, from runs with the profiler on and off.

@@ -1,6 +1,6 @@
 package org.brickprofiler.cli;
 
-import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
 import java.math.BigDecimal;
 import java.util.LinkedHashMap;
@@ -11,7 +11,7 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.function.ToLongFunction;
 import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.report.internal.HumanUnits;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecord;

@@ -8,8 +8,8 @@ import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
-import org.brickprofiler.internal.io.Log;
-import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.internal.base.Log;
+import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.trace.read.ReadOptions;
 import org.jspecify.annotations.Nullable;
 

@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.spi.NanoClock;
 

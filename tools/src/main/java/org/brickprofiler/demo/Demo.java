@@ -16,7 +16,7 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.console.OutputFile;
 import org.brickprofiler.console.Terminal;
 import org.brickprofiler.demo.TiledProduct.Tiling;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.metrics.jmx.BrickProfileBean;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;

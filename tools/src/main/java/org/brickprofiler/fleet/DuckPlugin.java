@@ -28,7 +28,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.InputFile;
-import org.brickprofiler.internal.io.Settings;
+import org.brickprofiler.internal.setting.Settings;
 import org.jspecify.annotations.Nullable;
 
 /**

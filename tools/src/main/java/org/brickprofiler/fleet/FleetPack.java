@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
 import java.util.zip.CRC32C;
 import org.brickprofiler.fleet.Manifest.PackFile;
 import org.brickprofiler.fleet.PackProblem.Kind;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.report.internal.ProfileFields;
 import org.brickprofiler.report.internal.RequestFields;
 import org.jspecify.annotations.Nullable;

@@ -27,11 +27,11 @@ import org.brickprofiler.fleet.Manifest.PackFile;
 import org.brickprofiler.fleet.PackProblem.Kind;
 import org.brickprofiler.fleet.ProfileWindow.Head;
 import org.brickprofiler.fleet.ProfileWindow.Unreadable;
+import org.brickprofiler.internal.base.Plural;
+import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.ExportLoss;
 import org.brickprofiler.internal.io.FolderLock;
-import org.brickprofiler.internal.io.Plural;
-import org.brickprofiler.internal.io.Sums;
 import org.brickprofiler.internal.io.TemporaryFiles;
 import org.jspecify.annotations.Nullable;
 

@@ -12,8 +12,8 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.fleet.FleetQuestion.Row;
-import org.brickprofiler.internal.io.Plural;
-import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.internal.base.Plural;
+import org.brickprofiler.internal.base.Sums;
 
 /**
  * The ranks whose figures are incomplete: their bricks lack measurements without a known time. Made of the answer to

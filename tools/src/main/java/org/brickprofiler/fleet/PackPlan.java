@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
 import org.brickprofiler.fleet.PackProblem.Kind;
 import org.brickprofiler.fleet.ProfileWindow.Head;
 import org.brickprofiler.fleet.ProfileWindow.Unreadable;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 import org.jspecify.annotations.Nullable;
 
 /**

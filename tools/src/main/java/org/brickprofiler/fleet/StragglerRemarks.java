@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.fleet.StragglerSearch.Peers;
 import org.brickprofiler.fleet.StragglerSearch.Rank;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 
 /** Writes the remarks on a search for stragglers: the ranks that were not tested, and the reason. One thread. */
 final class StragglerRemarks {

@@ -7,7 +7,7 @@ import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.TreeSet;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 
 /**
  * The ranks that keep a fleet waiting. Immutable.

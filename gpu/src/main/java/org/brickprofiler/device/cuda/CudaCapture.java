@@ -1,7 +1,7 @@
 package org.brickprofiler.device.cuda;
 
 import jcuda.driver.CUgraphExec;
-import org.brickprofiler.internal.io.GraphMarks;
+import org.brickprofiler.internal.mark.GraphMarks;
 import org.jspecify.annotations.Nullable;
 
 /**

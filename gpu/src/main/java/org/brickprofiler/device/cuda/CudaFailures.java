@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import jcuda.driver.CUresult;
-import org.brickprofiler.internal.io.Log;
+import org.brickprofiler.internal.base.Log;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.brickprofiler.internal.io.GraphMarks;
+import org.brickprofiler.internal.mark.GraphMarks;
 import org.jspecify.annotations.Nullable;
 
 /**

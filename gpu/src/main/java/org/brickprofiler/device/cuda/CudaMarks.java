@@ -8,8 +8,8 @@ import java.util.concurrent.locks.StampedLock;
 import jcuda.driver.CUevent_flags;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.polling.Polling;
-import org.brickprofiler.internal.io.GraphMarks;
-import org.brickprofiler.internal.io.MarkPool;
+import org.brickprofiler.internal.mark.GraphMarks;
+import org.brickprofiler.internal.mark.MarkPool;
 import org.brickprofiler.internal.record.PerThread;
 
 /**

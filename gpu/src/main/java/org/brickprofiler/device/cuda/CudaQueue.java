@@ -16,8 +16,8 @@ import jcuda.driver.CUstream_flags;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.cuda.CudaCalls.Answer;
 import org.brickprofiler.device.polling.Polling;
-import org.brickprofiler.internal.io.GraphMarks;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
+import org.brickprofiler.internal.mark.GraphMarks;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -11,12 +11,12 @@ import jcuda.driver.CUcontext;
 import jcuda.driver.CUstream;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.polling.Polling;
-import org.brickprofiler.internal.io.Abandonment;
-import org.brickprofiler.internal.io.CloseActions;
-import org.brickprofiler.internal.io.GraphMarks;
-import org.brickprofiler.internal.io.Log;
-import org.brickprofiler.internal.io.MarkPool;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Abandonment;
+import org.brickprofiler.internal.base.CloseActions;
+import org.brickprofiler.internal.base.Log;
+import org.brickprofiler.internal.base.Plural;
+import org.brickprofiler.internal.mark.GraphMarks;
+import org.brickprofiler.internal.mark.MarkPool;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -13,7 +13,7 @@ import java.util.Objects;
 import java.util.Optional;
 import jcuda.driver.CUresult;
 import org.brickprofiler.internal.io.AtomicFile;
-import org.brickprofiler.internal.io.Settings;
+import org.brickprofiler.internal.setting.Settings;
 import org.jspecify.annotations.Nullable;
 
 /**

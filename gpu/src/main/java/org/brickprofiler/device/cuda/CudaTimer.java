@@ -11,8 +11,8 @@ import jcuda.driver.CUstream;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.DeviceTimer;
 import org.brickprofiler.device.polling.Polling;
-import org.brickprofiler.internal.io.Abandonment;
-import org.brickprofiler.internal.io.Log;
+import org.brickprofiler.internal.base.Abandonment;
+import org.brickprofiler.internal.base.Log;
 import org.jspecify.annotations.Nullable;
 
 /**

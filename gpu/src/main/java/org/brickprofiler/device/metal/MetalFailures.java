@@ -3,7 +3,7 @@ package org.brickprofiler.device.metal;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
-import org.brickprofiler.internal.io.Log;
+import org.brickprofiler.internal.base.Log;
 import org.jspecify.annotations.Nullable;
 
 /** Failures of a stream. The latest reason is kept, and the first of each kind is logged. Any thread. */

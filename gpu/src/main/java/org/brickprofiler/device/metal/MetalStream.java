@@ -8,10 +8,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.polling.Polling;
-import org.brickprofiler.internal.io.Abandonment;
-import org.brickprofiler.internal.io.CloseActions;
-import org.brickprofiler.internal.io.Log;
-import org.brickprofiler.internal.io.MarkPool;
+import org.brickprofiler.internal.base.Abandonment;
+import org.brickprofiler.internal.base.CloseActions;
+import org.brickprofiler.internal.base.Log;
+import org.brickprofiler.internal.mark.MarkPool;
 import org.jspecify.annotations.Nullable;
 
 /**

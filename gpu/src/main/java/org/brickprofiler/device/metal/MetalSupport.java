@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.function.Function;
-import org.brickprofiler.internal.io.Settings;
+import org.brickprofiler.internal.setting.Settings;
 import org.jspecify.annotations.Nullable;
 
 /**

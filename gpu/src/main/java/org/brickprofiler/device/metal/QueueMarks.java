@@ -7,7 +7,7 @@ import static org.brickprofiler.device.DeviceStream.UNRESOLVED;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Objects;
-import org.brickprofiler.internal.io.MarkPool;
+import org.brickprofiler.internal.mark.MarkPool;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -3,7 +3,7 @@ package org.brickprofiler.device.opencl;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
-import org.brickprofiler.internal.io.Log;
+import org.brickprofiler.internal.base.Log;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.StampedLock;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.polling.Polling;
-import org.brickprofiler.internal.io.MarkPool;
+import org.brickprofiler.internal.mark.MarkPool;
 import org.jspecify.annotations.Nullable;
 
 /**

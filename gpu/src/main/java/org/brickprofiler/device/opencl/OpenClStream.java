@@ -9,10 +9,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.polling.Polling;
-import org.brickprofiler.internal.io.Abandonment;
-import org.brickprofiler.internal.io.CloseActions;
-import org.brickprofiler.internal.io.Log;
-import org.brickprofiler.internal.io.MarkPool;
+import org.brickprofiler.internal.base.Abandonment;
+import org.brickprofiler.internal.base.CloseActions;
+import org.brickprofiler.internal.base.Log;
+import org.brickprofiler.internal.mark.MarkPool;
 import org.jspecify.annotations.Nullable;
 
 /**

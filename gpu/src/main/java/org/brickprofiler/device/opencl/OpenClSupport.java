@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import org.brickprofiler.internal.io.Settings;
+import org.brickprofiler.internal.setting.Settings;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -10,7 +10,7 @@ import jcuda.driver.JCudaDriver;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.SyncMode;
-import org.brickprofiler.internal.io.Log;
+import org.brickprofiler.internal.base.Log;
 import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;

@@ -1,7 +1,7 @@
 package org.brickprofiler.metrics.jmx;
 
-import static org.brickprofiler.internal.io.Checks.requireName;
-import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.base.Checks.requireName;
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
 import java.lang.management.ManagementFactory;
 import java.util.Date;

@@ -28,7 +28,7 @@ import org.brickprofiler.CategoryStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
-import org.brickprofiler.internal.io.OptionalPart;
+import org.brickprofiler.internal.setting.OptionalPart;
 import org.brickprofiler.metrics.BrickSeries;
 import org.brickprofiler.metrics.BrickSeries.Labels;
 import org.brickprofiler.metrics.RecentSnapshot;

@@ -10,7 +10,7 @@ import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.StepInfo.Phase;
-import org.brickprofiler.internal.io.Sums;
+import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.trace.read.TraceProfile.AnnotatedSteps;
 import org.brickprofiler.trace.read.TraceProfile.Tokens;
 

@@ -4,7 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.TraceRows.Row;

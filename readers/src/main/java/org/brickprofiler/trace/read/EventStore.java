@@ -13,8 +13,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.PriorityQueue;
+import org.brickprofiler.internal.base.MergeSort;
 import org.brickprofiler.internal.io.AtomicFile;
-import org.brickprofiler.internal.io.MergeSort;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 import org.jspecify.annotations.Nullable;
 

@@ -3,7 +3,7 @@ package org.brickprofiler.trace.read;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.internal.base.PlainText;
 import org.jspecify.annotations.Nullable;
 
 /**

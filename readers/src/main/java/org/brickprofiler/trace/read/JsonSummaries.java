@@ -19,7 +19,7 @@ import java.util.OptionalDouble;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.trace.read.RunSummary.Cell;
 import org.brickprofiler.trace.read.RunSummary.Column;
 import org.jspecify.annotations.Nullable;

@@ -1,7 +1,7 @@
 package org.brickprofiler.trace.read;
 
 import java.util.Arrays;
-import org.brickprofiler.internal.io.MergeSort;
+import org.brickprofiler.internal.base.MergeSort;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 import org.eclipse.collections.impl.map.mutable.primitive.LongIntHashMap;

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.trace.read.RunSummary.Cell;
 import org.brickprofiler.trace.read.RunSummary.Column;
 import org.jspecify.annotations.Nullable;

@@ -2,7 +2,7 @@ package org.brickprofiler.trace.read;
 
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 import org.eclipse.collections.impl.map.mutable.primitive.IntLongHashMap;
 import org.eclipse.collections.impl.map.mutable.primitive.LongLongHashMap;
 

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.SumRows.Row;
 import org.eclipse.collections.impl.list.mutable.primitive.DoubleArrayList;

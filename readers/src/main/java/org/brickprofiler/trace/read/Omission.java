@@ -7,7 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 
 /**
  * A part of a trace that is missing or changed in the result, and the reason. Every omission is listed. Immutable.

@@ -20,8 +20,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.stream.IntStream;
 import java.util.zip.GZIPInputStream;
-import org.brickprofiler.internal.io.PlainText;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.PlainText;
+import org.brickprofiler.internal.base.Plural;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -3,7 +3,7 @@ package org.brickprofiler.trace.read;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.jspecify.annotations.Nullable;
 

@@ -3,7 +3,7 @@ package org.brickprofiler.trace.read;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.brickprofiler.BrickProfiler;
-import org.brickprofiler.internal.io.Fnv1a;
+import org.brickprofiler.internal.base.Fnv1a;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.brickprofiler.internal.io.OptionalPart;
+import org.brickprofiler.internal.setting.OptionalPart;
 import org.brickprofiler.trace.TraceRecorder;
 import org.jspecify.annotations.Nullable;
 

@@ -2,7 +2,7 @@ package org.brickprofiler.trace.setting;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import org.brickprofiler.internal.io.Log;
+import org.brickprofiler.internal.base.Log;
 import org.brickprofiler.internal.record.SettingAction;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.SpanSinks;

@@ -3,7 +3,7 @@ package org.brickprofiler.trace.write;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
-import org.brickprofiler.internal.io.Plural;
+import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.Track;
