@@ -1,8 +1,5 @@
 package org.brickprofiler.cli;
 
-import org.brickprofiler.report.internal.Fields;
-import org.brickprofiler.report.internal.RequestFields;
-
 import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -12,7 +9,9 @@ import java.util.List;
 import java.util.Objects;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.report.internal.CsvCells;
+import org.brickprofiler.report.internal.Fields;
 import org.brickprofiler.report.internal.JsonText;
+import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestTimeline;
 
