@@ -8,7 +8,6 @@ module org.brickprofiler.timeline {
     requires java.management;
     requires static io.opentelemetry.api;
     requires static io.opentelemetry.context;
-    requires static io.opentelemetry.sdk.common;
     requires static io.opentelemetry.sdk.trace;
     requires static java.logging;
     requires static jdk.jfr;

@@ -13,9 +13,9 @@ import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
-import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.testing.Times;
 
 /** Laws of the steps of any profiles, and random steps for other properties. */
 public final class StepsProperties {
@@ -44,13 +44,13 @@ public final class StepsProperties {
                 .as((which, n, spread, parts) -> {
                     Times times = Times.of(spread);
                     return StepStats.builder(which)
-                            .steps(times.count, n.get(1))
-                            .durations(times.totalNs, times.minNs, times.maxNs, spread)
+                            .steps(times.count(), n.get(1))
+                            .durations(times.totalNs(), times.minNs(), times.maxNs(), spread)
                             .sequences(n.get(5))
                             .tokens(n.get(6), n.get(7) + n.get(9), n.get(8) + n.get(9), n.get(9))
                             .kvLength(n.get(10))
-                            .cpu(cpu(n, times.count))
-                            .categories(parts.isEmpty() ? n.get(0) % times.count : times.count, parts)
+                            .cpu(cpu(n, times.count()))
+                            .categories(parts.isEmpty() ? n.get(0) % times.count() : times.count(), parts)
                             .build();
                 });
         Arbitrary<Step> step = Combinators.combine(
@@ -75,35 +75,6 @@ public final class StepsProperties {
                 .as((phases, first, firstNs, perToken, abandoned, kept) ->
                         new Steps(phases, first, first.count() == 0 ? 0 : firstNs, perToken, abandoned, kept))
                 .withoutEdgeCases();
-    }
-
-    /** The number of some durations, their sum and their extremes, ns. */
-    public record Times(long count, long totalNs, long minNs, long maxNs) {
-
-        /** Returns times that agree with each other; the sum is the first of three random numbers. */
-        public static Times of(long count, List<Long> n) {
-            if (count == 0) {
-                return new Times(0, 0, 0, 0);
-            }
-            long averageNs = n.get(0) / count;
-            return new Times(count, n.get(0), averageNs - n.get(1) % (averageNs + 1), averageNs + 1 + n.get(2));
-        }
-
-        /** Returns the times of durations that are the shortest ones of their buckets. */
-        public static Times of(LatencyDistribution spread) {
-            long[] counts = spread.counts();
-            long totalNs = 0;
-            for (int bucket = 0; bucket < counts.length; bucket++) {
-                totalNs += counts[bucket] * LatencyBuckets.lowestNs(bucket);
-            }
-            return spread.count() == 0
-                    ? new Times(0, 0, 0, 0)
-                    : new Times(
-                            spread.count(),
-                            totalNs,
-                            LatencyBuckets.lowestNs(spread.firstBucket()),
-                            LatencyBuckets.lowestNs(counts.length - 1));
-        }
     }
 
     private static StepStats.CpuTime cpu(List<Long> n, long steps) {

@@ -139,8 +139,7 @@ public final class Snapshots extends DomainContextBase {
                         latencies().optional(),
                         devices())
                 .as((name, category, bottleneck, n, latency, device) -> {
-                    StepsProperties.Times times = latency.map(StepsProperties.Times::of)
-                            .orElseGet(() -> StepsProperties.Times.of(n.get(0), n.subList(1, 4)));
+                    Times times = latency.map(Times::of).orElseGet(() -> Times.of(n.get(0), n.subList(1, 4)));
                     return BrickStats.builder(name, category)
                             .bottleneck(bottleneck)
                             .samples(
@@ -162,7 +161,7 @@ public final class Snapshots extends DomainContextBase {
 
     private static Arbitrary<DeviceTime> devices() {
         return numbers().list().ofSize(6).map(n -> {
-            StepsProperties.Times launches = StepsProperties.Times.of(n.get(0) / 2, n.subList(1, 4));
+            Times launches = Times.of(n.get(0) / 2, n.subList(1, 4));
             return new DeviceTime(
                     n.get(0),
                     launches.count(),
@@ -265,7 +264,7 @@ public final class Snapshots extends DomainContextBase {
         return Combinators.combine(
                         Arbitraries.of(TileLevel.class), numbers().list().ofSize(7), places, places)
                 .as((level, n, row, col) -> {
-                    StepsProperties.Times times = StepsProperties.Times.of(n.get(0), n.subList(1, 4));
+                    Times times = Times.of(n.get(0), n.subList(1, 4));
                     return times.count() == 0
                             ? TileStats.empty(level)
                             : TileStats.builder(level)

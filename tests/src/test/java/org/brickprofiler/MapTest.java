@@ -10,6 +10,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -114,19 +115,23 @@ final class MapTest {
     /** Returns the projects that another one uses, without those that it also reaches through these. */
     private static Set<String> nearest(Project project, Map<String, Project> all) {
         Set<String> nearest = new TreeSet<>(project.uses());
-        project.uses().forEach(used -> nearest.removeAll(reached(all.get(used), all)));
+        project.uses().forEach(used -> nearest.removeAll(reached(named(used, all), all)));
         return nearest;
     }
 
     private static Set<String> reached(Project project, Map<String, Project> all) {
         Set<String> reached = new TreeSet<>(project.uses());
-        project.uses().forEach(used -> reached.addAll(reached(all.get(used), all)));
+        project.uses().forEach(used -> reached.addAll(reached(named(used, all), all)));
         return reached;
+    }
+
+    private static <T> T named(String artifact, Map<String, T> all) {
+        return Objects.requireNonNull(all.get(artifact), artifact);
     }
 
     private static int level(Project project, Map<String, Project> all) {
         return project.uses().stream()
-                .mapToInt(used -> 1 + level(all.get(used), all))
+                .mapToInt(used -> 1 + level(named(used, all), all))
                 .max()
                 .orElse(0);
     }
@@ -158,8 +163,8 @@ final class MapTest {
                 """.formatted(WIDTH, height));
         legend(svg);
         all.values().forEach(project -> nearest(project, all)
-                .forEach(used -> arrow(svg, corners.get(project.artifact()), corners.get(used))));
-        all.values().forEach(project -> box(svg, project, corners.get(project.artifact())));
+                .forEach(used -> arrow(svg, named(project.artifact(), corners), named(used, corners))));
+        all.values().forEach(project -> box(svg, project, named(project.artifact(), corners)));
         return svg.append("</svg>\n").toString();
     }
 
@@ -180,7 +185,7 @@ final class MapTest {
     }
 
     private static void box(StringBuilder svg, Project project, int[] at) {
-        String colour = PLACES.get(project.artifact()).colour;
+        String colour = named(project.artifact(), PLACES).colour;
         svg.append("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"6\" fill=\"%s\" stroke=\"#888\"/>\n"
                 .formatted(at[0], at[1], BOX_WIDTH, BOX_HEIGHT, colour));
         svg.append("<text x=\"%d\" y=\"%d\" font-weight=\"bold\">%s</text>\n"

@@ -10,6 +10,7 @@ import java.io.OutputStream;
 import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -102,7 +103,7 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
      * @param args the command and its options; {@code --help} lists them
      */
     public static void main(String[] args) {
-        Terminal.printWarnings();
+        Terminal.printMessages(Level.WARNING);
         FileOutputStream errors = new FileOutputStream(FileDescriptor.err);
         PrintWriter err = new PrintWriter(new OutputStreamWriter(errors, UTF_8), true);
         WatchedOutput output = new WatchedOutput(new FileOutputStream(FileDescriptor.out));

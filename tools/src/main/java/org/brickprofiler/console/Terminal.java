@@ -41,19 +41,23 @@ public final class Terminal {
     }
 
     /**
-     * Returns whether a console is a terminal. From Java 22 on, a console exists without a terminal, too; its method
-     * {@code isTerminal} distinguishes the two cases.
+     * Prints the library's messages on the standard error, a line each, from now on.
+     *
+     * @param least the least severe level that is printed
      */
-    /** Prints the library's warnings and errors on the standard error, a line each, from now on. */
-    public static void printWarnings() {
-        Log.sendTo(Level.WARNING, (level, logger, message, thrown) -> {
-            System.err.println((level == Level.WARNING ? "WARN " : "ERROR ") + message);
+    public static void printMessages(Level least) {
+        Log.sendTo(least, (level, logger, message, thrown) -> {
+            System.err.println((level == Level.WARNING ? "WARN" : level.getName()) + " " + message);
             if (thrown != null) {
                 thrown.printStackTrace();
             }
         });
     }
 
+    /**
+     * Returns whether a console is a terminal. From Java 22 on, a console exists without a terminal, too; its method
+     * {@code isTerminal} distinguishes the two cases.
+     */
     private static boolean isTerminal(Console console) {
         try {
             return (boolean) Console.class.getMethod("isTerminal").invoke(console);

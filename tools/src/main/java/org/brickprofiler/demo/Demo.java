@@ -2,6 +2,7 @@ package org.brickprofiler.demo;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.lang.System.Logger.Level;
 import java.lang.management.ManagementFactory;
 import java.math.BigDecimal;
 import java.nio.file.Path;
@@ -94,7 +95,7 @@ public final class Demo implements Callable<Integer> {
      * @param args the options; {@code --help} lists them
      */
     public static void main(String[] args) {
-        Terminal.printWarnings();
+        Terminal.printMessages(Level.INFO);
         int exitCode = commandLine().execute(args);
         if (exitCode != CommandLine.ExitCode.OK) {
             System.exit(exitCode);

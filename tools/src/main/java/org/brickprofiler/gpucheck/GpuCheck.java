@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
+import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -88,7 +89,7 @@ public final class GpuCheck implements Callable<Integer> {
      * @param args the options; {@code --help} lists them
      */
     public static void main(String[] args) {
-        Terminal.printWarnings();
+        Terminal.printMessages(Level.WARNING);
         System.exit(commandLine().execute(args));
     }
 

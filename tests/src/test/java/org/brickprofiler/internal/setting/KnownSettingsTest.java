@@ -12,9 +12,9 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.SourceTree;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -79,17 +79,11 @@ final class KnownSettingsTest {
     @Test
     void everySettingThatTheSourcesReadIsKnown() throws IOException {
         Set<String> keys = new TreeSet<>();
-        for (String root : List.of("src", "gpu/src", "timeline/src", "agent/src")) {
-            if (Files.isDirectory(Path.of(root))) {
-                try (Stream<Path> files = Files.walk(Path.of(root))) {
-                    for (Path file : files.filter(
-                                    each -> each.toString().endsWith(".java") && !each.startsWith("src/test"))
-                            .toList()) {
-                        Matcher read = READ.matcher(Files.readString(file));
-                        while (read.find()) {
-                            keys.add(read.group(1) != null ? read.group(1) : read.group(2));
-                        }
-                    }
+        for (Path file : SourceTree.javaFiles()) {
+            if (file.toString().replace('\\', '/').contains("/src/main/")) {
+                Matcher read = READ.matcher(Files.readString(file));
+                while (read.find()) {
+                    keys.add(read.group(1) != null ? read.group(1) : read.group(2));
                 }
             }
         }
