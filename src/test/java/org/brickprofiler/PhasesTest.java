@@ -310,6 +310,9 @@ class PhasesTest extends ProfiledDevice {
     @Test
     void phasesTakeMemoryWithTheirFirstSampleOnly() throws InterruptedException {
         long[] bytes = new long[2];
+        // The classes that a first sample loads are loaded before.
+        BrickProfiler other = BrickProfiler.enabled();
+        join(start(() -> AllocatedBytes.of(() -> record(other))));
         join(start(() -> bytes[0] = AllocatedBytes.of(() -> record(onHost))));
         onHost.beginStep(StepInfo.decode(1));
         record(onHost);
