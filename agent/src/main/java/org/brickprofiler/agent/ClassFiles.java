@@ -143,6 +143,7 @@ public final class ClassFiles {
      *     all jars in a folder, of which those without classes are left out
      * @param leftOut accepts the places of files that cannot be read, each with the reason: entries of a jar, files in
      *     a folder, and jars that only {@code FOLDER/*} names
+     * @return the class files, in the order of the class path
      * @throws IOException when a jar or folder cannot be read or has no classes
      */
     public static List<ClassFile> of(String classPath, Consumer<String> leftOut) throws IOException {

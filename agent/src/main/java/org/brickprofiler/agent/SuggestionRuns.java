@@ -49,6 +49,7 @@ public final class SuggestionRuns {
      *
      * @param classPaths where the engine's classes are, in addition to the class path of the virtual machine
      * @param leftOut accepts the place of each class file that cannot be read, with the reason
+     * @return rules of the agent, in YAML
      * @throws IOException when the command fails, or ran no Java
      */
     public String rules(List<String> classPaths, Consumer<String> leftOut) throws IOException {
@@ -152,6 +153,7 @@ public final class SuggestionRuns {
      * Returns the agent's jar, which is in the folder of the command line's jar, or in the agent's folder of the source
      * tree in which that jar was built.
      *
+     * @return the jar
      * @throws IOException when there is none, or several
      */
     public static Path agentBesideThis() throws IOException {

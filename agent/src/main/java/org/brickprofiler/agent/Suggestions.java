@@ -78,6 +78,7 @@ public final class Suggestions {
      *
      * @param files the class files
      * @param leftOut accepts the place of each class file that is damaged or too new, with the reason
+     * @return the proposals
      */
     public static Suggestions of(List<ClassFile> files, Consumer<String> leftOut) {
         Suggestions found = new Suggestions(CallGraph.of(files, leftOut));
@@ -255,11 +256,20 @@ public final class Suggestions {
 
     // ---- the proposal ----
 
+    /**
+     * Returns whether nothing is proposed.
+     *
+     * @return whether no method is named or called like a brick
+     */
     public boolean isEmpty() {
         return proposals.isEmpty();
     }
 
-    /** Returns the rules of the agent, in YAML. */
+    /**
+     * Returns the proposal as rules of the agent.
+     *
+     * @return YAML
+     */
     public String rules() {
         StringBuilder rules = new StringBuilder();
         for (Proposal proposal : proposals) {
@@ -281,6 +291,8 @@ public final class Suggestions {
      * Returns the proposal as settings of the flight recorder: a filter for the events {@code jdk.MethodTiming} and
      * {@code jdk.MethodTrace} of JDK 25 and later (JEP 520). The filter selects whole methods, so several bricks that
      * are calls of one method are timed together.
+     *
+     * @return the text of a file {@code .jfc}
      */
     public String settings() {
         String filter = proposals.stream().map(Proposal::timed).distinct().collect(Collectors.joining(";"));
