@@ -2,7 +2,6 @@ package org.brickprofiler.internal.setting;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import org.brickprofiler.internal.base.Log;
 import org.jspecify.annotations.Nullable;
@@ -12,9 +11,6 @@ import org.jspecify.annotations.Nullable;
  * here: the first lambda takes longer than the rest of the start. Stateless; any thread.
  */
 public final class KnownSettings {
-
-    private static final String PROPERTY = "brick.profiler.";
-    private static final String VARIABLE = "BRICK_PROFILER_";
 
     private static final String LIBRARY = "brick-profiler";
 
@@ -73,7 +69,7 @@ public final class KnownSettings {
                 return each.name;
             }
         }
-        throw new IllegalArgumentException("no setting " + PROPERTY + key);
+        throw new IllegalArgumentException("no setting " + Settings.property(key));
     }
 
     /**
@@ -99,8 +95,8 @@ public final class KnownSettings {
      */
     static List<String> faults(Map<?, ?> properties, Map<?, ?> variables, @Nullable ClassLoader loader) {
         List<String> faults = new ArrayList<>();
-        addFaults(properties, PROPERTY, loader, faults);
-        addFaults(variables, VARIABLE, loader, faults);
+        addFaults(properties, Settings.PROPERTY, loader, faults);
+        addFaults(variables, Settings.VARIABLE, loader, faults);
         return faults;
     }
 
@@ -120,24 +116,21 @@ public final class KnownSettings {
 
     /** Returns why a setting has no effect; null if it has one, or if its action reports that itself. */
     private static @Nullable String reason(String name, String prefix, @Nullable ClassLoader loader) {
+        boolean isProperty = prefix.equals(Settings.PROPERTY);
         StringBuilder known = new StringBuilder();
         for (Artifact artifact : ARTIFACTS) {
             for (String key : artifact.keys) {
-                String existing = prefix.equals(PROPERTY) ? PROPERTY + key : variable(key);
+                String existing = isProperty ? Settings.property(key) : Settings.variable(key);
                 if (name.equals(existing)) {
                     return reasonIfMissing(artifact, loader);
                 }
                 known.append(known.isEmpty() ? "" : ", ").append(existing);
             }
-            if (prefix.equals(PROPERTY) && artifact.properties.contains(name.substring(PROPERTY.length()))) {
+            if (isProperty && artifact.properties.contains(name.substring(prefix.length()))) {
                 return reasonIfMissing(artifact, loader);
             }
         }
         return "it is unknown. Known are " + known;
-    }
-
-    private static String variable(String key) {
-        return VARIABLE + key.replace('.', '_').toUpperCase(Locale.ROOT);
     }
 
     private static @Nullable String reasonIfMissing(Artifact artifact, @Nullable ClassLoader loader) {

@@ -153,19 +153,15 @@ public final class LaunchSettings {
     }
 
     private Optional<String> text(String key) {
-        String property = value(properties, "brick.profiler." + key);
-        return Optional.ofNullable(property != null ? property : variable(variableOf(key)));
-    }
-
-    private static String variableOf(String key) {
-        return "BRICK_PROFILER_" + key.toUpperCase(Locale.ROOT);
+        String property = value(properties, Settings.property(key));
+        return Optional.ofNullable(property != null ? property : variable(Settings.variable(key)));
     }
 
     private @Nullable NamedNumber number(String key, @Nullable String launched) {
         NamedNumber number =
-                parsed("system property brick.profiler." + key, value(properties, "brick.profiler." + key));
+                parsed("system property " + Settings.property(key), value(properties, Settings.property(key)));
         if (number == null) {
-            number = parsed("environment variable " + variableOf(key), variable(variableOf(key)));
+            number = parsed("environment variable " + Settings.variable(key), variable(Settings.variable(key)));
         }
         if (number == null && launched != null) {
             number = parsed("environment variable " + launched, variable(launched));

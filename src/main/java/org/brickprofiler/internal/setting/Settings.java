@@ -30,6 +30,12 @@ public final class Settings {
     /** The environment variables of this process. */
     public static final Place ENVIRONMENT = new Variables();
 
+    /** The beginning of the name of a property of the profiler. */
+    static final String PROPERTY = "brick.profiler.";
+
+    /** The beginning of the name of a variable of the profiler. */
+    static final String VARIABLE = "BRICK_PROFILER_";
+
     private Settings() {}
 
     private static final class Properties implements Place {
@@ -65,7 +71,17 @@ public final class Settings {
      * @return the value, not blank; null if neither is set
      */
     public static @Nullable String ofProfiler(String key) {
-        return value("brick.profiler." + key, "BRICK_PROFILER_" + key.toUpperCase(Locale.ROOT));
+        return value(property(key), variable(key));
+    }
+
+    /** Returns the name of a setting of the profiler as a system property. */
+    static String property(String key) {
+        return PROPERTY + key;
+    }
+
+    /** Returns the name of a setting of the profiler as an environment variable. */
+    static String variable(String key) {
+        return VARIABLE + key.replace('.', '_').toUpperCase(Locale.ROOT);
     }
 
     static @Nullable String value(String property, String variable, Place properties, Place environment) {
