@@ -96,7 +96,7 @@ public final class HtmlReport {
      */
     public HtmlReport withGraph(ExecutionGraph graph) {
         Objects.requireNonNull(graph, "graph");
-        return with("graph", element("graph", json -> PageParts.graph(graph, CriticalPath.of(graph), json)));
+        return with("graph", JsonText.of(json -> PageParts.graph(graph, CriticalPath.of(graph), json)));
     }
 
     /**
@@ -108,10 +108,7 @@ public final class HtmlReport {
      * @throws IllegalArgumentException when its key is one of the report's own, or a value cannot be written
      */
     public HtmlReport with(PagePart part) {
-        Objects.requireNonNull(part, "part");
-        return part.content() instanceof String json
-                ? with(part.name(), HtmlPage.data(part.name(), json + "\n"))
-                : withFurther(Map.of(part.name(), part.content()));
+        return Objects.requireNonNull(part, "part").addTo(this);
     }
 
     /**
@@ -148,9 +145,7 @@ public final class HtmlReport {
         List<Roofline.Distance> launches = Roofline.distances(graph, peakTflops, bandwidthGBps);
         return with(
                 "kernel-roofline",
-                element(
-                        "kernel-roofline",
-                        json -> PageParts.roofline(graph, launches, peakTflops, bandwidthGBps, json)));
+                JsonText.of(json -> PageParts.roofline(graph, launches, peakTflops, bandwidthGBps, json)));
     }
 
     /**
@@ -161,7 +156,7 @@ public final class HtmlReport {
      */
     public HtmlReport withTiles(List<TileProfiler.Place> places) {
         List<TileProfiler.Place> all = List.copyOf(Objects.requireNonNull(places, "places"));
-        return with("tile-places", element("tile-places", json -> PageParts.tilePlaces(all, json)));
+        return with("tile-places", JsonText.of(json -> PageParts.tilePlaces(all, json)));
     }
 
     /**
@@ -172,7 +167,7 @@ public final class HtmlReport {
      */
     public HtmlReport withKernels(List<KernelTiming> kernels) {
         List<KernelTiming> all = List.copyOf(Objects.requireNonNull(kernels, "kernels"));
-        return with("kernels", element("kernels", json -> PageParts.kernels(all, json)));
+        return with("kernels", JsonText.of(json -> PageParts.kernels(all, json)));
     }
 
     /**
@@ -184,12 +179,13 @@ public final class HtmlReport {
      */
     public HtmlReport withChecksums(ChecksumComparison comparison) {
         String text = DivergenceReport.render(Objects.requireNonNull(comparison, "comparison"));
-        return with("checksums", element("checksums", json -> json.writeString(text)));
+        return with("checksums", JsonText.of(json -> json.writeString(text)));
     }
 
-    private HtmlReport with(String name, String element) {
+    /** Returns a page with data of its own, one JSON value, in place of earlier data of the same name. */
+    HtmlReport with(String id, String json) {
         SortedMap<String, String> more = new TreeMap<>(added);
-        more.put(name, element);
+        more.put(id, HtmlPage.data(id, json + "\n"));
         return new HtmlReport(snapshot, further, more);
     }
 

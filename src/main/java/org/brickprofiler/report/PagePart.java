@@ -4,6 +4,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.UnaryOperator;
 
 /**
  * A part of a profile's page that another artifact brings: the timeline's digest, the distance to a roof. A caller gets
@@ -12,12 +13,10 @@ import java.util.Objects;
  */
 public final class PagePart {
 
-    private final String name;
-    private final Object content;
+    private final UnaryOperator<HtmlReport> addition;
 
-    private PagePart(String name, Object content) {
-        this.name = name;
-        this.content = content;
+    private PagePart(UnaryOperator<HtmlReport> addition) {
+        this.addition = addition;
     }
 
     /**
@@ -32,7 +31,8 @@ public final class PagePart {
         if (!Objects.requireNonNull(id, "id").matches("[a-z-]+")) {
             throw new IllegalArgumentException("the id of a part is lower-case letters and hyphens: " + id);
         }
-        return new PagePart(id, Objects.requireNonNull(json, "json"));
+        Objects.requireNonNull(json, "json");
+        return new PagePart(page -> page.with(id, json));
     }
 
     /**
@@ -45,15 +45,12 @@ public final class PagePart {
     public static PagePart object(String key, Map<String, ?> values) {
         Objects.requireNonNull(key, "key");
         Objects.requireNonNull(values, "values");
-        return new PagePart(key, Collections.unmodifiableMap(new LinkedHashMap<String, Object>(values)));
+        Map<String, Object> kept = Map.of(key, Collections.unmodifiableMap(new LinkedHashMap<>(values)));
+        return new PagePart(page -> page.withFurther(kept));
     }
 
-    String name() {
-        return name;
-    }
-
-    /** Returns the text of an element, or the values of an object. */
-    Object content() {
-        return content;
+    /** Returns a page with this part, in place of an earlier one of the same name. */
+    HtmlReport addTo(HtmlReport page) {
+        return addition.apply(page);
     }
 }
