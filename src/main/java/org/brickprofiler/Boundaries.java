@@ -25,8 +25,7 @@ import org.jspecify.annotations.Nullable;
 abstract class Boundaries extends SampleTables {
 
     // Samples read the first of these fields, too: if a clock read waits for earlier loads, each dependent load adds
-    // its
-    // latency.
+    // its latency.
 
     /** The clock that the builder was given; null for the system's. */
     private final @Nullable NanoClock ownClock;

@@ -162,12 +162,11 @@ public final class PendingResolver {
         return overlaps.getAndSet(0);
     }
 
-    /** Returns whether a beginning must be limited. Its distance from the earliest one is negative if it wraps. */
-    private boolean isFar(long startNs) {
-        return startNs - earliestNs < 0;
-    }
-
+    /** Limits a beginning. Its distance from the earliest one is negative, since it wraps, if that changes it. */
     private long limitedStart(long startNs) {
+        if (startNs - earliestNs >= 0) {
+            return startNs;
+        }
         long epochNs = earliestNs + FARTHEST_NS;
         return epochNs + limited(startNs - epochNs);
     }
@@ -176,7 +175,7 @@ public final class PendingResolver {
     private final class LiteralAdder implements TableRegistry.PendingConsumer {
         @Override
         public void accept(int row, long startNs, long elementCount) {
-            long limitedNs = isFar(startNs) ? limitedStart(startNs) : startNs;
+            long limitedNs = limitedStart(startNs);
             untilEnd += limitedNs < endNs ? 1 : 0;
             add(row, limitedNs, endNs, elementCount);
         }
@@ -192,7 +191,7 @@ public final class PendingResolver {
                 elements = Arrays.copyOf(elements, 2 * size);
             }
             rows[size] = row;
-            starts[size] = isFar(startNs) ? limitedStart(startNs) : startNs;
+            starts[size] = limitedStart(startNs);
             elements[size] = elementCount;
             size++;
         }
