@@ -1,10 +1,5 @@
 package org.brickprofiler.cli;
 
-import com.fasterxml.jackson.core.JsonGenerator;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
 import org.brickprofiler.ProfileSnapshot;
@@ -19,7 +14,7 @@ import org.brickprofiler.request.RequestTimeline;
  * The requests that a profile keeps, the latest 1,024 that finished, in forms for other programs. Stateless; any
  * thread.
  */
-public final class RequestExport {
+final class RequestExport {
 
     private static final List<Fields.Column<RequestRecord>> COLUMNS = RequestFields.REQUEST.columns();
 
@@ -32,7 +27,7 @@ public final class RequestExport {
      * @param snapshot the profile
      * @return the table
      */
-    public static String toCsv(ProfileSnapshot snapshot) {
+    static String toCsv(ProfileSnapshot snapshot) {
         StringBuilder csv = new StringBuilder();
         CsvCells.addLine(csv, COLUMNS.stream().map(Fields.Column::key).toList());
         for (RequestRecord request : requests(snapshot)) {
@@ -54,27 +49,26 @@ public final class RequestExport {
      * @param snapshot the profile
      * @return indented JSON that ends with a line break
      */
-    public static String toOllama(ProfileSnapshot snapshot) {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        try (JsonGenerator json = JsonText.generator(bytes, JsonText.indented())) {
-            json.writeStartArray();
-            for (RequestRecord request : requests(snapshot)) {
-                long toPromptNs = Math.min(request.queueNs(), request.timeToFirstTokenNs());
-                json.writeStartObject();
-                json.writeNumberField("total_duration", request.durationNs());
-                json.writeNumberField("load_duration", request.queueNs());
-                json.writeNumberField("prompt_eval_count", request.promptTokens());
-                json.writeNumberField("prompt_eval_duration", request.timeToFirstTokenNs() - toPromptNs);
-                json.writeNumberField("eval_count", request.outputTokens());
-                json.writeNumberField("eval_duration", request.firstToLastTokenNs());
-                json.writeEndObject();
-            }
-            json.writeEndArray();
-            json.writeRaw('\n');
-        } catch (IOException impossible) {
-            throw new UncheckedIOException("memory does not fail", impossible);
-        }
-        return bytes.toString(StandardCharsets.UTF_8);
+    static String toOllama(ProfileSnapshot snapshot) {
+        List<RequestRecord> requests = requests(snapshot);
+        return JsonText.of(
+                json -> {
+                    json.writeStartArray();
+                    for (RequestRecord request : requests) {
+                        long toPromptNs = Math.min(request.queueNs(), request.timeToFirstTokenNs());
+                        json.writeStartObject();
+                        json.writeNumberField("total_duration", request.durationNs());
+                        json.writeNumberField("load_duration", request.queueNs());
+                        json.writeNumberField("prompt_eval_count", request.promptTokens());
+                        json.writeNumberField("prompt_eval_duration", request.timeToFirstTokenNs() - toPromptNs);
+                        json.writeNumberField("eval_count", request.outputTokens());
+                        json.writeNumberField("eval_duration", request.firstToLastTokenNs());
+                        json.writeEndObject();
+                    }
+                    json.writeEndArray();
+                    json.writeRaw('\n');
+                },
+                JsonText.indented());
     }
 
     private static List<RequestRecord> requests(ProfileSnapshot snapshot) {

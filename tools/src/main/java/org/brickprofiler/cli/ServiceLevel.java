@@ -26,7 +26,7 @@ import org.brickprofiler.request.RequestTimeline;
  * @param timeToFirstTokenNs the longest time to first token, ns; empty for any
  * @param timePerOutputTokenNs the longest time per output token, ns; empty for any
  */
-public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePerOutputTokenNs) {
+record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePerOutputTokenNs) {
 
     private static final String FIRST = "ttft";
     private static final String EACH = "tpot";
@@ -55,14 +55,14 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
      * @param spanNs the time in which every request that finished is kept, ns. It ends at the last finish. It begins at
      *     the first arrival or, if earlier requests are not kept, at the first finish of a kept one
      */
-    public record Result(int requests, long finished, int met, int metInSpan, long spanNs) {
+    record Result(int requests, long finished, int met, int metInSpan, long spanNs) {
 
         /**
          * Returns the share of the requests that met the objective.
          *
          * @return %; 0 without requests
          */
-        public double percent() {
+        double percent() {
             return requests == 0 ? 0 : 100.0 * met / requests;
         }
 
@@ -71,7 +71,7 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
          *
          * @return 1/s; 0 if the span is empty
          */
-        public double goodput() {
+        double goodput() {
             return spanNs == 0 ? 0 : metInSpan * NS_PER_S / spanNs;
         }
     }
@@ -81,7 +81,7 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
      *
      * @throws IllegalArgumentException when a limit is negative
      */
-    public ServiceLevel {
+    ServiceLevel {
         Objects.requireNonNull(timeToFirstTokenNs, "timeToFirstTokenNs");
         Objects.requireNonNull(timePerOutputTokenNs, "timePerOutputTokenNs");
         timeToFirstTokenNs.ifPresent(ns -> requireNotNegative("timeToFirstTokenNs", ns));
@@ -96,7 +96,7 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
      * @return the objective
      * @throws IllegalArgumentException when the text is something else; the message names the wrong part
      */
-    public static ServiceLevel parse(String text) {
+    static ServiceLevel parse(String text) {
         OptionalLong first = OptionalLong.empty();
         OptionalLong each = OptionalLong.empty();
         for (String part : Objects.requireNonNull(text, "text").split(",", -1)) {
@@ -141,7 +141,7 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
      * @param request a request that has finished
      * @return true if it does
      */
-    public boolean isMetBy(RequestRecord request) {
+    boolean isMetBy(RequestRecord request) {
         boolean answered = request.outcome() == Outcome.COMPLETED || request.outcome() == Outcome.LENGTH;
         return answered
                 && request.outputTokens() > 0
@@ -155,7 +155,7 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
      * @param snapshot the profile
      * @return how many of them meet the objective
      */
-    public Result of(ProfileSnapshot snapshot) {
+    Result of(ProfileSnapshot snapshot) {
         List<RequestRecord> records = snapshot.requestTimeline().requests().stream()
                 .map(RequestTimeline.Request::record)
                 .toList();
@@ -184,7 +184,7 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
      * @param snapshot the profile
      * @return one line that ends with a line break
      */
-    public String render(ProfileSnapshot snapshot) {
+    String render(ProfileSnapshot snapshot) {
         Result result = of(snapshot);
         if (result.requests == 0) {
             return "No request to compare with " + describe() + ": the profile keeps none that finished.\n";
@@ -206,7 +206,7 @@ public record ServiceLevel(OptionalLong timeToFirstTokenNs, OptionalLong timePer
      * @param snapshot the profile
      * @return numbers by key
      */
-    public Map<String, ?> values(ProfileSnapshot snapshot) {
+    Map<String, ?> values(ProfileSnapshot snapshot) {
         Result result = of(snapshot);
         Map<String, Object> values = new LinkedHashMap<>();
         timeToFirstTokenNs.ifPresent(ns -> values.put("time_to_first_token_ns", ns));
