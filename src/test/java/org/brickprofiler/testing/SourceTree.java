@@ -6,10 +6,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** The whole source tree, of which the tests of each project see their own folder as the current one. */
 public final class SourceTree {
+
+    private static final Pattern ARTIFACT = Pattern.compile("</parent>\\s*<artifactId>(.*?)</artifactId>");
 
     private static final Path TOP = top(Path.of("").toAbsolutePath());
 
@@ -29,6 +33,26 @@ public final class SourceTree {
                                     .filter(each -> Files.isDirectory(each.resolve("src")))
                                     .sorted())
                     .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Returns the folders of the projects that have more than tests, that of the library first. */
+    public static List<Path> published() {
+        return projects().stream()
+                .filter(project -> Files.isDirectory(project.resolve(Path.of("src", "main"))))
+                .toList();
+    }
+
+    /** Returns the name of a project's artifact. */
+    public static String artifact(Path project) {
+        try {
+            Matcher artifact = ARTIFACT.matcher(Files.readString(project.resolve("pom.xml")));
+            if (artifact.find()) {
+                return artifact.group(1);
+            }
+            throw new IllegalStateException("no artifact in " + project);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

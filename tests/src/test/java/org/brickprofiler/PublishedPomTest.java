@@ -9,7 +9,6 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -63,7 +62,7 @@ final class PublishedPomTest {
                         System.getProperty("java.class.path"),
                         classes(project).toString());
         assertThat(exit).as(out.toString()).isZero();
-        String own = artifact(project);
+        String own = SourceTree.artifact(project);
         Set<String> artifacts = new TreeSet<>();
         out.toString().lines().map(USE::matcher).filter(Matcher::matches).forEach(use -> {
             String artifact = ours.get(use.group(1));
@@ -81,7 +80,7 @@ final class PublishedPomTest {
     /** Returns the artifact of each class of the projects. */
     private static Map<String, String> ours() {
         Map<String, String> ours = new HashMap<>();
-        for (Path project : published()) {
+        for (Path project : SourceTree.published()) {
             Path root = classes(project);
             try (Stream<Path> files = Files.walk(root)) {
                 files.map(file -> root.relativize(file).toString())
@@ -89,7 +88,7 @@ final class PublishedPomTest {
                         .forEach(name -> ours.put(
                                 name.substring(0, name.length() - ".class".length())
                                         .replace('/', '.'),
-                                artifact(project)));
+                                SourceTree.artifact(project)));
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
@@ -101,28 +100,12 @@ final class PublishedPomTest {
         return project.resolve(Path.of("target", "classes"));
     }
 
-    private static String artifact(Path project) {
-        try {
-            Matcher artifact = Pattern.compile("</parent>\\s*<artifactId>(.*?)</artifactId>")
-                    .matcher(Files.readString(project.resolve("pom.xml")));
-            assertThat(artifact.find()).isTrue();
-            return artifact.group(1);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    private static List<Path> published() {
-        return SourceTree.projects().stream()
-                .filter(project -> Files.isDirectory(project.resolve(Path.of("src", "main"))))
-                .toList();
-    }
-
     @TestFactory
     Stream<DynamicTest> listsWhatItsClassesUse() {
         Map<String, String> ours = ours();
-        return published().stream()
-                .map(project -> DynamicTest.dynamicTest(
-                        artifact(project), () -> assertThat(used(project, ours)).isEqualTo(listed(project))));
+        return SourceTree.published().stream()
+                .map(project ->
+                        DynamicTest.dynamicTest(SourceTree.artifact(project), () -> assertThat(used(project, ours))
+                                .isEqualTo(listed(project))));
     }
 }

@@ -48,10 +48,6 @@ final class WallsTest {
 
     private static final Pattern TWO_COMMENTS = Pattern.compile("\\*/\\s+/\\*\\*");
 
-    /** The folders of the projects. The library is at the top. */
-    private static final List<String> PROJECTS =
-            List.of(".", "gpu", "timeline", "metrics", "analysis", "readers", "agent", "tools");
-
     @ArchTest
     static final ArchRule noCircleBetweenPackages =
             slices().assignedFrom(new EachPackage()).should().beFreeOfCycles();
@@ -253,8 +249,8 @@ final class WallsTest {
     static final class Compiled implements LocationProvider {
         @Override
         public Set<Location> get(Class<?> testClass) {
-            return PROJECTS.stream()
-                    .map(project -> Location.of(SourceTree.path(project, "target", "classes")))
+            return SourceTree.published().stream()
+                    .map(project -> Location.of(project.resolve(Path.of("target", "classes"))))
                     .collect(Collectors.toSet());
         }
     }
