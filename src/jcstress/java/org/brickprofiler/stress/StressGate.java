@@ -43,7 +43,7 @@ public final class StressGate {
             "-hs",
             "256",
             "-iters",
-            "6",
+            "3",
             "-jvmArgs",
             "-XX:-TieredCompilation -XX:+UnlockDiagnosticVMOptions -XX:+StressLCM -XX:+StressGCM -XX:+StressIGVN");
     private static final List<String> FULL = List.of("-m", "default", "-hs", "512");

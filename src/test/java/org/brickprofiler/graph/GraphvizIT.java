@@ -14,7 +14,7 @@ import java.util.Map;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.Fixture;
-import org.brickprofiler.testing.OtherProgram;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.ProcessResult;
 import org.junit.jupiter.api.io.TempDir;
 import org.w3c.dom.Document;
@@ -23,7 +23,7 @@ import org.w3c.dom.NodeList;
 import org.xml.sax.InputSource;
 
 /** Graphviz itself draws the text, if it is installed. */
-@OtherProgram
+@OneJdk
 class GraphvizIT extends DotContract {
 
     private static final Duration LONGEST = Duration.ofSeconds(60);

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A page in a real browser. In every test, the console must stay empty, and the page must access no network. */
-@OtherProgram
+@OneJdk
 public abstract class PageInBrowser {
 
     private static @Nullable Browser shared;

@@ -19,10 +19,12 @@ import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.SourceTree;
 import org.junit.jupiter.api.Test;
 
 /** Compares the documents with the sources: entry points, settings, the types of the map, and links. */
+@OneJdk
 final class DocumentsTest {
 
     private static final Path TOP = SourceTree.path("");

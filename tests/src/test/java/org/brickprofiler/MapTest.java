@@ -19,12 +19,14 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.brickprofiler.testing.Golden;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.SourceTree;
 import org.junit.jupiter.api.Test;
 import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
 
 /** Draws the picture of the map from the projects' own dependencies. */
+@OneJdk
 final class MapTest {
 
     /** The place in which the code of each project runs. */

@@ -11,10 +11,12 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.SourceTree;
 import org.junit.jupiter.api.Test;
 
 /** Everything that the documents name exists: files, folders, tests, benchmarks and profiles of the build. */
+@OneJdk
 final class PagesTest {
 
     private static final List<Path> FOLDERS = Stream.of(".", "docs", "native/gpu-check", "native/metal-shim")

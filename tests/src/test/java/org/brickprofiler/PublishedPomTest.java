@@ -16,11 +16,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.SourceTree;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /** Each published POM lists the artifacts that the classes of its jar use, and no other. */
+@OneJdk
 final class PublishedPomTest {
 
     private static final Pattern DEPENDENCY = Pattern.compile(

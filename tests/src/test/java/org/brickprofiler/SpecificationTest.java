@@ -18,11 +18,13 @@ import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.SourceTree;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** Checks the numbered rules of docs/spec against the tests that cite them by {@link Spec}. */
+@OneJdk
 final class SpecificationTest {
 
     private static final Path ENTRY = SourceTree.path("docs", "SPEC.md");

@@ -28,11 +28,13 @@ import org.brickprofiler.compare.RunComparison.Options;
 import org.brickprofiler.compare.RunComparison.Verdict;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.stats.LatencyDistribution;
+import org.brickprofiler.testing.OneJdk;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Comparisons of runs whose bricks have phases: a prompt takes some twenty times as long as a token. */
+@OneJdk
 class ComparisonByPhaseTest {
 
     private static final Environment HERE = new Environment("17", "VM 17", "Linux 6", "amd64", "CPU", 8, 20);

@@ -8,6 +8,7 @@ import org.brickprofiler.compare.ComparisonStudy.Cell;
 import org.brickprofiler.compare.RunComparison.Options;
 import org.brickprofiler.compare.SimulatedRuns.Behaviour;
 import org.brickprofiler.compare.SimulatedRuns.Change;
+import org.brickprofiler.testing.OneJdk;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -18,6 +19,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * fixed, so a test gives one result. The bounds are those of few comparisons: if one of 40 raises an alarm by chance,
  * two of five do so with one seed of 170; if every second one did, most of the noises would show it.
  */
+@OneJdk
 class ComparisonNoiseTest {
 
     private static final int COMPARISONS = 5;

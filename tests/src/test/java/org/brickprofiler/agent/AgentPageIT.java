@@ -14,6 +14,7 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.GuidePage;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.SourceTree;
 import org.junit.jupiter.api.Test;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Runs the commands of docs/AGENT.md with its rules, and those of the agent in docs/GUIDE.md, as a reader would. */
+@OneJdk
 class AgentPageIT {
 
     private static final Path JAVA = ChildProcess.javaProgram().resolveSibling("");

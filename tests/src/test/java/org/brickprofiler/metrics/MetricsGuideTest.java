@@ -20,12 +20,14 @@ import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.SourceTree;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The unchanged example of docs/GUIDE.md is compiled and provides the metrics. */
+@OneJdk
 public class MetricsGuideTest {
 
     private static final Pattern EXAMPLE = Pattern.compile("```java\\R(BrickMetrics.*?)```", Pattern.DOTALL);

@@ -16,12 +16,14 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.compare.ComparisonReport;
 import org.brickprofiler.compare.ComparisonReportIT;
 import org.brickprofiler.compare.RunComparison;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.PageTypes;
 import org.brickprofiler.testing.Profiles;
 import org.brickprofiler.testing.Snapshots;
 import org.junit.jupiter.api.Test;
 
 /** Compares the declarations that type-check the scripts of the pages with the data that Java writes. */
+@OneJdk
 class PageTypesTest {
 
     @Property(tries = 1, seed = "1", shrinking = ShrinkingMode.OFF)

@@ -13,10 +13,12 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.RunIdentity;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.testing.OneJdk;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@OneJdk
 final class FleetCommandTest {
 
     private static final String BY_RANK =

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.brickprofiler.cli.GuideShell.Part;
+import org.brickprofiler.testing.OneJdk;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 @EnabledOnOs(
         value = {OS.LINUX, OS.MAC},
         disabledReason = "the commands are of a Unix shell")
+@OneJdk
 class GuideComparisonTest {
 
     @TempDir

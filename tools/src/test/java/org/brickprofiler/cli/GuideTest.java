@@ -13,6 +13,7 @@ import org.brickprofiler.cli.GuideShell.Part;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.testing.OneJdk;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
         value = {OS.LINUX, OS.MAC},
         disabledReason = "the commands are of a Unix shell")
 @Timeout(300)
+@OneJdk
 class GuideTest {
 
     @TempDir

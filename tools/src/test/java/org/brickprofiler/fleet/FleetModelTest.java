@@ -43,6 +43,7 @@ import org.brickprofiler.fleet.PackProblem.Kind;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.stats.LatencyDistribution;
+import org.brickprofiler.testing.OneJdk;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -52,6 +53,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * with random runs, ranks, windows and bricks. Some ranks, windows and bricks are missing, some windows are copied,
  * damaged or empty, and some ranks have a clock that is apart.
  */
+@OneJdk
 final class FleetModelTest {
 
     private static final FleetEngine.Options OPTIONS = new FleetEngine.Options(256L << 20, 1, null, null);

@@ -31,6 +31,7 @@ import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.RequestSamples;
 import org.brickprofiler.testing.RunningProcess;
 import org.brickprofiler.testing.Spec;
@@ -42,6 +43,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@OneJdk
 final class FleetPackerTest {
 
     private static final FleetEngine.Options OPTIONS = new FleetEngine.Options(256L << 20, 2, null, null);

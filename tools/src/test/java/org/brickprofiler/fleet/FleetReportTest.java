@@ -16,10 +16,12 @@ import org.brickprofiler.fleet.SimulatedFleet.Fault;
 import org.brickprofiler.fleet.SimulatedFleet.Injected;
 import org.brickprofiler.fleet.SimulatedFleet.Shape;
 import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.PageTypes;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@OneJdk
 final class FleetReportTest {
 
     @TempDir

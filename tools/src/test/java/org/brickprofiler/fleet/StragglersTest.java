@@ -17,14 +17,14 @@ import org.brickprofiler.fleet.SimulatedFleet.Shape;
 import org.brickprofiler.fleet.Stragglers.Finding;
 import org.brickprofiler.fleet.Stragglers.Kind;
 import org.brickprofiler.fleet.Stragglers.Stretch;
-import org.brickprofiler.testing.OtherProgram;
+import org.brickprofiler.testing.OneJdk;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Searches simulated fleets for stragglers. {@link FleetStudy} searches more and larger ones. */
-@OtherProgram
+@OneJdk
 final class StragglersTest {
 
     private static final Shape SMALL = new Shape("r1", 64, 100, 100);

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
+import org.brickprofiler.testing.OneJdk;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * The reader refuses a damaged file or reports the damage, except that a table may end after any row, and that
  * overwritten bytes may leave the total unchanged. The total of a truncated file never exceeds that of the whole file.
  */
+@OneJdk
 final class DamagedDeviceProfilesTest {
 
     private static final int FILES = 20;

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.ProcessResult;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A trace that is several times larger than the heap it is read in. */
 @Timeout(110)
+@OneJdk
 final class LargeTraceIT {
 
     private static final String HEAP = "-Xmx32m";

@@ -18,7 +18,7 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.demo.Demo;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.Fixture;
-import org.brickprofiler.testing.OtherProgram;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.SourceTree;
 import org.brickprofiler.testing.Spec;
@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
  * {@code build/aarch64-jdk} unpacks. The tests show that bindings, native libraries and layouts fit, but not the
  * effects of the processor's weaker memory ordering.
  */
-@OtherProgram
+@OneJdk
 class Aarch64IT {
 
     private static final String COMPILER = "aarch64-linux-gnu-gcc";

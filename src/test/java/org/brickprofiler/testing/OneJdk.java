@@ -9,12 +9,13 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
 /**
- * Marks tests whose work is done by another program than the tests' virtual machine: a browser, a database, an emulated
- * processor. The gate runs them on its first JDK only.
+ * Marks long tests that do not depend on the JDK: another program than the tests' virtual machine does the work (a
+ * browser, a database, an emulated processor), or the test reads documents and sources, or it computes from fixed
+ * inputs by code that other tests cover. The gate runs them on its first JDK only.
  */
 @Documented
 @Inherited
-@Tag("other-program")
+@Tag("one-jdk")
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
-public @interface OtherProgram {}
+public @interface OneJdk {}
