@@ -1,0 +1,108 @@
+package org.brickprofiler.agent;
+
+import java.nio.file.Path;
+import java.util.function.Consumer;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.BrickProfilerBuilder;
+import org.brickprofiler.trace.TraceRecorder;
+import org.brickprofiler.trace.write.TraceFiles;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The profiler of the woven rules, and what is recorded beside it: steps, requests, work, reached rules, losses. The
+ * agent has one. Any thread.
+ */
+final class Recording {
+
+    /** The number of slowest steps of each phase that {@code slow=} keeps. */
+    private static final int SLOW_STEPS = 8;
+
+    final BrickProfiler profiler;
+
+    /** The recorder of the timeline; null without the option. */
+    final @Nullable TraceRecorder trace;
+
+    final Recorder.StepCounts steps;
+    final WovenRequests requests;
+    final WovenWork work;
+    final ReachedRules reached;
+    final AgentLosses losses;
+
+    /** Switches recording on and off in turns; null without the option {@code ab}. */
+    final @Nullable Alternation alternation;
+
+    /**
+     * Creates the profiler of the rules.
+     *
+     * @param options the options of the agent
+     * @param rules the rules that are woven
+     * @param say prints a message
+     * @throws IllegalArgumentException when an option needs steps and no rule has them, or the timeline's name has no
+     *     known ending
+     */
+    Recording(AgentOptions options, RuleFile.Rules rules, Consumer<String> say) {
+        requireSteps(options, rules);
+        losses = new AgentLosses(say);
+        BrickProfilerBuilder builder = BrickProfiler.builder().stepCpuTimes(true);
+        Path timeline = options.timeline();
+        if (timeline == null) {
+            trace = null;
+        } else {
+            TraceFiles.requireFormat(timeline);
+            trace = options.slow() == null
+                    ? new TraceRecorder()
+                    : TraceRecorder.builder().keepSlowSteps(SLOW_STEPS).build();
+            builder.tracing(trace);
+        }
+        profiler = builder.build();
+        alternation = options.ab().isPresent()
+                ? new Alternation(profiler, options.ab().getAsLong())
+                : null;
+        boolean hasRequests =
+                rules.rules().stream().anyMatch(rule -> rule.kind().isOfRequests());
+        if (hasRequests && alternation != null) {
+            say.accept(
+                    "requests are not recorded: ab= switches recording off and on, which gives up the requests under way");
+        }
+        requests = new WovenRequests(hasRequests && alternation == null ? profiler.requests() : null, losses);
+        steps = new Recorder.StepCounts(options.warmup().orElse(rules.warmupSteps()), this::discard, alternation);
+        reached = new ReachedRules(rules.rules());
+        work = new WovenWork(rules.rules(), this::keyOf, profiler, losses);
+    }
+
+    private static void requireSteps(AgentOptions options, RuleFile.Rules rules) {
+        if (rules.rules().stream().anyMatch(rule -> rule.kind() == WeaveRule.Kind.STEP)) {
+            return;
+        }
+        String none = " steps, and there is no step: in " + options.rules();
+        if (options.ab().isPresent()) {
+            throw new IllegalArgumentException("ab= compares" + none);
+        }
+        if (options.slow() != null) {
+            throw new IllegalArgumentException("slow= keeps" + none);
+        }
+        if (options.warmup().isPresent()) {
+            throw new IllegalArgumentException("warmup= counts" + none);
+        }
+    }
+
+    /** Returns the key of a rule's brick. A rule for a known brick has no category. */
+    int keyOf(WeaveRule rule) {
+        return rule.category()
+                .map(category -> profiler.brickKey(rule.brick(), category))
+                .orElseGet(() -> profiler.brickKey(rule.brick()));
+    }
+
+    /** Discards everything recorded: after the warm-up, and when a client of the bean resets the profile. */
+    void discard() {
+        losses.discard();
+        reached.discard(profiler.allBrickStats());
+        steps.discard();
+        requests.discard();
+        work.discard();
+        profiler.reset();
+        if (trace != null) {
+            trace.clear();
+        }
+    }
+}

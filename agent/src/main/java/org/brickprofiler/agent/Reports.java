@@ -1,0 +1,434 @@
+package org.brickprofiler.agent;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.function.Consumer;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
+import org.brickprofiler.export.setting.WindowSetting;
+import org.brickprofiler.internal.base.HeapReserve;
+import org.brickprofiler.internal.base.Log;
+import org.brickprofiler.internal.base.Plural;
+import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.OutputOwner;
+import org.brickprofiler.internal.io.OwnedFile;
+import org.brickprofiler.internal.setting.OptionalPart;
+import org.brickprofiler.internal.setting.Settings;
+import org.brickprofiler.report.HtmlReport;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.report.TextReport;
+import org.brickprofiler.trace.TraceRecorder;
+import org.brickprofiler.trace.jfr.VirtualMachineStops;
+import org.brickprofiler.trace.write.TraceFiles;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The reports of the agent: the profile up to now, windows while the application runs, and the files at its end, which
+ * are written even from a full heap if possible. Any thread.
+ */
+final class Reports {
+
+    /** A prepared message: a full heap has no room for a new one. */
+    private static final byte[] LOST = "brick agent: a report is lost: the heap is full\n".getBytes(US_ASCII);
+
+    private static final byte[] FULL_HEAP =
+            "brick agent: the heap is full; if it still is at the end, the reports may be lost\n".getBytes(US_ASCII);
+
+    /** The number of files of earlier runs that are kept for each report. */
+    private static final int EARLIER_KEPT = 9;
+
+    private final AgentOptions options;
+    private final RuleFile.Rules rules;
+    private final Recording recording;
+    private final Weaving weaving;
+    private final Consumer<String> say;
+
+    /** The file in which {@code brick run} expects the profile; null without it. */
+    private final @Nullable Path runPath = AgentOptions.runFile(System.getenv());
+
+    /** The file at that path; null if it cannot be written. */
+    private final @Nullable OwnedFile<ProfileSnapshot> runFile;
+
+    private final Windows windows = new Windows();
+
+    /** Reports the stops of the virtual machine to the timeline; null without a timeline of slow recording.steps. */
+    private volatile @Nullable VirtualMachineStops stops;
+
+    private final HeapReserve reserve = new HeapReserve(Reports::noteFullHeap);
+
+    /**
+     * Prepares the reports.
+     *
+     * @param options the options of the agent
+     * @param rules the rules that are woven
+     * @param recording the recording that is reported
+     * @param weaving the weaving of the rules
+     * @param say prints a message
+     */
+    Reports(AgentOptions options, RuleFile.Rules rules, Recording recording, Weaving weaving, Consumer<String> say) {
+        this.options = options;
+        this.rules = rules;
+        this.recording = recording;
+        this.weaving = weaving;
+        this.say = say;
+        runFile = beginRunFile();
+        // A class whose initialisation fails in a full heap cannot be used any more.
+        JsonReport.toJson(recording.profiler.snapshot());
+    }
+
+    /** Prints which files cannot be written, and renames the files of an earlier run. */
+    void prepareFiles() {
+        sayMissingFolder("profile", ownOut());
+        sayMissingFolder("page", options.html());
+        sayMissingFolder("timeline", options.timeline());
+        keepEarlier(ownOut());
+        keepEarlier(options.html());
+        keepEarlier(options.timeline());
+    }
+
+    /** Writes the reports when the virtual machine ends. */
+    void writeAtEnd() {
+        Runtime.getRuntime().addShutdownHook(new Thread(this::reportAtEnd, "brick-agent-report"));
+    }
+
+    /** Takes over the file of {@code brick run} from the library, so that no profiler of the application writes it. */
+    private @Nullable OwnedFile<ProfileSnapshot> beginRunFile() {
+        Path file = runPath;
+        if (file == null) {
+            return null;
+        }
+        Optional<String> owner = OutputOwner.take(Agent.class);
+        if (owner.isPresent()) {
+            say.accept(owner.get() + " writes the profile to " + file + ", so the agent's needs out=FILE");
+            return null;
+        }
+        try {
+            OptionalPart.JACKSON_CORE.require("the profile");
+            return OwnedFile.begin(file, JsonReport::write, JsonReport::read);
+        } catch (IOException | IllegalStateException unable) {
+            say.accept("the profile will be lost: " + unable.getMessage());
+            return null;
+        }
+    }
+
+    private void sayMissingFolder(String what, @Nullable Path file) {
+        if (file != null) {
+            try {
+                OwnedFile.requireWritable(file);
+            } catch (FileSystemException unable) {
+                say.accept("the " + what + " cannot be written to " + file + " unless that changes before the end: "
+                        + unable.getReason());
+            }
+        }
+    }
+
+    /**
+     * Renames the file of an earlier run, which a report of this run would replace, to {@code NAME.1}. An older
+     * {@code NAME.1} becomes {@code NAME.2}, and so on; of more than {@link #EARLIER_KEPT} files, the oldest is lost.
+     * The target of a symbolic link is copied, so that the link stays.
+     */
+    private void keepEarlier(@Nullable Path file) {
+        if (file == null || !Files.isRegularFile(file)) {
+            return;
+        }
+        try {
+            int last = 1;
+            while (last < EARLIER_KEPT && Files.exists(earlier(file, last))) {
+                last++;
+            }
+            for (int number = last; number > 1; number--) {
+                Files.move(earlier(file, number - 1), earlier(file, number), StandardCopyOption.REPLACE_EXISTING);
+            }
+            if (Files.isSymbolicLink(file)) {
+                Files.copy(file, earlier(file, 1), StandardCopyOption.REPLACE_EXISTING);
+            } else {
+                Files.move(file, earlier(file, 1), StandardCopyOption.REPLACE_EXISTING);
+            }
+            say.accept(file + " was there before this run, and is now " + earlier(file, 1));
+        } catch (IOException unable) {
+            say.accept(file + " of an earlier run will be replaced, since it cannot be renamed: "
+                    + AtomicFile.reason(unable));
+        }
+    }
+
+    private static Path earlier(Path file, int number) {
+        return file.resolveSibling(file.getFileName() + "." + number);
+    }
+
+    /** Prints the warning of a full heap without allocating. */
+    private static void noteFullHeap() {
+        Log.printInFullHeap(FULL_HEAP);
+    }
+
+    /** Starts recording the stops of the virtual machine on a thread of its own, because the start takes some time. */
+    void reportStops() {
+        TraceRecorder recorder = recording.trace;
+        if (recorder == null || options.slow() == null) {
+            return;
+        }
+        Thread starting = new Thread(
+                () -> {
+                    try {
+                        stops = VirtualMachineStops.of(recorder);
+                    } catch (LinkageError | IllegalStateException none) {
+                        // The explanation of slow steps says that these stops are unknown.
+                    }
+                },
+                "brick-agent-stops");
+        starting.setDaemon(true);
+        starting.start();
+    }
+
+    // ---- windows, which a virtual machine that is killed leaves behind ----
+
+    /** Writes the profile up to now again and again, on a thread of its own. */
+    void beginWindows() {
+        Path out = ownOut();
+        if (out == null) {
+            return;
+        }
+        Duration time =
+                WindowSetting.length(Settings.ofProfiler("export_every")).time();
+        Duration every = time.isZero() ? WindowSetting.USUAL.time() : time;
+        Thread writing = new Thread(() -> writeWindows(out, every), "brick-agent-windows");
+        writing.setDaemon(true);
+        writing.start();
+    }
+
+    private void writeWindows(Path out, Duration every) {
+        try {
+            while (true) {
+                Thread.sleep(every.toMillis());
+                if (!writeWindow(out)) {
+                    return;
+                }
+            }
+        } catch (InterruptedException over) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Writes the profile up to now; returns false once the report at the end is being written. */
+    private boolean writeWindow(Path out) {
+        synchronized (windows) {
+            if (windows.ended) {
+                return false;
+            }
+            if (!recording.steps.isWarmingUp()) {
+                try {
+                    ProfileSnapshot snapshot = snapshot();
+                    List<String> remarks = new ArrayList<>(snapshot.facts().disturbances());
+                    remarks.add("the process had not ended: this is its profile up to " + snapshot.endedAt());
+                    JsonReport.write(
+                            snapshot.withFacts(snapshot.facts()
+                                    .withMachine(snapshot.facts().machine(), remarks)),
+                            out);
+                } catch (IOException | RuntimeException | LinkageError lost) {
+                    say.accept("the profile up to now could not be written, and is tried again: " + lost.getMessage());
+                } catch (OutOfMemoryError full) {
+                    // The report at the end has a reserve of memory for its own.
+                }
+            }
+            return true;
+        }
+    }
+
+    /** Guards the file of the profile: after the report at the end, no window is written. */
+    private static final class Windows {
+        private boolean ended;
+    }
+
+    // ---- the profile ----
+
+    /** Returns the profile up to now. */
+    ProfileSnapshot snapshot() {
+        ProfileSnapshot snapshot = withRemarks(recording.work.withoutUnknown(recording.profiler.snapshot()));
+        return compared()
+                .map(rates -> withRates(
+                        snapshot,
+                        OptionalDouble.of(rates.tokensPerSecOn()),
+                        OptionalDouble.of(rates.tokensPerSecOff())))
+                .orElseGet(() -> withRates(snapshot, recording.steps.tokensPerSec(), OptionalDouble.empty()));
+    }
+
+    /**
+     * Replaces the rates of a snapshot by those of its own steps: after a reset, the profiler would still report
+     * earlier rates.
+     */
+    private static ProfileSnapshot withRates(ProfileSnapshot snapshot, OptionalDouble on, OptionalDouble off) {
+        RunFacts facts = snapshot.facts();
+        return snapshot.withFacts(new RunFacts(
+                on,
+                off,
+                facts.machine(),
+                facts.disturbances(),
+                facts.virtualMachines(),
+                facts.calibrations(),
+                facts.nesting()));
+    }
+
+    private ProfileSnapshot withRemarks(ProfileSnapshot snapshot) {
+        List<String> remarks = new ArrayList<>();
+        if (recording.steps.isWarmingUp()) {
+            remarks.add("only " + recording.steps.warmupText() + " had ended");
+        }
+        recording.reached.noStep(neverRan(snapshot)).ifPresent(remarks::add);
+        recording.reached.beforeStepsText().ifPresent(remarks::add);
+        recording.steps.doubtText().ifPresent(remarks::add);
+        recording.steps.nestedText().ifPresent(remarks::add);
+        recording.steps.nestedLayersText().ifPresent(remarks::add);
+        remarks.addAll(recording.losses.summary());
+        remarks.addAll(recording.requests.summary());
+        remarks.addAll(weaving.dropped(snapshot));
+        return remarks.isEmpty()
+                ? snapshot
+                : snapshot.withFacts(
+                        snapshot.facts().withMachine(snapshot.facts().machine(), remarks));
+    }
+
+    /** Returns the rules that never ran; empty also if nothing is recorded, so that this is unknown. */
+    private Optional<String> neverRan(ProfileSnapshot snapshot) {
+        return recording.profiler.isEnabled() || recording.alternation != null
+                ? recording.reached.never(weaving.applied(), snapshot.bricks())
+                : Optional.empty();
+    }
+
+    private Optional<Alternation.Result> compared() {
+        return recording.alternation == null ? Optional.empty() : recording.alternation.result();
+    }
+
+    // ---- the end ----
+
+    private void reportAtEnd() {
+        synchronized (windows) {
+            windows.ended = true;
+        }
+        tryToWrite("report", this::report);
+    }
+
+    /**
+     * Writes a report, and tries again if the heap is full. Prints a failure instead of throwing it, so that the other
+     * reports are written.
+     */
+    private void tryToWrite(String what, HeapReserve.Task report) {
+        try {
+            if (!reserve.run(report)) {
+                Log.printInFullHeap(LOST);
+            }
+        } catch (IOException lost) {
+            say.accept("the " + what + " is lost: " + lost.getMessage());
+        } catch (RuntimeException | LinkageError lost) {
+            say.accept("the " + what + " is lost: " + lost);
+        }
+    }
+
+    private void report() {
+        weaving.sayApplied(false);
+        forgetUnfinishedWarmup();
+        ProfileSnapshot snapshot = snapshot();
+        List<WeaveRule> unused = rules.rules().stream()
+                .filter(rule -> !weaving.applied().contains(rule))
+                .toList();
+        if (!unused.isEmpty()) {
+            say.accept(Plural.of(
+                            unused.size(),
+                            "rule was not applied: that of line ",
+                            "rules were not applied: those of the lines ")
+                    + String.join(
+                            ", ",
+                            unused.stream()
+                                    .map(rule -> Integer.toString(rule.line()))
+                                    .toList()));
+        }
+        Optional<String> never = neverRan(snapshot);
+        recording
+                .reached
+                .noStep(never)
+                .or(() -> never.map(rules -> "rules that apply and never ran: " + rules))
+                .ifPresent(say);
+        recording.losses.summary().forEach(say);
+        recording.requests.summary().forEach(say);
+        recording.reached.beforeStepsText().ifPresent(say);
+        recording.steps.doubtText().ifPresent(say);
+        recording.steps.nestedText().ifPresent(say);
+        recording.steps.nestedLayersText().ifPresent(say);
+        if (recording.alternation != null) {
+            say.accept(compared()
+                    .map(Alternation.Result::toString)
+                    .orElse("ab: too few tokens were decoded to compare, or BRICK_PROFILER is off"));
+        }
+        if (options.out() == null && options.html() == null && options.timeline() == null) {
+            Agent.ERR.print(TextReport.render(snapshot));
+        }
+        write("profile", ownOut(), to -> JsonReport.write(snapshot, to));
+        writeRunFile(snapshot);
+        write("page", options.html(), to -> HtmlReport.write(snapshot, to));
+        VirtualMachineStops reported = stops;
+        if (reported != null) {
+            reported.close();
+        }
+        TraceRecorder recorder = recording.trace;
+        if (recorder != null) {
+            write("timeline", options.timeline(), to -> TraceFiles.write(recorder.timeline(), to));
+        }
+    }
+
+    /** Discards the samples of a run that ended during its warm-up, and prints the losses, which may be the reason. */
+    private void forgetUnfinishedWarmup() {
+        if (recording.steps.isWarmingUp()) {
+            recording.profiler.disable();
+            recording.losses.summary().forEach(say);
+            recording.discard();
+            say.accept("the run ended after " + recording.steps.warmupText() + ", so the profile is empty: lower "
+                    + (options.warmup().isPresent() ? "warmup=" : "warmup: in " + options.rules())
+                    + ", or run longer");
+        }
+    }
+
+    private interface Report {
+        void write(Path file) throws IOException;
+    }
+
+    /** Returns the file of the option {@code out}; null if it is not given or is the file of {@code brick run}. */
+    private @Nullable Path ownOut() {
+        Path out = options.out();
+        return out == null || out.equals(runPath) ? null : out;
+    }
+
+    private void writeRunFile(ProfileSnapshot snapshot) {
+        OwnedFile<ProfileSnapshot> file = runFile;
+        if (file == null) {
+            return;
+        }
+        tryToWrite(
+                "profile",
+                () -> say.accept(
+                        switch (file.write(snapshot, written -> written.facts().isOfThisProcess())) {
+                            case THIS -> "the profile is in " + runPath;
+                            case APPLICATION ->
+                                "the application has written " + runPath
+                                        + " itself; the agent's profile needs out=FILE";
+                            case OTHER_PROCESS ->
+                                "another process has written " + runPath + "; this profile is in " + file.besidePath();
+                        }));
+    }
+
+    private void write(String what, @Nullable Path file, Report report) {
+        if (file != null) {
+            tryToWrite(what, () -> {
+                report.write(file);
+                say.accept("the " + what + " is in " + file.toAbsolutePath());
+            });
+        }
+    }
+}

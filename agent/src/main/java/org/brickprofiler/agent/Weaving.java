@@ -1,0 +1,276 @@
+package org.brickprofiler.agent;
+
+import java.lang.instrument.ClassFileTransformer;
+import java.lang.instrument.Instrumentation;
+import java.lang.instrument.UnmodifiableClassException;
+import java.nio.file.Path;
+import java.security.ProtectionDomain;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.agent.bridge.Bridge;
+import org.brickprofiler.agent.bridge.JdkBridge;
+import org.brickprofiler.internal.base.Plural;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Weaves rules into classes: those that are loaded, and each class as it is loaded. Prints what cannot be woven, and
+ * weaves classes again without bricks that are too short to be timed. Any thread.
+ */
+final class Weaving {
+
+    private static final String OTHER_LOADER = "; it is woven where another loader loads it";
+
+    private static final @Nullable ClassLoader OWN_LOADER = Agent.class.getClassLoader();
+
+    /** How often the agent looks for bricks that are too short. */
+    private static final long LOOK_MS = 100;
+
+    private final Path rulesFile;
+    private final RuleFile.Rules rules;
+    private final Recording recording;
+    private final Consumer<String> say;
+
+    /** Bricks whose samples are shorter than this on average are dropped; 0 to drop none. */
+    private final long shortestNs = ShortBricks.bound(ShortBricks.setting());
+
+    /** Finds the bricks that are too short; null if no bound is set. */
+    private volatile @Nullable ShortBricks shortBricks;
+
+    private volatile Weaver weaver;
+
+    /** The rules that were applied, including those from annotations. */
+    private final Set<WeaveRule> applied = ConcurrentHashMap.newKeySet();
+
+    /** The last message about the number of rules that apply; empty before. Guarded by this. */
+    private String saidApplied = "";
+
+    /**
+     * Prepares the weaving of rules.
+     *
+     * @param rulesFile the file of the rules, for messages
+     * @param rules the rules
+     * @param recording the recording of the woven bricks
+     * @param say prints a message
+     */
+    Weaving(Path rulesFile, RuleFile.Rules rules, Recording recording, Consumer<String> say) {
+        this.rulesFile = rulesFile;
+        this.rules = rules;
+        this.recording = recording;
+        this.say = say;
+        weaver = new Weaver(rules, rule -> rule.kind() == WeaveRule.Kind.BRICK ? recording.keyOf(rule) : 0);
+    }
+
+    /** Applies the rules to the class files on the class path, so that errors are reported before a class is loaded. */
+    void check() {
+        weaver.classes().forEach(this::check);
+    }
+
+    /** Weaves the classes that are loaded, and from now on each class as it is loaded. */
+    void begin(Instrumentation instrumentation) {
+        instrumentation.addTransformer(new Transformer(), true);
+        for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
+            if (weaver.concerns(loaded.getName().replace('.', '/'))) {
+                weaveAgain(loaded, instrumentation);
+            }
+        }
+        recording.reached.weavingEnds();
+    }
+
+    /** Returns the rules that were applied so far, including those from annotations; a view. */
+    Set<WeaveRule> applied() {
+        return Collections.unmodifiableSet(applied);
+    }
+
+    /** Prints the number of rules that apply: at the start, and later only if it has changed. */
+    synchronized void sayApplied(boolean atStart) {
+        int all = rules.count();
+        long now = appliedRules();
+        long annotations = applied.size() - now;
+        List<String> counts = new ArrayList<>();
+        if (all > 0) {
+            counts.add(now + " of " + all + " rules");
+        }
+        if (annotations > 0 || all == 0) {
+            counts.add(Plural.of(annotations, "annotation"));
+        }
+        String text = String.join(" and ", counts) + " apply";
+        if (atStart || !(saidApplied.isEmpty() || text.equals(saidApplied))) {
+            saidApplied = text;
+            say.accept(text + (atStart && (now < all || !rules.annotated().isEmpty()) ? " so far" : ""));
+        }
+    }
+
+    /** Returns the number of rules of the file that apply. */
+    private long appliedRules() {
+        return rules.rules().stream().filter(applied::contains).count();
+    }
+
+    /** Applies the rules of a class to its class file, so that errors are reported before the class is loaded. */
+    private void check(String className) {
+        byte[] file = ClassFiles.find(ClassLoader.getSystemClassLoader(), className);
+        if (file == null) {
+            String name = className.replace('/', '.');
+            String hint = ClosestNames.hint(name, ClassFiles.names()) + OTHER_LOADER;
+            weaver.rulesOf(className).forEach(rule -> say(rule, "there is no class " + name + hint));
+        } else {
+            try {
+                note(weaver.weave(file, ClassLoader.getSystemClassLoader()));
+            } catch (RuntimeException failed) {
+                say.accept(className.replace('/', '.') + " cannot be woven: " + failed);
+            }
+        }
+    }
+
+    private void note(Weaver.Result result) {
+        applied.addAll(result.applied());
+        for (WeaveRule rule : result.applied()) {
+            if (rule.kind() == WeaveRule.Kind.BRICK) {
+                recording.work.woven(rule, recording.keyOf(rule));
+            }
+        }
+        for (Weaver.Problem problem : result.problems()) {
+            say(problem.rule(), problem.message());
+        }
+    }
+
+    private void weaveAgain(Class<?> loaded, Instrumentation instrumentation) {
+        try {
+            instrumentation.retransformClasses(loaded);
+        } catch (UnmodifiableClassException | RuntimeException | LinkageError failed) {
+            say.accept(loaded.getName() + " was loaded before, and cannot be woven: " + failed);
+        }
+    }
+
+    private void say(WeaveRule rule, String message) {
+        say.accept(rulesFile + ":" + rule.line() + ": " + message);
+    }
+
+    /** Weaves classes as they are loaded. If weaving fails, the class stays unchanged. */
+    private final class Transformer implements ClassFileTransformer {
+        @Override
+        public byte @Nullable [] transform(
+                @Nullable ClassLoader loader,
+                @Nullable String className,
+                @Nullable Class<?> redefined,
+                @Nullable ProtectionDomain domain,
+                byte[] file) {
+            // The agent's own copies of library classes are not woven: they are not part of the application.
+            if (className == null || !weaver.concerns(className) || loader == OWN_LOADER) {
+                return null;
+            }
+            JdkBridge.enter();
+            try {
+                Weaver.Result result = weaver.weave(file, loader);
+                if (result.bytes() != null && loader != null && !seesBridge(loader)) {
+                    recording.losses.leftAlone(className.replace('/', '.'), loader);
+                    return null;
+                }
+                note(result);
+                if (result.applied().stream().anyMatch(rules.rules()::contains)
+                        && appliedRules() == rules.rules().size()) {
+                    sayApplied(false);
+                }
+                return result.bytes();
+            } catch (Throwable failed) {
+                say.accept(className.replace('/', '.') + " is not woven: " + failed);
+                return null;
+            } finally {
+                JdkBridge.leave();
+            }
+        }
+    }
+
+    /** Returns whether woven code in a loader finds the bridge itself, and not a copy of it without a sink. */
+    private static boolean seesBridge(ClassLoader loader) {
+        try {
+            return Class.forName(Bridge.class.getName(), false, loader) == Bridge.class;
+        } catch (Throwable unseen) {
+            // The loader is the application's, and may throw anything.
+            return false;
+        }
+    }
+
+    // ---- bricks that are too short ----
+
+    /** Watches for bricks that are too short, if a bound is set, on a thread of its own. */
+    void dropShort(Instrumentation instrumentation) {
+        if (shortestNs == 0) {
+            return;
+        }
+        ShortBricks watch = new ShortBricks(
+                shortestNs, recording.profiler::allBrickStats, names -> drop(names, instrumentation), this::sayGoesOn);
+        shortBricks = watch;
+        Thread watching = new Thread(
+                () -> {
+                    try {
+                        while (true) {
+                            Thread.sleep(LOOK_MS);
+                            watch.look();
+                        }
+                    } catch (InterruptedException over) {
+                        Thread.currentThread().interrupt();
+                    }
+                },
+                "brick-agent-short");
+        watching.setDaemon(true);
+        watching.start();
+    }
+
+    /**
+     * Weaves classes again without some bricks, and discards everything recorded: enclosing bricks contain the time of
+     * the dropped bricks' timers.
+     */
+    private void drop(Set<String> names, Instrumentation instrumentation) {
+        weaver = weaver.without(names);
+        List<WeaveRule> rulesOf = applied.stream()
+                .filter(rule -> rule.kind() == WeaveRule.Kind.BRICK && names.contains(WovenWork.nameOf(rule)))
+                .sorted(Comparator.comparingInt(WeaveRule::line))
+                .toList();
+        Set<String> classes =
+                rulesOf.stream().map(rule -> rule.target().className()).collect(Collectors.toUnmodifiableSet());
+        say.accept("bricks whose samples take less than " + shortestNs + " ns on average are dropped: "
+                + rulesOf.stream().map(this::inWords).distinct().collect(Collectors.joining(", ")));
+        for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
+            if (classes.contains(loaded.getName())) {
+                weaveAgain(loaded, instrumentation);
+            }
+        }
+        recording.discard();
+    }
+
+    /** Returns the place of a rule: its line, or the annotated method. */
+    private String inWords(WeaveRule rule) {
+        return rules.rules().contains(rule) ? "line " + rule.line() : "the annotation of " + rule.target();
+    }
+
+    private void sayGoesOn(String brick) {
+        say.accept("the brick '" + brick
+                + "' goes on: a method that had begun before its rule was dropped has not returned");
+    }
+
+    /**
+     * Returns a remark for each dropped brick of a profile; its samples are from calls that began before it was
+     * dropped.
+     */
+    List<String> dropped(ProfileSnapshot snapshot) {
+        ShortBricks watch = shortBricks;
+        return watch == null
+                ? List.of()
+                : snapshot.bricks().stream()
+                        .map(BrickStats::name)
+                        .filter(watch::hasDropped)
+                        .map(brick ->
+                                "the brick '" + brick + "' has only samples of methods that had begun before it was"
+                                        + " dropped, since samples of less than " + shortestNs
+                                        + " ns are too short to be timed")
+                        .toList();
+    }
+}
