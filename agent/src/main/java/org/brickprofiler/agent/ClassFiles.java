@@ -41,16 +41,26 @@ public final class ClassFiles {
          * @param place where it was found, for messages
          * @param bytes its content
          */
-        ClassFile(String place, byte[] bytes) {
+        public ClassFile(String place, byte[] bytes) {
             this.place = place;
             this.bytes = bytes;
         }
 
-        String place() {
+        /**
+         * Returns where it was found.
+         *
+         * @return a path, for messages
+         */
+        public String place() {
             return place;
         }
 
-        byte[] bytes() {
+        /**
+         * Returns its content.
+         *
+         * @return the bytes themselves, not to be changed
+         */
+        public byte[] bytes() {
             return bytes;
         }
     }
@@ -215,8 +225,11 @@ public final class ClassFiles {
     /**
      * Returns the size of each method's bytecode in bytes, by name and descriptor; HotSpot's limits refer to these
      * sizes. The layout of the Code attribute is that of JVMS 4.7.3.
+     *
+     * @param file the class file
+     * @return the sizes
      */
-    static Map<String, Integer> codeSizes(ClassReader file) {
+    public static Map<String, Integer> codeSizes(ClassReader file) {
         Map<String, Integer> sizes = new HashMap<>();
         char[] buffer = new char[file.getMaxStringLength()];
         int at = file.header + 6;

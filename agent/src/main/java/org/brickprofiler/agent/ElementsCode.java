@@ -22,7 +22,6 @@ import org.objectweb.asm.tree.InsnList;
 import org.objectweb.asm.tree.InsnNode;
 import org.objectweb.asm.tree.InvokeDynamicInsnNode;
 import org.objectweb.asm.tree.LdcInsnNode;
-import org.objectweb.asm.tree.LocalVariableNode;
 import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
 import org.objectweb.asm.tree.VarInsnNode;
@@ -433,7 +432,7 @@ final class ElementsCode {
         int slot = isStatic ? 0 : 1;
         Type[] types = Type.getArgumentTypes(method.desc);
         for (int i = 0; i < types.length; i++) {
-            String given = parameterName(method, i, slot);
+            String given = Operands.parameterName(method, i, slot);
             if (name.equals(given) || name.equals("arg" + i)) {
                 if (!atEntry) {
                     requireUnchanged(name, slot, types[i]);
@@ -446,26 +445,6 @@ final class ElementsCode {
         }
         throw new IllegalArgumentException(method.name + " has no parameter '" + name + "'"
                 + (names.isEmpty() ? ", it has none" : ClosestNames.hint(name, names.stream())));
-    }
-
-    /**
-     * Returns the name of a parameter; null if the class file has none.
-     *
-     * @param index the index of the parameter, from 0
-     * @param slot the index of its local variable
-     */
-    static @Nullable String parameterName(MethodNode method, int index, int slot) {
-        if (method.parameters != null && index < method.parameters.size()) {
-            return method.parameters.get(index).name;
-        }
-        if (method.localVariables != null) {
-            for (LocalVariableNode variable : method.localVariables) {
-                if (variable.index == slot && method.instructions.indexOf(variable.start) <= 1) {
-                    return variable.name;
-                }
-            }
-        }
-        return null;
     }
 
     /**

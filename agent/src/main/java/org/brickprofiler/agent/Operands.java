@@ -10,6 +10,7 @@ import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.FieldInsnNode;
 import org.objectweb.asm.tree.FrameNode;
 import org.objectweb.asm.tree.InvokeDynamicInsnNode;
+import org.objectweb.asm.tree.LocalVariableNode;
 import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
 import org.objectweb.asm.tree.MultiANewArrayInsnNode;
@@ -19,7 +20,7 @@ import org.objectweb.asm.tree.VarInsnNode;
  * Finds the instructions that push the operands of another instruction. It reads the code backwards from that
  * instruction; a value that depends on a branch is not followed. Stateless.
  */
-final class Operands {
+public final class Operands {
 
     private static final String LAMBDAS = "java/lang/invoke/LambdaMetafactory";
 
@@ -32,7 +33,7 @@ final class Operands {
      * @param depth the value's place on the stack, from 0 at the top
      * @return the instruction; null if the value is not followed
      */
-    static @Nullable AbstractInsnNode producer(AbstractInsnNode before, int depth) {
+    public static @Nullable AbstractInsnNode producer(AbstractInsnNode before, int depth) {
         int wanted = depth;
         for (AbstractInsnNode node = before.getPrevious(); node != null; node = node.getPrevious()) {
             if (node instanceof FrameNode) {
@@ -62,7 +63,7 @@ final class Operands {
      * @param values the number of values
      * @return the instructions up to one that is not followed
      */
-    static List<AbstractInsnNode> computing(AbstractInsnNode before, int values) {
+    public static List<AbstractInsnNode> computing(AbstractInsnNode before, int values) {
         List<AbstractInsnNode> found = new ArrayList<>();
         int wanted = values;
         for (AbstractInsnNode node = before.getPrevious();
@@ -118,9 +119,13 @@ final class Operands {
 
     /**
      * Returns the instruction that stored the value of a variable: the last store on the straight path to the load,
-     * otherwise the method's only store; null if there is none.
+     * otherwise the method's only store.
+     *
+     * @param method the method
+     * @param load a load of the variable in it
+     * @return the store; null if there is none
      */
-    static @Nullable AbstractInsnNode store(MethodNode method, VarInsnNode load) {
+    public static @Nullable AbstractInsnNode store(MethodNode method, VarInsnNode load) {
         for (AbstractInsnNode node = load.getPrevious();
                 node != null && !(node instanceof FrameNode);
                 node = node.getPrevious()) {
@@ -142,8 +147,13 @@ final class Operands {
         return node.getOpcode() == Opcodes.ASTORE && ((VarInsnNode) node).var == variable;
     }
 
-    /** Returns the number of values that an instruction takes from the stack; -1 if it is not followed. */
-    static int pops(AbstractInsnNode node) {
+    /**
+     * Returns the number of values that an instruction takes from the stack.
+     *
+     * @param node the instruction
+     * @return the number; -1 if the instruction is not followed
+     */
+    public static int pops(AbstractInsnNode node) {
         int opcode = node.getOpcode();
         if (node instanceof MethodInsnNode call) {
             return Type.getArgumentTypes(call.desc).length + (opcode == Opcodes.INVOKESTATIC ? 0 : 1);
@@ -198,5 +208,27 @@ final class Operands {
                 || opcode == Opcodes.PUTSTATIC
                 || opcode == Opcodes.NOP;
         return stores ? 0 : 1;
+    }
+
+    /**
+     * Returns the name of a parameter.
+     *
+     * @param method the method
+     * @param index the index of the parameter, from 0
+     * @param slot the index of its local variable
+     * @return its name; null if the class file has none
+     */
+    public static @Nullable String parameterName(MethodNode method, int index, int slot) {
+        if (method.parameters != null && index < method.parameters.size()) {
+            return method.parameters.get(index).name;
+        }
+        if (method.localVariables != null) {
+            for (LocalVariableNode variable : method.localVariables) {
+                if (variable.index == slot && method.instructions.indexOf(variable.start) <= 1) {
+                    return variable.name;
+                }
+            }
+        }
+        return null;
     }
 }

@@ -1,4 +1,4 @@
-package org.brickprofiler.agent;
+package org.brickprofiler.agent.suggest;
 
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -12,8 +12,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickId;
-import org.brickprofiler.agent.CallGraph.Code;
 import org.brickprofiler.agent.ClassFiles.ClassFile;
+import org.brickprofiler.agent.Operands;
+import org.brickprofiler.agent.suggest.CallGraph.Code;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
@@ -210,7 +211,7 @@ public final class Suggestions {
         Type[] types = Type.getArgumentTypes(code.method.desc);
         int slot = (code.method.access & Opcodes.ACC_STATIC) != 0 ? 0 : 1;
         for (int i = 0; i < types.length; i++) {
-            String name = ElementsCode.parameterName(code.method, i, slot);
+            String name = Operands.parameterName(code.method, i, slot);
             if (types[i].getDescriptor().equals("[I")) {
                 add(rule, "tokens", "arg" + i + ".length");
             } else if (name != null
@@ -236,7 +237,7 @@ public final class Suggestions {
         Type[] types = Type.getArgumentTypes(code.method.desc);
         int slot = (code.method.access & Opcodes.ACC_STATIC) != 0 ? 0 : 1;
         for (int i = 0; i < types.length; i++) {
-            String name = ElementsCode.parameterName(code.method, i, slot);
+            String name = Operands.parameterName(code.method, i, slot);
             if (name != null
                     && types[i].equals(Type.BOOLEAN_TYPE)
                     && LOGITS.matcher(name).matches()) {

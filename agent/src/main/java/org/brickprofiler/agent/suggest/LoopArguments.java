@@ -1,7 +1,8 @@
-package org.brickprofiler.agent;
+package org.brickprofiler.agent.suggest;
 
 import java.util.HashSet;
 import java.util.Set;
+import org.brickprofiler.agent.Operands;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;

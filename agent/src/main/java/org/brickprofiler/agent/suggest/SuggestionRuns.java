@@ -1,4 +1,4 @@
-package org.brickprofiler.agent;
+package org.brickprofiler.agent.suggest;
 
 import java.io.File;
 import java.io.IOException;
@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.agent.ClassFiles;
 import org.brickprofiler.agent.ClassFiles.ClassFile;
 import org.brickprofiler.internal.io.TemporaryFiles;
 import org.brickprofiler.report.JsonReport;

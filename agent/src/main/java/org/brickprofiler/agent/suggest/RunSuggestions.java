@@ -1,4 +1,4 @@
-package org.brickprofiler.agent;
+package org.brickprofiler.agent.suggest;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -19,8 +19,8 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.agent.CallGraph.Code;
 import org.brickprofiler.agent.ClassFiles.ClassFile;
+import org.brickprofiler.agent.suggest.CallGraph.Code;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;

@@ -1,4 +1,4 @@
-package org.brickprofiler.agent;
+package org.brickprofiler.agent.suggest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -15,10 +15,11 @@ import java.util.List;
 import java.util.jar.JarOutputStream;
 import java.util.zip.ZipEntry;
 import jdk.jfr.Configuration;
+import org.brickprofiler.agent.AppliedRules;
+import org.brickprofiler.agent.ClassFiles;
 import org.brickprofiler.agent.ClassFiles.ClassFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
@@ -164,7 +165,7 @@ class SuggestionsTest {
         }
     }
 
-    private static final String IN = "  - in: org.brickprofiler.agent.SuggestionsTest$";
+    private static final String IN = "  - in: org.brickprofiler.agent.suggest.SuggestionsTest$";
 
     private static final String OF_LAYER = IN + "Layer.softmax\n    brick: ATTENTION_SOFTMAX\n" + IN
             + "Layer.forward\n    call: matmul 1\n    brick: GATE_PROJECTION\n" + IN
@@ -174,7 +175,7 @@ class SuggestionsTest {
     private static String suggested(Class<?>... types) throws IOException {
         List<ClassFile> files = new ArrayList<>();
         for (Class<?> type : types) {
-            files.add(new ClassFile(type.getName(), Woven.file(type)));
+            files.add(AppliedRules.file(type));
         }
         return suggested(files).rules();
     }
@@ -195,7 +196,7 @@ class SuggestionsTest {
     @Test
     void goesByNamesAndRepeatedCalls() throws IOException {
         assertThat(suggested(Layer.class))
-                .isEqualTo("step:\n  in: org.brickprofiler.agent.SuggestionsTest$Layer.forward\n"
+                .isEqualTo("step:\n  in: org.brickprofiler.agent.suggest.SuggestionsTest$Layer.forward\n"
                         + "  # tokens: how many it processes, if more than one at once; a step of one is a decoded token\n"
                         + "bricks:\n" + OF_LAYER);
         assertThat(suggested(List.of()).rules()).startsWith("#");
@@ -208,8 +209,9 @@ class SuggestionsTest {
     @Test
     void proposesTheStep() throws IOException {
         assertThat(suggested(Model.class, Layer.class))
-                .isEqualTo("step:\n  in: org.brickprofiler.agent.SuggestionsTest$Model.forward(int[], int, boolean)\n"
-                        + "  tokens: arg0.length\n  kv: arg1\n  output: arg2\nbricks:\n" + OF_LAYER);
+                .isEqualTo(
+                        "step:\n  in: org.brickprofiler.agent.suggest.SuggestionsTest$Model.forward(int[], int, boolean)\n"
+                                + "  tokens: arg0.length\n  kv: arg1\n  output: arg2\nbricks:\n" + OF_LAYER);
     }
 
     @Test
@@ -291,22 +293,17 @@ class SuggestionsTest {
                 .getLocation()
                 .toURI());
         List<ClassFile> files = read(jar);
-        Weaver weaver = Woven.weaver(suggested(files).rules());
-        assertThat(weaver.classes()).isNotEmpty();
-        for (ClassFile file : files) {
-            if (weaver.concerns(new ClassReader(file.bytes()).getClassName())) {
-                assertThat(weaver.weave(file.bytes(), JsonFactory.class.getClassLoader())
-                                .problems())
-                        .filteredOn(Weaver.Problem::isError)
-                        .isEmpty();
-            }
-        }
+        assertThat(AppliedRules.errors(suggested(files).rules(), files, JsonFactory.class.getClassLoader()))
+                .isEmpty();
     }
 
     @Test
     void readsClassPathsAndNamesUnreadableParts() throws Exception {
-        Path classes = Path.of(
-                Woven.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        Path classes = Path.of(SuggestionsTest.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .toURI());
         Path jar = Path.of(JsonFactory.class
                 .getProtectionDomain()
                 .getCodeSource()
@@ -334,16 +331,16 @@ class SuggestionsTest {
     /** A jar with a class of a later Java, one that ends too early, and one that is damaged within the jar. */
     @Test
     void leavesOutAndNamesClassesThatCannotBeRead() throws Exception {
-        byte[] newer = Woven.file(Model.class);
+        byte[] newer = AppliedRules.file(Model.class).bytes();
         newer[7] = (byte) 200;
-        byte[] whole = Woven.file(Brief.class);
+        byte[] whole = AppliedRules.file(Brief.class).bytes();
         Path jar = folder.resolve("engine.jar");
         try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar))) {
             put(out, "a/Newer.class", newer);
             put(out, "a/Cut.class", Arrays.copyOf(whole, whole.length / 2));
             put(out, "a/Empty.class", new byte[0]);
-            put(out, "a/Packed.class", Woven.file(Block.class));
-            put(out, "a/Layer.class", Woven.file(Layer.class));
+            put(out, "a/Packed.class", AppliedRules.file(Block.class).bytes());
+            put(out, "a/Layer.class", AppliedRules.file(Layer.class).bytes());
         }
         byte[] bytes = Files.readAllBytes(jar);
         // The compressed content follows the name.
@@ -393,9 +390,7 @@ class SuggestionsTest {
     void writesSettingsOfTheFlightRecorder() throws Exception {
         Path settings = folder.resolve("engine.jfc");
         Files.writeString(
-                settings,
-                suggested(List.of(new ClassFile("Layer", Woven.file(Layer.class))))
-                        .settings());
+                settings, suggested(List.of(AppliedRules.file(Layer.class))).settings());
         String layer = SuggestionsTest.class.getName() + "$Layer::";
         assertThat(Configuration.create(settings).getSettings())
                 .containsEntry("jdk.MethodTiming#filter", layer + "softmax;" + layer + "matmul")

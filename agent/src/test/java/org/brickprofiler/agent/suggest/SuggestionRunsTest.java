@@ -1,4 +1,4 @@
-package org.brickprofiler.agent;
+package org.brickprofiler.agent.suggest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

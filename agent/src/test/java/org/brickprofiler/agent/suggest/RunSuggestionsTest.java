@@ -1,4 +1,4 @@
-package org.brickprofiler.agent;
+package org.brickprofiler.agent.suggest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.IntConsumer;
 import java.util.function.ToLongFunction;
 import java.util.regex.Matcher;
@@ -19,6 +18,7 @@ import java.util.stream.IntStream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.agent.AppliedRules;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -98,9 +98,7 @@ class RunSuggestionsTest {
             samples.put(Machine.class.getName().replace('.', '/') + '.' + each, 100);
         }
         return RunSuggestions.of(
-                List.of(new ClassFiles.ClassFile("Machine.class", Woven.file(Machine.class))),
-                new HotMethods(samples, 1_000, ""),
-                leftOut -> {});
+                List.of(AppliedRules.file(Machine.class)), new HotMethods(samples, 1_000, ""), leftOut -> {});
     }
 
     private static RunSuggestions found() throws IOException {
@@ -160,7 +158,7 @@ class RunSuggestionsTest {
     void proposesTheDeepestCallsThatAreLongAndTheCallThatCountsWithItsLoopAsStep() throws IOException {
         RunSuggestions found = found();
         String rules = found.rules(measured(found, 10_000_000_000L, RunSuggestionsTest::usual));
-        String in = "org.brickprofiler.agent.RunSuggestionsTest$Machine.";
+        String in = "org.brickprofiler.agent.suggest.RunSuggestionsTest$Machine.";
         assertThat(rules).isEqualTo("""
                 # Proposed from a run of 10.0 s. The rules cost at most some 0.0 %% of it: 550 samples at 2 us, and the steps at 15 us.
                 step:
@@ -198,12 +196,7 @@ class RunSuggestionsTest {
                     category: OTHER
                     elements: arg0.length
                 """.formatted(in));
-        RuleFile.Rules parsed = RuleFile.parse("s", rules);
-        assertThat(parsed.problems()).isEmpty();
-        assertThat(Woven.weaver(rules)
-                        .weave(Woven.file(Machine.class), Machine.class.getClassLoader())
-                        .applied())
-                .hasSize(7);
+        assertThat(AppliedRules.count(rules, Machine.class)).isEqualTo(7);
     }
 
     /** Of 10 s, 300 ms are allowed; a step takes 15 us of it, and a sample 2 us. 20,000 steps take all of it. */
@@ -227,8 +220,9 @@ class RunSuggestionsTest {
                                 ? "# steps and calls are so short that timing them would cost more than 3 % of the run"
                                 : "# Proposed from a run of 10.0 s.");
         assertThat(rules.contains("\nstep:\n")).isEqualTo(hasSteps);
-        assertThat(rules.contains("\n# No step is proposed: org.brickprofiler.agent.RunSuggestionsTest$Machine.advance"
-                        + " takes 170.0 us on average, so steps would cost more than 3 % of the run.\n"))
+        assertThat(rules.contains(
+                        "\n# No step is proposed: org.brickprofiler.agent.suggest.RunSuggestionsTest$Machine.advance"
+                                + " takes 170.0 us on average, so steps would cost more than 3 % of the run.\n"))
                 .isEqualTo(bricks > 0 && !hasSteps);
     }
 
@@ -260,39 +254,5 @@ class RunSuggestionsTest {
                         new SuggestionRuns(List.of(command), Path.of("agent.jar"), 60).rules(List.of(), leftOut -> {}))
                 .isInstanceOf(IOException.class)
                 .hasMessage(message);
-    }
-
-    @Test
-    void dropsBricksWithManyShortSamples() {
-        List<Set<String>> dropped = new ArrayList<>();
-        List<BrickStats> now = new ArrayList<>();
-        List<String> goingOn = new ArrayList<>();
-        ShortBricks watch = new ShortBricks(1_000, () -> now, dropped::add, goingOn::add);
-        now.add(stats("cold", 2_000, 5_000_000));
-        now.add(stats("rare", 500, 50_000));
-        now.add(stats("long", 2_000, 2_000_000));
-        watch.look();
-        assertThat(dropped).isEmpty();
-        // Compiled, 2,000 more samples take 200 ns each; the mean of all is above 1 us.
-        now.set(0, stats("cold", 4_000, 5_400_000));
-        watch.look();
-        assertThat(dropped).containsExactly(Set.of("cold"));
-        assertThat(goingOn).isEmpty();
-        assertThat(List.of(watch.hasDropped("cold"), watch.hasDropped("long"))).isEqualTo(List.of(true, false));
-        // A method that has not returned since its class was woven again still has samples: it is not dropped twice.
-        now.set(0, stats("cold", 2_000, 400_000));
-        watch.look();
-        assertThat(dropped).hasSize(1);
-        assertThat(goingOn).containsExactly("cold");
-        assertThatThrownBy(() -> ShortBricks.bound("1 us"))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("'1 us' is not a number of nanoseconds");
-        assertThat(ShortBricks.bound(" 1000 ")).isEqualTo(1_000);
-    }
-
-    private static BrickStats stats(String name, long count, long totalNs) {
-        return BrickStats.builder(name, BrickCategory.OTHER)
-                .samples(count, totalNs, 1, totalNs)
-                .build();
     }
 }

@@ -1,4 +1,4 @@
-package org.brickprofiler.agent;
+package org.brickprofiler.agent.suggest;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.brickprofiler.agent.ClassFiles;
 import org.brickprofiler.agent.ClassFiles.ClassFile;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.ClassReader;
