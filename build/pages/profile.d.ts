@@ -14,6 +14,15 @@ interface Held {
   checksums: string;
 }
 
+interface Finding {
+  kind: string;
+  place?: string;
+  share: number;
+  of: string;
+  sentence: string;
+  next?: string;
+}
+
 interface Profile {
   schema_version: string;
   identity?: Identity;
@@ -44,6 +53,7 @@ interface Profile {
   requests?: Requests;
   request_timeline?: RequestTimeline;
   run?: Run;
+  findings?: Finding[];
   roofline?: Roofline;
   virtual_machine?: VirtualMachine;
   annotated_steps?: AnnotatedSteps[];

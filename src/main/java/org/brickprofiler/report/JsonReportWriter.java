@@ -124,6 +124,9 @@ final class JsonReportWriter {
             TimelineJson.write(json, snapshot.requestTimeline());
         }
         facts();
+        if (!isCompact && !further.containsKey("findings")) {
+            fields(Map.of("findings", Findings.values(Findings.of(snapshot))));
+        }
         fields(further);
         json.writeEndObject();
     }

@@ -137,6 +137,7 @@ public final class TextReport {
         tiles();
         streams();
         footer();
+        text.append(Findings.text(Findings.of(snapshot)));
         return text.toString();
     }
 

@@ -354,49 +354,92 @@ function recordedCategories() {
   return profile.categories.filter((category) => category.count > 0).sort((a, b) => b.total_ns - a.total_ns);
 }
 
-/** Describes the bottleneck in sentences that follow from the numbers, without guesses. */
+/** Returns the findings, each with the link to the section that shows more. */
+function findings() {
+  const found = profile.findings || [];
+  return found.length === 0 ? "" : section("Findings", "", html("ol", { class: "findings" }, found.map(findingItem)));
+}
+
+/**
+ * The section that shows more about a finding of a kind.
+ *
+ * @type {Record<string, string>}
+ */
+const FINDING_SECTIONS = {
+  REQUESTS_QUEUE: "Requests",
+  REQUESTS_STALL: "Requests",
+  OWN_WORK: "Requests",
+  DELIVERY: "Requests",
+  IDLE: "Steps",
+  BETWEEN_BRICKS: "Steps",
+  SLOW_STEPS: "Steps",
+  NO_PROCESSOR: "Steps",
+  BELOW_ROOF: "Roofline",
+  LARGEST_BRICK: "Bricks",
+  NOTHING: "Bricks",
+};
+
+/** @param {Finding} finding */
+function findingItem(finding) {
+  // The first number with its unit is the number of the finding.
+  const [before = "", figure = "", after = ""] = splitAtFigure(visible(finding.sentence));
+  const next = finding.next === undefined ? "" : html("span", { class: "next" }, " Next: " + visible(finding.next) + ".");
+  const target = FINDING_SECTIONS[finding.kind];
+  return html("li", target === undefined ? {} : { "data-section": target }, before, html("b", {}, figure), after, next);
+}
+
+/** @param {string} sentence */
+function splitAtFigure(sentence) {
+  const figure = /(?:^|(?<= ))\d[\d.,]* (?:%|ns|us|ms|s)(?![\w%])/.exec(sentence);
+  return figure === null
+    ? [sentence, "", ""]
+    : [sentence.slice(0, figure.index), figure[0], sentence.slice(figure.index + figure[0].length)];
+}
+
+/**
+ * Returns links to sections, which stay at the top of the window, and adds to each finding the link to its section.
+ *
+ * @param {(Leaf | Leaf[])[]} sections
+ */
+function sectionBar(sections) {
+  const heads = sections.flatMap((part) => {
+    const head = part instanceof Element ? part.querySelector("h2[id]") : null;
+    return head === null ? [] : [head];
+  });
+  for (const part of sections) {
+    if (part instanceof Element) {
+      part.querySelectorAll("li[data-section]").forEach((item) => {
+        const head = heads.find((each) => each.textContent === item.getAttribute("data-section"));
+        if (head) {
+          item.append(" ", html("a", { href: "#" + head.id }, "Show " + head.textContent));
+        }
+      });
+    }
+  }
+  return heads.length < 2
+    ? ""
+    : html("nav", { class: "sections", "aria-label": "Sections" }, heads.map((head) => html("a", { href: "#" + head.id }, head.textContent || "")));
+}
+
+/** Describes the limits of bricks in sentences that follow from the numbers, without guesses. */
 function limits() {
-  const largest = recordedCategories()[0];
-  if (largest === undefined || brickNs === 0) {
-    return "";
-  }
-  const within = bricks.find((brick) => brick.category === largest.name);
   /** @type {(Leaf | Leaf[])[]} */
-  const sentences = [largest.name + " takes " + percent(largest.pct) + "\u00a0% of brick time"];
-  if (within !== undefined) {
-    sentences.push("; its largest brick is ", named(within.name), " with " + percent(within.pct) + "\u00a0%");
-  }
-  sentences.push(".");
+  const sentences = [];
   for (const limit of ["memory", "compute"]) {
     const pct = sum(bricks.filter((brick) => brick.bottleneck === limit), (brick) => brick.pct);
     if (pct > 0) {
-      sentences.push(" Bricks marked as limited by " + limit + " take " + percent(pct) + "\u00a0%.");
+      sentences.push("Bricks marked as limited by " + limit + " take " + percent(pct) + "\u00a0% of brick time. ");
     }
   }
   const bound = bricks.filter(isLaunchBound);
   if (bound.length > 0) {
     sentences.push(
-      " Launch-bound, the host takes longer to launch them than the device to do them: ",
+      "Launch-bound, the host takes longer to launch them than the device to do them: ",
       listed(bound.map((brick) => brick.name)),
       ".",
     );
   }
-  const unsteady = bricks
-    .flatMap(({ name, pct, latency }) => (latency && pct >= 1 && latency.p50_us > 0 ? [{ name, tail: tail(latency) }] : []))
-    .sort((a, b) => b.tail - a.tail)[0];
-  if (unsteady && unsteady.tail >= 2) {
-    sentences.push(
-      " Of the bricks above 1 %, ",
-      named(unsteady.name),
-      " varies most: its p99 is " + number(unsteady.tail) + " times its p50.",
-    );
-  }
-  return html("p", { class: "limits" }, sentences);
-}
-
-/** @param {Latency} latency */
-function tail(latency) {
-  return ratio(latency.p99_us, latency.p50_us);
+  return sentences.length === 0 ? "" : html("p", { class: "limits" }, sentences);
 }
 
 /** @param {Brick} brick */
@@ -2016,16 +2059,12 @@ function checksumSection() {
   return section("Checksums", "", html("p", {}, verdict), rest.length === 0 ? "" : html("pre", { tabindex: "0" }, rest.join("\n").trim()));
 }
 
-show(
-  head("Brick profile", headline(), "profile", "brick-profile.json"),
-  figures(),
-  limits(),
-  whole(),
-  notices(faults()),
+const sections = [
+  findings(),
+  requestsSection(),
   brickSection(),
   categorySection(),
   layersSection(),
-  requestsSection(),
   stepsSection(),
   rooflineSection(),
   tileSection(),
@@ -2036,4 +2075,16 @@ show(
   checksumSection(),
   meanwhileSection(),
   environmentSection(),
+];
+const bar = sectionBar(sections);
+
+show(
+  head("Brick profile", headline(), "profile", "brick-profile.json"),
+  notices(faults()),
+  sections[0] || "",
+  figures(),
+  whole(),
+  limits(),
+  bar,
+  ...sections.slice(1),
 );

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import java.io.IOException;
 import java.time.Instant;
-import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -323,16 +322,11 @@ final class TextReportTest {
 
     @Test
     void thousandsOfBricksAreListed() {
-        BrickStats one = Profiles.brick("x", BrickCategory.OTHER, 1, 10, 10, 10, 1);
         BrickStats[] bricks = IntStream.range(0, 4_000)
                 .mapToObj(i -> Profiles.brick("x" + i, BrickCategory.OTHER, 1, 10, 10, 10, 1))
                 .toArray(BrickStats[]::new);
 
-        long added = TextReport.render(Profiles.of(bricks)).lines().count()
-                - TextReport.render(Profiles.of(Collections.nCopies(1, one).toArray(BrickStats[]::new)))
-                        .lines()
-                        .count();
-
-        assertThat(added).isEqualTo(3_999);
+        assertThat(TextReport.render(Profiles.of(bricks)).lines().filter(line -> line.startsWith("x")))
+                .hasSize(4_000);
     }
 }

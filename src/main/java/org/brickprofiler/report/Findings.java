@@ -1,0 +1,168 @@
+package org.brickprofiler.report;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.internal.base.PlainText;
+import org.brickprofiler.report.Finding.Kind;
+
+/**
+ * The findings of a profile: at most {@value #MOST} sentences, ranked. Reasons to doubt the whole profile come first,
+ * then findings on requests, then those on wall time and bricks, each by their share; the largest brick is the last
+ * one. Candidates with a share below five percent are left out. Static methods only; any thread.
+ */
+public final class Findings {
+
+    /** The most findings of a profile. */
+    public static final int MOST = 5;
+
+    /** The share below which a candidate is left out. */
+    static final double LEAST_SHARE = 0.05;
+
+    /** The share of brick time from which the largest brick is a finding by itself. */
+    private static final double LARGE = 0.5;
+
+    private static final int COLUMNS = 100;
+    private static final String INDENT = "    ";
+
+    private static final Comparator<Finding> ORDER = Comparator.<Finding>comparingInt(finding -> group(finding.kind()))
+            .thenComparing(Comparator.comparingDouble(Finding::share).reversed())
+            .thenComparing(Finding::kind)
+            .thenComparing(Finding::place);
+
+    private Findings() {}
+
+    /**
+     * Returns the findings of a profile.
+     *
+     * @param snapshot the profile
+     * @param sources further sources of candidates
+     * @return at most {@value #MOST} findings, the most important first; empty if the profile has no samples and no
+     *     requests
+     */
+    public static List<Finding> of(ProfileSnapshot snapshot, FindingSource... sources) {
+        Objects.requireNonNull(snapshot, "snapshot");
+        List<Finding> ranked = Stream.concat(Stream.of(new SnapshotFindings()), Arrays.stream(sources))
+                .flatMap(source -> source.candidates(snapshot).stream())
+                .filter(finding -> finding.share() >= LEAST_SHARE || isDoubt(finding.kind()))
+                .sorted(ORDER)
+                .filter(distinct())
+                .toList();
+        List<Finding> found = new ArrayList<>(ranked.stream()
+                .filter(finding -> finding.kind() != Kind.LARGEST_BRICK)
+                .toList());
+        Optional<Finding> largest = ranked.stream()
+                .filter(finding -> finding.kind() == Kind.LARGEST_BRICK)
+                .findFirst();
+        boolean hasOnlyDoubts = found.stream().allMatch(finding -> isDoubt(finding.kind()));
+        if (hasOnlyDoubts && largest.filter(brick -> brick.share() < LARGE).isPresent()) {
+            found.add(nothing(largest.get()));
+        } else {
+            while (found.size() > (largest.isPresent() ? MOST - 1 : MOST)) {
+                found.remove(found.size() - 1);
+            }
+            largest.ifPresent(found::add);
+        }
+        return List.copyOf(found);
+    }
+
+    /** Accepts the first finding of each kind at a place: several sources may see the same time. */
+    private static Predicate<Finding> distinct() {
+        Set<List<Object>> seen = new HashSet<>();
+        return finding -> seen.add(List.of(finding.kind(), finding.place()));
+    }
+
+    /** Returns the finding that nothing stands out; it names the largest brick. */
+    private static Finding nothing(Finding largest) {
+        return new Finding(
+                Kind.NOTHING, largest.place(), 0, "Nothing stands out: " + largest.sentence(), largest.next());
+    }
+
+    private static boolean isDoubt(Kind kind) {
+        return kind == Kind.TOO_SHORT || kind == Kind.DISTURBED;
+    }
+
+    private static int group(Kind kind) {
+        if (isDoubt(kind)) {
+            return 0;
+        }
+        return switch (kind.of()) {
+            case "requests" -> 1;
+            default -> kind == Kind.LARGEST_BRICK ? 3 : 2;
+        };
+    }
+
+    /**
+     * Returns findings as the last lines of a text.
+     *
+     * @param findings the findings, from {@link #of}
+     * @return numbered lines of at most 100 columns, and the next step of the first finding that has one; empty without
+     *     findings
+     */
+    public static String text(List<Finding> findings) {
+        if (findings.isEmpty()) {
+            return "";
+        }
+        StringBuilder text = new StringBuilder("\nFindings\n");
+        for (int i = 0; i < findings.size(); i++) {
+            wrapped(text, " " + (i + 1) + "  ", findings.get(i).sentence());
+        }
+        findings.stream()
+                .map(Finding::next)
+                .filter(next -> !next.isEmpty())
+                .findFirst()
+                .ifPresent(next -> wrapped(text, "Next: ", next + "."));
+        return text.toString();
+    }
+
+    private static void wrapped(StringBuilder text, String start, String sentence) {
+        StringBuilder line = new StringBuilder(start);
+        boolean isEmpty = true;
+        for (String word : PlainText.ascii(sentence).split(" ")) {
+            if (!isEmpty && line.length() + 1 + word.length() > COLUMNS) {
+                text.append(line).append('\n');
+                line.setLength(0);
+                line.append(INDENT);
+                isEmpty = true;
+            }
+            line.append(isEmpty ? "" : " ").append(word);
+            isEmpty = false;
+        }
+        text.append(line).append('\n');
+    }
+
+    /**
+     * Returns findings as values of a JSON report.
+     *
+     * @param findings the findings, from {@link #of}
+     * @return a map for each finding, whose keys are those of docs/format.md
+     */
+    public static List<Map<String, Object>> values(List<Finding> findings) {
+        return findings.stream().map(Findings::values).toList();
+    }
+
+    private static Map<String, Object> values(Finding finding) {
+        Map<String, Object> values = new LinkedHashMap<>();
+        values.put("kind", finding.kind().name());
+        if (!finding.place().isEmpty()) {
+            values.put("place", finding.place());
+        }
+        values.put("share", finding.share());
+        values.put("of", finding.kind().of());
+        values.put("sentence", finding.sentence());
+        if (!finding.next().isEmpty()) {
+            values.put("next", finding.next());
+        }
+        return values;
+    }
+}

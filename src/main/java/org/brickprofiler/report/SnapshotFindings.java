@@ -1,0 +1,419 @@
+package org.brickprofiler.report;
+
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
+import org.brickprofiler.Step;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.StepStats;
+import org.brickprofiler.internal.base.Plural;
+import org.brickprofiler.internal.base.Sums;
+import org.brickprofiler.report.Finding.Kind;
+import org.brickprofiler.request.Cause;
+import org.brickprofiler.request.RequestStats;
+
+/** The candidates that a snapshot itself holds. It names no cause that the snapshot does not state. Any thread. */
+final class SnapshotFindings implements FindingSource {
+
+    /** A profile with fewer steps, or with less time in bricks, is too short. */
+    private static final int FEWEST_STEPS = 30;
+
+    private static final long SHORTEST_NS = 2_000_000_000L;
+
+    /** The share of the slowest steps of which the excess over the median is a finding, percent. */
+    private static final double SLOW_PERCENT = 5;
+
+    /** The fewest steps of which the slowest {@link #SLOW_PERCENT} are more than one or two. */
+    private static final long FEWEST_FOR_SLOW = 100;
+
+    /** The share of steps that bricks cover, below which most of a step is not marked. */
+    private static final double MARKED = 0.5;
+
+    /** The largest ratio of the median context length of slow steps to that of all kept steps. */
+    private static final double MOST_LONGER = 1.25;
+
+    private static final double NS_PER_SECOND = 1e9;
+    private static final int SIGNIFICANT = 10;
+    private static final double PER_UNIT = 1_000;
+    private static final int DIGITS = 3;
+
+    @Override
+    public List<Finding> candidates(ProfileSnapshot snapshot) {
+        List<Finding> found = new ArrayList<>();
+        disturbed(snapshot).ifPresent(found::add);
+        tooShort(snapshot).ifPresent(found::add);
+        requests(snapshot, found);
+        if (snapshot.wallNs() > 0) {
+            outside(snapshot).ifPresent(found::add);
+            outsideOfBricks(snapshot).ifPresent(found::add);
+            snapshot.steps().phases().forEach(phase -> slowSteps(snapshot, phase)
+                    .ifPresent(found::add));
+            noProcessor(snapshot).ifPresent(found::add);
+        }
+        garbageCollection(snapshot).ifPresent(found::add);
+        largest(snapshot).ifPresent(found::add);
+        return found;
+    }
+
+    // ---- doubts ----
+
+    private static Optional<Finding> disturbed(ProfileSnapshot snapshot) {
+        List<String> remarks = snapshot.facts().disturbances();
+        if (remarks.isEmpty()) {
+            return Optional.empty();
+        }
+        String more = remarks.size() == 1 ? "" : " (and " + Plural.of(remarks.size() - 1, "more remark") + ")";
+        return Optional.of(new Finding(
+                Kind.DISTURBED, "", 0, "All numbers are doubtful: " + remarks.get(0) + more + ".", "measure again"));
+    }
+
+    private static Optional<Finding> tooShort(ProfileSnapshot snapshot) {
+        boolean isRecorded = snapshot.threads() > 0 || snapshot.virtualThreads();
+        long steps =
+                snapshot.steps().phases().stream().mapToLong(StepStats::count).sum();
+        boolean isShort = snapshot.totalNs() < SHORTEST_NS || (steps > 0 && steps < FEWEST_STEPS);
+        if (!isRecorded || snapshot.samples() == 0 || !isShort) {
+            return Optional.empty();
+        }
+        return Optional.of(new Finding(
+                Kind.TOO_SHORT,
+                "",
+                0,
+                "The profile is short, so it may show the warm-up of the virtual machine: "
+                        + (steps == 0 ? "" : Plural.of(steps, "step") + ", ")
+                        + duration(snapshot.totalNs())
+                        + " in bricks.",
+                "record at least " + FEWEST_STEPS + " steps and " + duration(SHORTEST_NS) + " in bricks"));
+    }
+
+    // ---- requests ----
+
+    private static void requests(ProfileSnapshot snapshot, List<Finding> found) {
+        RequestStats stats = snapshot.requests();
+        long allNs = sum(stats, Cause.values());
+        if (allNs == 0) {
+            return;
+        }
+        queue(snapshot, allNs).ifPresent(found::add);
+        stall(snapshot, allNs).ifPresent(found::add);
+        long own = stats.causeNs(Cause.OWN_WORK);
+        if (own > 0) {
+            found.add(new Finding(
+                    Kind.OWN_WORK,
+                    "",
+                    share(own, allNs),
+                    "The threads that serve requests do other work between the steps, such as that of a tokenizer: "
+                            + percent(share(own, allNs)) + " of the requests' time.",
+                    "mark this work as bricks"));
+        }
+        long delivery = stats.causeNs(Cause.DELIVERY);
+        if (delivery > 0) {
+            found.add(new Finding(
+                    Kind.DELIVERY,
+                    "",
+                    share(delivery, allNs),
+                    "After their last token, requests take " + percent(share(delivery, allNs))
+                            + " of their time until they finish.",
+                    "look at what the engine does after the last token"));
+        }
+    }
+
+    private static long sum(RequestStats stats, Cause... causes) {
+        long ns = 0;
+        for (Cause cause : causes) {
+            ns = Sums.limited(ns, stats.causeNs(cause));
+        }
+        return ns;
+    }
+
+    private static Optional<Finding> queue(ProfileSnapshot snapshot, long allNs) {
+        RequestStats stats = snapshot.requests();
+        long behindPrompts = stats.causeNs(Cause.QUEUED_BEHIND_PROMPTS);
+        long behindDecoding = stats.causeNs(Cause.QUEUED_BEHIND_DECODING);
+        long idle = stats.causeNs(Cause.QUEUED_IDLE);
+        long queued = sum(stats, Cause.QUEUED_BEHIND_PROMPTS, Cause.QUEUED_BEHIND_DECODING, Cause.QUEUED_IDLE);
+        if (queued == 0) {
+            return Optional.empty();
+        }
+        long most = Math.max(behindPrompts, Math.max(behindDecoding, idle));
+        String behind = most == idle
+                ? "while no step ran"
+                : most == behindPrompts ? "behind others' prompts" : "behind others' decoding";
+        String next = most == idle
+                ? "look at what the engine does between the arrival and the first step"
+                : most == behindPrompts ? "process prompts in chunks, or have more slots" : "have more slots";
+        String median = stats.latencies().queueTime().count() == 0
+                ? ""
+                : " (p50 " + duration(stats.latencies().queueTime().percentileNs(50)) + ")";
+        return Optional.of(new Finding(
+                Kind.REQUESTS_QUEUE,
+                "",
+                share(queued, allNs),
+                "Requests wait for a place: " + percent(share(queued, allNs)) + " of their time is spent in the queue"
+                        + median + ", " + percent(share(most, allNs)) + " " + behind + "." + load(snapshot),
+                next));
+    }
+
+    /** Returns the load, if the wall time is known and more requests arrived than finished. */
+    private static String load(ProfileSnapshot snapshot) {
+        RequestStats.Counts counts = snapshot.requests().counts();
+        if (snapshot.wallNs() == 0 || counts.arrived() == 0) {
+            return "";
+        }
+        double seconds = snapshot.wallNs() / NS_PER_SECOND;
+        return " " + number(counts.arrived() / seconds) + " requests/s arrived, "
+                + number(counts.allFinished() / seconds) + "/s finished, over " + duration(snapshot.wallNs()) + ".";
+    }
+
+    private static Optional<Finding> stall(ProfileSnapshot snapshot, long allNs) {
+        RequestStats stats = snapshot.requests();
+        long stalled = sum(stats, Cause.STALLED_BEHIND_PROMPTS, Cause.STALLED_BEHIND_DECODING, Cause.STALLED_IDLE);
+        if (stalled == 0) {
+            return Optional.empty();
+        }
+        long behindPrompts = stats.causeNs(Cause.STALLED_BEHIND_PROMPTS);
+        long idle = stats.causeNs(Cause.STALLED_IDLE);
+        boolean isBehindPrompts = behindPrompts >= stalled / 2;
+        String prefill = snapshot.steps().phases().stream()
+                .filter(phase -> phase.phase() == StepInfo.Phase.PREFILL && phase.count() > 0)
+                .findFirst()
+                .map(phase -> ", each of whose steps takes " + duration(phase.avgNs()) + " on average and "
+                        + duration(phase.maxNs()) + " at most")
+                .orElse("");
+        String where = isBehindPrompts
+                ? percent(share(behindPrompts, allNs)) + " behind others' prompts" + prefill
+                : idle >= stalled / 2
+                        ? percent(share(idle, allNs)) + " while no step ran"
+                        : percent(share(stats.causeNs(Cause.STALLED_BEHIND_DECODING), allNs))
+                                + " behind others' decoding";
+        return Optional.of(new Finding(
+                Kind.REQUESTS_STALL,
+                "",
+                share(stalled, allNs),
+                "Requests wait between their tokens for " + percent(share(stalled, allNs)) + " of their time, " + where
+                        + ".",
+                isBehindPrompts
+                        ? "process prompts in chunks"
+                        : "look at the slowest requests: brick report FILE --html OUT"));
+    }
+
+    // ---- wall time ----
+
+    /**
+     * Returns the time in which no step was under way; without steps, the time that the bricks cannot have covered.
+     * With requests, a server without work is no finding.
+     */
+    private static Optional<Finding> outside(ProfileSnapshot snapshot) {
+        long inSteps =
+                snapshot.steps().phases().stream().mapToLong(StepStats::wallNs).reduce(0, Sums::limited);
+        boolean hasSteps = inSteps > 0;
+        long within = hasSteps ? inSteps : snapshot.totalNs();
+        if (snapshot.requests().hasRequests() || within == 0 || within >= snapshot.wallNs()) {
+            return Optional.empty();
+        }
+        long outside = snapshot.wallNs() - within;
+        double share = share(outside, snapshot.wallNs());
+        String amount =
+                percent(share) + " of wall time (" + duration(outside) + " of " + duration(snapshot.wallNs()) + ")";
+        return Optional.of(new Finding(
+                Kind.IDLE,
+                "",
+                share,
+                hasSteps
+                        ? amount
+                                + " lies outside of steps, which includes the time before the first and after the last one."
+                        : "At least " + amount + " lies outside of all bricks.",
+                hasSteps
+                        ? "take the snapshot right after the last step, or mark what the engine does between steps"
+                        : "mark more bricks, or look at the timeline"));
+    }
+
+    /**
+     * Returns the time of steps outside of their bricks. Bricks of several threads run at the same time, so their sum
+     * shows no gaps; lost samples would look like gaps.
+     */
+    private static Optional<Finding> outsideOfBricks(ProfileSnapshot snapshot) {
+        boolean isComplete = snapshot.pending() == 0 && snapshot.unresolved() == 0 && snapshot.droppedPending() == 0;
+        boolean isNested = snapshot.facts().nesting().values().stream().anyMatch(nesting -> nesting.within() > 0);
+        List<StepStats> phases = snapshot.steps().phases().stream()
+                .filter(phase -> phase.count() > 0)
+                .toList();
+        boolean isKnown = phases.stream().allMatch(phase -> phase.attributed() == phase.count());
+        if (snapshot.threads() != 1 || snapshot.virtualThreads() || !isComplete || isNested || !isKnown) {
+            return Optional.empty();
+        }
+        long stepsNs = phases.stream().mapToLong(StepStats::totalNs).reduce(0, Sums::limited);
+        long bricksNs = phases.stream()
+                .flatMap(phase -> phase.categoryNs().values().stream())
+                .mapToLong(Long::longValue)
+                .reduce(0, Sums::limited);
+        if (stepsNs <= bricksNs) {
+            return Optional.empty();
+        }
+        double covered = share(bricksNs, stepsNs);
+        return Optional.of(new Finding(
+                Kind.BETWEEN_BRICKS,
+                "",
+                share(stepsNs - bricksNs, snapshot.wallNs()),
+                "Bricks cover " + percent(covered) + " of the time in steps; " + duration(stepsNs - bricksNs)
+                        + " are not marked.",
+                covered < MARKED
+                        ? "mark more bricks, or let brick suggest propose them"
+                        : "brick report FILE --html OUT shows the median and the slowest step"));
+    }
+
+    /** Returns the excess of the slowest steps of a phase over its median, if its steps do the same work. */
+    private static Optional<Finding> slowSteps(ProfileSnapshot snapshot, StepStats phase) {
+        if (phase.count() < FEWEST_FOR_SLOW || !isAlike(snapshot, phase)) {
+            return Optional.empty();
+        }
+        long medianNs = phase.percentileNs(50);
+        double slowNs = phase.durations().meanNs(100 - SLOW_PERCENT, 100);
+        double excessNs = phase.count() * SLOW_PERCENT / 100 * (slowNs - medianNs);
+        String name = phase.phase().name().toLowerCase(Locale.ROOT);
+        return Optional.of(new Finding(
+                        Kind.SLOW_STEPS,
+                        name,
+                        Math.max(0, Math.min(1, excessNs / snapshot.wallNs())),
+                        "1 " + name + " step in 20 takes " + duration(slowNs) + " on average instead of "
+                                + duration(medianNs) + ", the median: "
+                                + percent(Math.min(1, Math.max(0, excessNs / snapshot.wallNs())))
+                                + " of wall time. The profile does not state why.",
+                        "keep the slowest steps with their timeline (keepSlowSteps, or slow= of the agent)"))
+                .filter(finding -> finding.share() > 0);
+    }
+
+    /**
+     * Returns whether the steps of a phase do the same work: steps also differ if their prompts differ in length, or if
+     * the slow steps have the longer contexts.
+     */
+    private static boolean isAlike(ProfileSnapshot snapshot, StepStats phase) {
+        List<Step> kept = snapshot.steps().kept().stream()
+                .filter(step -> step.info().phase() == phase.phase())
+                .toList();
+        long shapes = kept.stream()
+                .map(Step::info)
+                .map(step -> List.of((long) step.batch(), step.prefillTokens(), step.draftedTokens()))
+                .distinct()
+                .count();
+        long slowNs = phase.percentileNs(100 - SLOW_PERCENT);
+        List<Step> slow =
+                kept.stream().filter(step -> step.durationNs() >= slowNs).toList();
+        return shapes <= 1 && medianLength(slow) <= MOST_LONGER * medianLength(kept);
+    }
+
+    private static long medianLength(List<Step> steps) {
+        long[] lengths = steps.stream()
+                .mapToLong(step -> step.info().kvLength())
+                .sorted()
+                .toArray();
+        return lengths.length == 0 ? 0 : lengths[(lengths.length - 1) / 2];
+    }
+
+    private static Optional<Finding> noProcessor(ProfileSnapshot snapshot) {
+        long waited = 0;
+        long of = 0;
+        for (StepStats phase : snapshot.steps().phases()) {
+            if (phase.cpu().waitedNs().isPresent()) {
+                waited = Sums.limited(waited, phase.cpu().waitedNs().getAsLong());
+                of = Sums.limited(of, phase.cpu().wallNs());
+            }
+        }
+        if (waited == 0) {
+            return Optional.empty();
+        }
+        return Optional.of(new Finding(
+                Kind.NO_PROCESSOR,
+                "",
+                share(waited, Math.max(of, snapshot.wallNs())),
+                "The threads of steps waited for a processor for " + percent(share(waited, of))
+                        + " of the steps' time, because other threads and processes occupied it.",
+                "run fewer threads, or nothing else on this machine"));
+    }
+
+    /** Returns the time of the garbage collectors; concurrent ones report the time of whole cycles. */
+    private static Optional<Finding> garbageCollection(ProfileSnapshot snapshot) {
+        long collecting = 0;
+        long up = 0;
+        for (RunFacts.VirtualMachine machine : snapshot.facts().virtualMachines()) {
+            collecting = Sums.limited(collecting, machine.gcNs());
+            up = Sums.limited(up, machine.upNs());
+        }
+        if (collecting == 0 || up == 0) {
+            return Optional.empty();
+        }
+        return Optional.of(new Finding(
+                Kind.GARBAGE_COLLECTION,
+                "",
+                share(collecting, up),
+                "Garbage collectors were active for " + percent(share(collecting, up))
+                        + " of the time since the start of"
+                        + " the virtual machine (" + duration(collecting)
+                        + "), of which a concurrent collector stops the"
+                        + " program only for a part.",
+                "run with -Xlog:gc, or record slow steps, which state the pauses"));
+    }
+
+    // ---- bricks ----
+
+    private static Optional<Finding> largest(ProfileSnapshot snapshot) {
+        long totalNs = snapshot.totalNs();
+        if (totalNs == 0) {
+            return Optional.empty();
+        }
+        return snapshot.bricks().stream()
+                .max((a, b) -> Long.compare(a.totalNs(), b.totalNs()))
+                .filter(brick -> brick.totalNs() > 0)
+                .map(brick -> new Finding(
+                        Kind.LARGEST_BRICK,
+                        brick.name(),
+                        share(brick.totalNs(), totalNs),
+                        brick.name() + " is the largest brick, " + percent(share(brick.totalNs(), totalNs))
+                                + " of brick time" + ofWall(snapshot, brick) + ".",
+                        "brick roofline measures the limits of this machine, and brick report FILE --roofline ROOF the"
+                                + " distance of each brick to them"));
+    }
+
+    private static String ofWall(ProfileSnapshot snapshot, BrickStats brick) {
+        return snapshot.wallNs() == 0 || brick.totalNs() > snapshot.wallNs()
+                ? ""
+                : " and " + percent(share(brick.totalNs(), snapshot.wallNs())) + " of wall time";
+    }
+
+    // ---- numbers ----
+
+    private static double share(long part, long whole) {
+        return whole == 0 ? 0 : Math.min(1, (double) part / whole);
+    }
+
+    /** Returns a share with two or three digits. */
+    static String percent(double share) {
+        return number(100 * share) + " %";
+    }
+
+    /** Returns a duration with at most three digits that are not zeros at the end. */
+    static String duration(double ns) {
+        String[] units = {"ns", "us", "ms", "s"};
+        double value = ns;
+        int unit = 0;
+        while (value >= PER_UNIT && unit < units.length - 1) {
+            value /= PER_UNIT;
+            unit++;
+        }
+        return BigDecimal.valueOf(value)
+                        .round(new MathContext(DIGITS))
+                        .stripTrailingZeros()
+                        .toPlainString()
+                + " " + units[unit];
+    }
+
+    private static String number(double value) {
+        return String.format(Locale.ROOT, value < SIGNIFICANT ? "%.1f" : "%.0f", value);
+    }
+}

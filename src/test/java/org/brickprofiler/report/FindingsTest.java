@@ -1,0 +1,257 @@
+package org.brickprofiler.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.StepStats;
+import org.brickprofiler.Steps;
+import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.report.Finding.Kind;
+import org.brickprofiler.request.Cause;
+import org.brickprofiler.request.Outcome;
+import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.stats.LatencyDistribution;
+import org.brickprofiler.testing.Profiles;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+
+/** Profiles with a planted answer, and the findings that state it. */
+class FindingsTest {
+
+    private static final long SECOND = 1_000_000_000L;
+    private static final long MS = 1_000_000L;
+
+    /** A profile of one thread in which a brick takes 40 % and another one 35 % of the time in bricks. */
+    private static ProfileSnapshot.Builder profile(long wallNs, long brickNs) {
+        return ProfileSnapshot.builder(Instant.EPOCH, Instant.EPOCH.plusNanos(wallNs), wallNs)
+                .threads(1, false)
+                .bricks(List.of(
+                        brick("LmHead", BrickCategory.OTHER, brickNs * 40 / 100),
+                        brick("UpProjection", BrickCategory.FFN, brickNs * 35 / 100),
+                        brick("RmsNorm", BrickCategory.NORM, brickNs * 25 / 100)));
+    }
+
+    private static BrickStats brick(String name, BrickCategory category, long totalNs) {
+        return BrickStats.builder(name, category)
+                .samples(100, totalNs, totalNs / 100, totalNs / 100)
+                .build();
+    }
+
+    /** Decode steps of 10 ms, some of which take longer, and a share of whose time bricks cover. */
+    private static Steps steps(long number, long slow, long slowNs, double covered) {
+        return steps(number, slow, slowNs, covered, StepStats.CpuTime.NONE);
+    }
+
+    private static Steps steps(long number, long slow, long slowNs, double covered, StepStats.CpuTime cpu) {
+        long[] counts = new long[LatencyBuckets.COUNT];
+        counts[LatencyBuckets.indexOf(10 * MS)] += number - slow;
+        counts[LatencyBuckets.indexOf(slowNs)] += slow;
+        long totalNs = slow * slowNs + (number - slow) * 10 * MS;
+        StepStats decode = StepStats.builder(StepInfo.Phase.DECODE)
+                .steps(number, totalNs)
+                .durations(totalNs, 10 * MS, Math.max(slowNs, 10 * MS), LatencyDistribution.ofCounts(counts))
+                .sequences(number)
+                .tokens(0, number, 0, 0)
+                .cpu(cpu)
+                .categories(number, Map.of(BrickCategory.FFN, (long) (covered * totalNs)))
+                .build();
+        return new Steps(List.of(decode), LatencyDistribution.EMPTY, 0, LatencyDistribution.EMPTY, 0, List.of());
+    }
+
+    private static RequestStats requests(Map<Cause, Long> causes, long arrived, long finished) {
+        long[] counts = new long[LatencyBuckets.COUNT];
+        counts[LatencyBuckets.indexOf(10_800 * MS)] = finished;
+        LatencyDistribution queue = LatencyDistribution.ofCounts(counts);
+        return new RequestStats(
+                new RequestStats.Counts(arrived, arrived - finished, 0, Map.of(Outcome.COMPLETED, finished), 0, 0),
+                new RequestStats.Tokens(1, 0, 1),
+                new RequestStats.Latencies(
+                        queue,
+                        LatencyDistribution.EMPTY,
+                        LatencyDistribution.EMPTY,
+                        LatencyDistribution.EMPTY,
+                        LatencyDistribution.EMPTY),
+                causes,
+                new TreeMap<>(),
+                List.of(),
+                List.of());
+    }
+
+    private static List<Kind> kinds(ProfileSnapshot snapshot, FindingSource... sources) {
+        return Findings.of(snapshot, sources).stream().map(Finding::kind).toList();
+    }
+
+    private static String sentence(ProfileSnapshot snapshot, Kind kind) {
+        return Findings.of(snapshot).stream()
+                .filter(finding -> finding.kind() == kind)
+                .findFirst()
+                .map(Finding::sentence)
+                .orElse("");
+    }
+
+    @Spec("8.10")
+    @Test
+    void requestsThatQueueComeBeforeTheLargestBrick() {
+        Map<Cause, Long> causes = Map.of(
+                Cause.QUEUED_BEHIND_PROMPTS, 60 * SECOND,
+                Cause.QUEUED_BEHIND_DECODING, 31 * SECOND,
+                Cause.DECODE, 3 * SECOND,
+                Cause.STALLED_BEHIND_PROMPTS, 6 * SECOND);
+        ProfileSnapshot served = profile(42 * SECOND, 40 * SECOND)
+                .requests(requests(causes, 504, 197))
+                .build();
+
+        assertThat(kinds(served)).containsExactly(Kind.REQUESTS_QUEUE, Kind.REQUESTS_STALL, Kind.LARGEST_BRICK);
+        assertThat(sentence(served, Kind.REQUESTS_QUEUE))
+                .isEqualTo(
+                        "Requests wait for a place: 91 % of their time is spent in the queue (p50 10.8 s), 60 % behind"
+                                + " others' prompts. 12 requests/s arrived, 4.7/s finished, over 42 s.");
+        assertThat(Findings.of(served).get(0).next()).isEqualTo("process prompts in chunks, or have more slots");
+        assertThat(sentence(served, Kind.LARGEST_BRICK))
+                .isEqualTo("LmHead is the largest brick, 40 % of brick time and 38 % of wall time.");
+    }
+
+    @Spec("8.10")
+    @Test
+    void requestsThatWaitWhileNothingRunsAreNotBlamedOnOthers() {
+        Map<Cause, Long> causes = Map.of(
+                Cause.QUEUED_IDLE,
+                50 * SECOND,
+                Cause.OWN_WORK,
+                30 * SECOND,
+                Cause.DELIVERY,
+                4 * SECOND,
+                Cause.DECODE,
+                16 * SECOND);
+        ProfileSnapshot served = profile(42 * SECOND, 40 * SECOND)
+                .requests(requests(causes, 10, 10))
+                .build();
+
+        assertThat(kinds(served)).containsExactly(Kind.REQUESTS_QUEUE, Kind.OWN_WORK, Kind.LARGEST_BRICK);
+        assertThat(sentence(served, Kind.REQUESTS_QUEUE))
+                .contains("50 % while no step ran")
+                .doesNotContain("others'");
+        assertThat(sentence(served, Kind.OWN_WORK)).endsWith(" 30 % of the requests' time.");
+    }
+
+    @Spec("8.10")
+    @Test
+    void timeOutsideOfStepsAndOfBricksIsStatedWithItsWhole() {
+        ProfileSnapshot gaps =
+                profile(20 * SECOND, 3 * SECOND).steps(steps(1_000, 0, 0, 0.3)).build();
+
+        assertThat(kinds(gaps)).containsExactly(Kind.IDLE, Kind.BETWEEN_BRICKS, Kind.LARGEST_BRICK);
+        assertThat(sentence(gaps, Kind.IDLE)).startsWith("50 % of wall time (10 s of 20 s) lies outside of steps");
+        assertThat(sentence(gaps, Kind.BETWEEN_BRICKS))
+                .isEqualTo("Bricks cover 30 % of the time in steps; 7 s are not marked.");
+        assertThat(kinds(profile(20 * SECOND, 3 * SECOND)
+                        .threads(2, false)
+                        .steps(steps(1_000, 0, 0, 0.3))
+                        .build()))
+                .as("bricks of two threads overlap")
+                .doesNotContain(Kind.BETWEEN_BRICKS);
+        assertThat(kinds(profile(20 * SECOND, 3 * SECOND)
+                        .deferred(0, 3, 0)
+                        .steps(steps(1_000, 0, 0, 0.3))
+                        .build()))
+                .as("samples without a time")
+                .doesNotContain(Kind.BETWEEN_BRICKS);
+        assertThat(sentence(profile(20 * SECOND, 3 * SECOND).build(), Kind.IDLE))
+                .isEqualTo("At least 85 % of wall time (17 s of 20 s) lies outside of all bricks.");
+    }
+
+    @Spec("8.10")
+    @Test
+    void slowStepsAreAFindingByTheirExcess() {
+        ProfileSnapshot uneven = profile(14 * SECOND, 14 * SECOND)
+                .steps(steps(1_000, 50, 90 * MS, 1))
+                .build();
+
+        assertThat(kinds(uneven)).containsExactly(Kind.SLOW_STEPS, Kind.LARGEST_BRICK);
+        assertThat(sentence(uneven, Kind.SLOW_STEPS))
+                .matches(
+                        "1 decode step in 20 takes (89|90)\\S* ms on average instead of 10\\S* ms, the median: 2[89] % of"
+                                + " wall time\\. The profile does not state why\\.");
+        assertThat(kinds(profile(SECOND, SECOND).steps(steps(90, 5, 90 * MS, 1)).build()))
+                .as("too few steps")
+                .doesNotContain(Kind.SLOW_STEPS);
+    }
+
+    @Spec("8.10")
+    @Test
+    void theMachineIsNamedIfThreadsHadNoProcessorAndIfCollectorsWereActive() {
+        StepStats.CpuTime cpu = new StepStats.CpuTime(1_000, 10 * SECOND, 7 * SECOND, OptionalLong.of(2 * SECOND));
+        RunFacts facts = new RunFacts(
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                Map.of(),
+                List.of(),
+                List.of(new RunFacts.VirtualMachine(1, Instant.EPOCH, 10 * SECOND, 3 * SECOND, 0)),
+                List.of(),
+                Map.of());
+        ProfileSnapshot busy = profile(10 * SECOND, 10 * SECOND)
+                .steps(steps(1_000, 0, 0, 1, cpu))
+                .facts(facts)
+                .build();
+
+        assertThat(kinds(busy)).containsExactly(Kind.GARBAGE_COLLECTION, Kind.NO_PROCESSOR, Kind.LARGEST_BRICK);
+        assertThat(sentence(busy, Kind.NO_PROCESSOR)).contains(" for 20 % of the steps' time");
+        assertThat(sentence(busy, Kind.GARBAGE_COLLECTION)).contains(" 30 % ", "(3 s)");
+    }
+
+    @Spec("8.10")
+    @Test
+    void doubtsComeFirstAndAHealthyRunSaysThatNothingStandsOut() {
+        ProfileSnapshot healthy =
+                profile(10 * SECOND, 10 * SECOND).steps(steps(1_000, 0, 0, 1)).build();
+        RunFacts disturbed =
+                RunFacts.NONE.withMachine(Map.of(), List.of("other processes took 53 % of the processors"));
+
+        assertThat(kinds(healthy)).containsExactly(Kind.NOTHING);
+        assertThat(sentence(healthy, Kind.NOTHING)).startsWith("Nothing stands out: LmHead is the largest brick, 40 %");
+        assertThat(kinds(healthy.withFacts(disturbed))).containsExactly(Kind.DISTURBED, Kind.NOTHING);
+        assertThat(sentence(healthy.withFacts(disturbed), Kind.DISTURBED))
+                .isEqualTo("All numbers are doubtful: other processes took 53 % of the processors.");
+        assertThat(kinds(profile(SECOND, SECOND).steps(steps(20, 0, 0, 1)).build()))
+                .startsWith(Kind.TOO_SHORT);
+        assertThat(Findings.of(Profiles.empty())).isEmpty();
+    }
+
+    @Spec("8.10")
+    @Test
+    void sourcesAddCandidatesThatAreRankedWithTheOthers() {
+        ProfileSnapshot gaps =
+                profile(20 * SECOND, 10 * SECOND).steps(steps(1_000, 0, 0, 1)).build();
+        FindingSource roof = snapshot -> List.of(
+                new Finding(Kind.BELOW_ROOF, "UpProjection", 0.6, "UpProjection is at 40 % of its roof.", ""),
+                new Finding(Kind.BELOW_ROOF, "RmsNorm", 0.04, "RmsNorm is at 90 % of its roof.", ""),
+                new Finding(Kind.IDLE, "", 0.1, "The same time, less exactly.", ""));
+
+        assertThat(kinds(gaps, roof)).containsExactly(Kind.BELOW_ROOF, Kind.IDLE, Kind.LARGEST_BRICK);
+        assertThat(Findings.text(Findings.of(gaps, roof)))
+                .startsWith("\nFindings\n 1  UpProjection is at 40 % of its roof.\n 2  50 % of wall time ")
+                .endsWith(
+                        "\nNext: take the snapshot right after the last step, or mark what the engine does between steps.\n");
+        assertThat(Findings.values(Findings.of(gaps, roof)).get(0))
+                .isEqualTo(Map.of(
+                        "kind", "BELOW_ROOF",
+                        "place", "UpProjection",
+                        "share", 0.6,
+                        "of", "brick_time",
+                        "sentence", "UpProjection is at 40 % of its roof."));
+        assertThatThrownBy(() -> new Finding(Kind.IDLE, "", 1.5, "too much", ""))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("1.5");
+    }
+}
