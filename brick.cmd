@@ -23,7 +23,7 @@ if not errorlevel 1 goto run
 set "MAVEN_OPTS=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC %MAVEN_OPTS%"
 call mvn -q -f "%root%build" package -DskipTests -pl ../tools -am >&2 || exit /b 1
 if exist "%classes%" del "%classes%"
-"%java%" -XX:DumpLoadedClassList="%target%\brick.classes" -jar "%jar%" --help >nul 2>&1
+"%java%" -XX:DumpLoadedClassList="%target%\brick.classes" -jar "%jar%" --help report >nul 2>&1
 "%java%" -Xshare:dump -XX:+UseG1GC -XX:SharedClassListFile="%target%\brick.classes" ^
   -XX:SharedArchiveFile="%classes%" -cp "%jar%" >nul 2>&1
 

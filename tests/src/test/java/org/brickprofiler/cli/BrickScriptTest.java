@@ -156,4 +156,65 @@ class BrickScriptTest {
             assertThat(brick(command).out()).doesNotContain("TieredStopAtLevel", "GC");
         }
     }
+
+    /** Replaces the Java by one that notes its calls, and writes an archive of classes. */
+    private Path javaWithArchives(Path jdk) throws IOException {
+        Path calls = folder.resolve("calls");
+        Path bin = Files.createDirectories(jdk.resolve("bin"));
+        program(
+                bin.resolve("java"),
+                "echo \"$*\" >> '" + calls + "'\ncase $* in *-Xshare:dump*) for each; do case $each in"
+                        + " -XX:SharedArchiveFile=*) echo classes > \"${each#*=}\";; esac; done;; esac");
+        Files.setLastModifiedTime(bin.resolve("java"), FileTime.from(BUILT.minusSeconds(60)));
+        return calls;
+    }
+
+    private long archivesMade(Path calls) throws IOException {
+        try (Stream<String> lines = Files.lines(calls)) {
+            return lines.filter(call -> call.contains("-Xshare:dump")).count();
+        }
+    }
+
+    @Test
+    void eachJavaMapsAnArchiveOfClassesThatIsMadeAgainOnlyIfTheJarOrTheJavaIsNewer() throws IOException {
+        Path calls = javaWithArchives(folder.resolve("jdk"));
+        javaWithArchives(folder.resolve("other"));
+        Map<String, String> other = Map.of("JAVA_HOME", folder.resolve("other").toString());
+
+        brick("--help");
+        brick("--help");
+        assertThat(archivesMade(calls)).isEqualTo(1);
+        brick(root.resolve("brick"), other, "--help");
+        brick("--help");
+        assertThat(archivesMade(calls)).isEqualTo(2);
+
+        Instant later = Instant.now().plusSeconds(60);
+        for (Path changed : List.of(jar, folder.resolve("jdk/bin/java"))) {
+            Files.setLastModifiedTime(changed, FileTime.from(later));
+            long before = archivesMade(calls);
+            brick("--help");
+            assertThat(archivesMade(calls)).as("newer: %s", changed).isEqualTo(before + 1);
+            Files.setLastModifiedTime(changed, FileTime.from(BUILT));
+        }
+        String run = Files.readAllLines(calls).get(Files.readAllLines(calls).size() - 1);
+        String archive = run.replaceFirst("^-XX:SharedArchiveFile=(.*[.]jsa) -Xshare:auto -Xlog:disable .*", "$1");
+        assertThat(Path.of(archive)).hasContent("classes");
+    }
+
+    @Test
+    void aJavaThatCanMakeNoArchiveRunsWithoutOneAndIsAskedOnce() throws IOException {
+        Path calls = javaWithArchives(folder.resolve("jdk"));
+        program(
+                folder.resolve("jdk/bin/java"),
+                "echo \"$*\" >> '" + calls + "'\necho warning >&2\ncase $* in *-Xshare:dump*) exit 1;; esac");
+
+        assertThat(brick("--help").err()).isEqualTo("warning\n");
+        assertThat(brick("--help").exitCode()).isZero();
+        assertThat(archivesMade(calls)).isEqualTo(1);
+        try (Stream<Path> files = Files.list(jar.getParent())) {
+            assertThat(files)
+                    .as("no unfinished archive")
+                    .noneMatch(file -> file.getFileName().toString().startsWith("brick."));
+        }
+    }
 }

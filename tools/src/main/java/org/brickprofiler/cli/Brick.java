@@ -13,8 +13,10 @@ import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.brickprofiler.console.Style;
 import org.brickprofiler.console.Terminal;
 import org.brickprofiler.demo.Demo;
 import org.brickprofiler.internal.base.PlainText;
@@ -40,44 +42,11 @@ import picocli.CommandLine.UnmatchedArgumentException;
  * is missing or computes other values; 2 invalid input, or the output cannot be written; 3 a comparison found a
  * regression beyond the limit; 4 nothing could be compared.
  */
-@Command(
-        name = "brick",
-        versionProvider = Brick.Version.class,
-        sortOptions = false,
-        usageHelpWidth = 100,
-        description = "Profiles the forward pass of language models, and reads what others profiled.",
-        optionListHeading = "%nOptions:%n",
-        commandListHeading = "%nCommands (brick COMMAND --help explains one):%n",
-        exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {
-            "0:success; two logs agree",
-            "1:nothing was found, two logs differ, or a device is missing or computes other values",
-            "2:invalid input, or the output cannot be written",
-            "3:a brick is slower than --fail-on-regression allows",
-            "4:--fail-on-regression could compare no line"
-        },
-        footerHeading = "%nExamples:%n",
-        footer = {
-            "  Where does the time of this trace of PyTorch go?",
-            "    brick report trace.json.gz",
-            "  The same for a spreadsheet:",
-            "    brick report trace.json.gz --csv > bricks.csv",
-            "  Which bricks did the edit make slower?",
-            "    brick compare before/ -- after/",
-            "  Which is the first brick whose output has changed?",
-            "    brick diverge new.jsonl reference.jsonl --tolerance float16",
-            "  What does the engine in the process 4711 do right now?",
-            "    brick top 4711",
-            "  Try the profiler on a small model:",
-            "    brick demo --layers 4 --tokens 200",
-            "  Completion of commands and options in this shell (bash or zsh):",
-            "    source <(brick generate-completion)"
-        })
+@Command(name = "brick", versionProvider = Brick.Version.class)
 public final class Brick implements Callable<Integer>, IParameterExceptionHandler, IExecutionExceptionHandler {
 
-    /** The commands, in the order in which help lists them. */
-    private static final List<String> COMMANDS = List.of(
-            "report", "compare", "run", "fleet", "convert", "diverge", "roofline", "devices", "top", "demo", "suggest");
+    /** The only section of the help. */
+    private static final String HELP = "help";
 
     private static final int TROUBLE = CommandLine.ExitCode.USAGE;
 
@@ -103,23 +72,15 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
      * @param args the command and its options; {@code --help} lists them
      */
     public static void main(String[] args) {
-        Terminal.printMessages(Level.WARNING);
-        FileOutputStream errors = new FileOutputStream(FileDescriptor.err);
-        PrintWriter err = new PrintWriter(new OutputStreamWriter(errors, UTF_8), true);
+        PrintWriter err =
+                new PrintWriter(new OutputStreamWriter(new FileOutputStream(FileDescriptor.err), UTF_8), true);
         WatchedOutput output = new WatchedOutput(new FileOutputStream(FileDescriptor.out));
         PrintWriter out = new PrintWriter(new BufferedWriter(new OutputStreamWriter(output, UTF_8)));
-        int exitCode;
-        try {
-            exitCode = commandLine(args).setOut(out).setErr(err).execute(args);
-        } catch (OutOfMemoryError tooSmall) {
-            // The command's objects are unreachable only here, so that there is memory for the message.
-            long megabytes = Runtime.getRuntime().maxMemory() >> 20;
-            exitCode = report(
-                    err,
-                    "the memory of this Java virtual machine, " + megabytes
-                            + " MB, is too small for this; java -Xmx1g gives it 1 GB");
-        } catch (Error failed) {
-            exitCode = report(err, fault(failed));
+        int exitCode = CommandLine.ExitCode.OK;
+        if (args.length == 1 && (args[0].equals("--help") || args[0].equals("-h"))) {
+            out.print(CommandList.help(Style.isOutputColoured()));
+        } else {
+            exitCode = run(args, out, err);
         }
         out.flush();
         if (output.lost().isPresent()) {
@@ -131,48 +92,43 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
         }
     }
 
-    private static Class<?> type(String name) {
-        return switch (name) {
-            case "report" -> ReportCommand.class;
-            case "compare" -> CompareCommand.class;
-            case "run" -> RunCommand.class;
-            case "fleet" -> FleetCommand.class;
-            case "convert" -> ConvertCommand.class;
-            case "diverge" -> DivergeCommand.class;
-            case "roofline" -> RooflineCommand.class;
-            case "devices" -> DevicesCommand.class;
-            case "top" -> TopCommand.class;
-            case "demo" -> Demo.class;
-            case "suggest" -> SuggestCommand.class;
-            default -> throw new IllegalArgumentException("no command " + name);
-        };
+    private static int run(String[] args, PrintWriter out, PrintWriter err) {
+        Terminal.printMessages(Level.WARNING);
+        try {
+            return commandLine(args).setOut(out).setErr(err).execute(args);
+        } catch (OutOfMemoryError tooSmall) {
+            // The command's objects are unreachable only here, so that there is memory for the message.
+            long megabytes = Runtime.getRuntime().maxMemory() >> 20;
+            return report(
+                    err,
+                    "the memory of this Java virtual machine, " + megabytes
+                            + " MB, is too small for this; java -Xmx1g gives it 1 GB");
+        } catch (Error failed) {
+            return report(err, fault(failed));
+        }
     }
 
     /** Returns a command, with its own subcommands and the settings of its parser. */
-    private static CommandLine command(String name) {
-        Class<?> type = type(name);
-        if (type == CompareCommand.class) {
-            return ComparisonOptions.commandLine(new CompareCommand());
-        }
-        if (type == FleetCommand.class) {
-            return FleetCommand.commandLine();
-        }
-        return type == Demo.class ? Demo.commandLine() : new CommandLine(type);
-    }
-
-    /** Returns a command that has its name and its description only, which are all that the list of commands shows. */
-    private static CommandLine described(String name) {
-        CommandSpec command = CommandSpec.create();
-        command.usageMessage()
-                .description(type(name).getAnnotation(Command.class).description());
-        return new CommandLine(command);
+    private static CommandLine command(CommandList.Entry entry) {
+        return switch (entry) {
+            case REPORT -> new CommandLine(ReportCommand.class);
+            case FLEET -> FleetCommand.commandLine();
+            case DEVICES -> new CommandLine(DevicesCommand.class);
+            case COMPARE -> ComparisonOptions.commandLine(new CompareCommand());
+            case RUN -> new CommandLine(RunCommand.class);
+            case DIVERGE -> new CommandLine(DivergeCommand.class);
+            case TOP -> new CommandLine(TopCommand.class);
+            case DEMO -> Demo.commandLine();
+            case CONVERT -> new CommandLine(ConvertCommand.class);
+            case ROOFLINE -> new CommandLine(RooflineCommand.class);
+            case SUGGEST -> new CommandLine(SuggestCommand.class);
+            case COMPLETION -> new CommandLine(new AutoComplete.GenerateCompletion());
+        };
     }
 
     /**
-     * Returns the command with the subcommand that the command line names, or with all subcommands if it names none.
-     * Picocli inspects each subcommand by reflection, which takes longer than most commands run; without a word that
-     * may be a command, there are descriptions only. For the same reason this method uses no lambda: linking the first
-     * one takes longer still.
+     * Returns the command with the subcommand that the command line names, or with all subcommands if its first word
+     * names none. Picocli inspects each subcommand by reflection, which takes longer than most commands run.
      *
      * @param args a command line, which may be invalid
      * @return a new instance at each call; not thread-safe
@@ -180,18 +136,18 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
     static CommandLine commandLine(String... args) {
         Brick brick = new Brick();
         CommandLine line = new CommandLine(brick);
-        if (args.length > 0 && COMMANDS.contains(args[0])) {
-            line.addSubcommand(args[0], command(args[0]));
-        } else {
-            boolean hasWord = false;
-            for (String arg : args) {
-                hasWord |= !arg.startsWith("-");
+        // Completion describes all commands.
+        boolean isNamed =
+                args.length > 0 && CommandList.contains(args[0]) && !args[0].equals(CommandList.Entry.COMPLETION.word);
+        for (CommandList.Entry entry : CommandList.Entry.values()) {
+            if (!isNamed || entry.word.equals(args[0])) {
+                line.addSubcommand(entry.word, command(entry));
             }
-            for (String name : COMMANDS) {
-                line.addSubcommand(name, hasWord ? command(name) : described(name));
-            }
-            line.addSubcommand("generate-completion", new AutoComplete.GenerateCompletion());
         }
+        line.getCommandSpec()
+                .usageMessage()
+                .sectionMap(Map.of(HELP, help -> CommandList.help(help.ansi().enabled())))
+                .sectionKeys(List.of(HELP));
         return line.setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler(brick)
                 .setExecutionExceptionHandler(brick);
@@ -208,17 +164,25 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
     @Override
     public int handleParseException(ParameterException badInput, String[] args) {
         CommandLine command = badInput.getCommandLine();
-        String message = String.valueOf(badInput.getMessage()).replaceFirst("^Error: ", "");
+        String name = command.getCommandSpec().qualifiedName();
+        List<String> unmatched =
+                badInput instanceof UnmatchedArgumentException other ? other.getUnmatched() : List.of();
+        boolean isCommand = !unmatched.isEmpty()
+                && !unmatched.get(0).startsWith("-")
+                && !command.getSubcommands().isEmpty();
+        String message = isCommand
+                ? "there is no command " + unmatched.get(0)
+                : String.valueOf(badInput.getMessage()).replaceFirst("^Error: ", "");
         return report(
                 command.getErr(),
-                message + suggestion(badInput) + " (" + command.getCommandSpec().qualifiedName()
-                        + " --help lists commands and options)");
+                message + suggestion(badInput).orElse(" (" + name + " --help lists commands and options)"));
     }
 
-    private static String suggestion(ParameterException badInput) {
+    /** Returns the likeliest guess at a mistyped word. */
+    private static Optional<String> suggestion(ParameterException badInput) {
         List<String> known =
                 badInput instanceof UnmatchedArgumentException unmatched ? unmatched.getSuggestions() : List.of();
-        return known.isEmpty() ? "" : "; did you mean " + String.join(" or ", known) + "?";
+        return known.stream().findFirst().map(word -> "; did you mean " + word + "?");
     }
 
     /** Reports that a command failed. */
@@ -296,9 +260,11 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
          * @return the reason; empty if nothing was lost
          */
         Optional<String> lost() {
-            return Optional.ofNullable(failure)
-                    .map(AtomicFile::reason)
-                    .filter(reason -> !reason.toLowerCase(Locale.ROOT).contains("pipe"));
+            if (failure == null) {
+                return Optional.empty();
+            }
+            String reason = AtomicFile.reason(failure);
+            return reason.toLowerCase(Locale.ROOT).contains("pipe") ? Optional.empty() : Optional.of(reason);
         }
 
         @Override

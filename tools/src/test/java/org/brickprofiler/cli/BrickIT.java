@@ -68,6 +68,18 @@ class BrickIT {
                 .doesNotContain("\r");
     }
 
+    /** Picocli's reflection takes longer than the Java virtual machine. */
+    @Test
+    void helpStartsWithoutPicocli() throws Exception {
+        ProcessResult help = ChildProcess.jar(JAR)
+                .jvmOptions(List.of("-Xlog:class+load:stderr"))
+                .arguments(List.of("--help"))
+                .run();
+
+        assertThat(help.out()).startsWith("Usage: brick COMMAND");
+        assertThat(help.err()).contains("org.brickprofiler.cli.CommandList ").doesNotContain("picocli.CommandLine ");
+    }
+
     @Test
     void namesItsVersion() throws Exception {
         Cli version = brick("--version");
@@ -130,7 +142,7 @@ class BrickIT {
         Cli check = shell(
                 "\"$@\" > brick-completion && bash -n brick-completion && . ./brick-completion"
                         + " && complete -p brick",
-                "generate-completion");
+                "completion");
 
         assertThat(check.err()).isEmpty();
         assertThat(check.exitCode()).isZero();

@@ -71,7 +71,8 @@ class BrickTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            reprot                          | Unmatched argument at index 0: 'reprot'; did you mean report or
+            xyzzy                           | there is no command xyzzy (brick --help lists
+            fleet xyzzy                     | there is no command xyzzy (brick fleet --help lists
             --no-such-option                | Unknown option: '--no-such-option'
             report                          | Missing required parameter: 'FILE' (brick report --help
             convert a b c                   | Unmatched argument at index 3: 'c'
@@ -91,6 +92,30 @@ class BrickTest {
             """)
     void tellsABadCommandLineInOneLine(String arguments, String reason) {
         Cli.run((Object[]) arguments.split(" ")).assertRefused(reason);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            reprot        | there is no command reprot; did you mean report?
+            comapre a b   | there is no command comapre; did you mean compare?
+            fleet pakc    | there is no command pakc; did you mean pack?
+            report a --jsno | Unknown option: '--jsno'; did you mean --json?
+            """)
+    void guessesAtAMistypedWordOnce(String arguments, String line) {
+        assertThat(Cli.run((Object[]) arguments.split(" ")).err()).isEqualTo("brick: " + line + "\n");
+    }
+
+    @Test
+    void headingsOfTheHelpAreBoldOnATerminalOnly() {
+        assertThat(CommandList.help(true))
+                .contains("\u001b[1mLook:\u001b[0m\n", "\u001b[1mExamples:\u001b[0m\n")
+                .isNotEqualTo(CommandList.help(false));
+        assertThat(CommandList.help(true).replaceAll("\u001b\\[[01]m", "")).isEqualTo(CommandList.help(false));
+    }
+
+    @Test
+    void theHelpFitsATerminalOf80Columns() {
+        assertThat(Cli.run("--help").out().lines()).allMatch(line -> line.length() <= 80);
     }
 
     @Test
@@ -113,11 +138,11 @@ class BrickTest {
 
     @Test
     void completesCommandsOptionsAndValues() {
-        Cli completion = Cli.run("generate-completion");
+        Cli completion = Cli.run("completion");
 
         assertThat(completion.exitCode()).isZero();
         assertThat(completion.out())
-                .contains("complete -F _complete_brick ", "generate-completion", "'--keep-warmup'", "bfloat16")
+                .contains("complete -F _complete_brick ", "completion", "'--keep-warmup'", "bfloat16")
                 .contains("'--perturb'");
     }
 }

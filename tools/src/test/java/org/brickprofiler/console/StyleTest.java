@@ -1,0 +1,33 @@
+package org.brickprofiler.console;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class StyleTest {
+
+    @Test
+    void theWidthIsThatOfTheTerminalThenTheVariableThen100() {
+        Map<String, String> set = Map.of("COLUMNS", "120");
+        assertThat(Style.of(true, "24 80\n", set).columns()).isEqualTo(80);
+        assertThat(Style.of(true, "0 0\n", set).columns()).isEqualTo(120);
+        assertThat(Style.of(false, "", set).columns()).isEqualTo(120);
+        assertThat(Style.of(false, "", Map.of()).columns()).isEqualTo(100);
+        for (String wrong : List.of("", "wide", "-5", "0", "123456789")) {
+            assertThat(Style.of(false, "", Map.of("COLUMNS", wrong)).columns()).isEqualTo(100);
+        }
+    }
+
+    @Test
+    void colourNeedsATerminalAndNoRefusal() {
+        assertThat(Style.of(true, "24 80", Map.of("TERM", "xterm", "NO_COLOR", ""))
+                        .isColoured())
+                .isTrue();
+        assertThat(Style.of(false, "", Map.of()).isColoured()).isFalse();
+        assertThat(Style.of(true, "24 80", Map.of("NO_COLOR", "1")).isColoured())
+                .isFalse();
+        assertThat(Style.of(true, "24 80", Map.of("TERM", "dumb")).isColoured()).isFalse();
+    }
+}
