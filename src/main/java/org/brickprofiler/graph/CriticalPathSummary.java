@@ -26,7 +26,7 @@ record CriticalPathSummary(ExecutionGraph graph, CriticalPath path, long workNs,
     /** The width of the column of names. */
     private static final int WIDEST = 40;
 
-    private static final String NAME_LINE = "%-" + WIDEST + "s  %6s  %13s  %9s  %13s\n";
+    private static final String NAME_LINE = "%-" + WIDEST + "s  %6s  %9s  %9s  %9s\n";
 
     /**
      * The share of one name in the path.
@@ -97,10 +97,10 @@ record CriticalPathSummary(ExecutionGraph graph, CriticalPath path, long workNs,
 
     private String head() {
         return "Critical path\n"
-                + "  path         " + us(path.totalNs()) + " us, through "
+                + "  path         " + GraphExport.duration(path.totalNs()) + ", through "
                 + path.nodes().size() + " of "
                 + Plural.of(graph.nodeCount(), "node") + "\n"
-                + "  work         " + us(workNs) + " us, each moment counted once\n"
+                + "  work         " + GraphExport.duration(workNs) + ", each moment counted once\n"
                 + String.format(Locale.ROOT, "  parallelism  %.2f on average\n", averageParallelism());
     }
 
@@ -111,11 +111,12 @@ record CriticalPathSummary(ExecutionGraph graph, CriticalPath path, long workNs,
         }
         StringBuilder lines = new StringBuilder("\nOn the path, most time first; gain: the reduction of the whole"
                 + " if all nodes of the name, with all in them, take no time\n\n");
-        lines.append(String.format(Locale.ROOT, NAME_LINE, "name", "nodes", "us on path", "% of path", "gain, us"));
+        lines.append(String.format(Locale.ROOT, NAME_LINE, "name", "nodes", "on path", "% of path", "gain"));
         long othersNs = path.totalNs();
         int otherNodes = path.nodes().size();
         for (Name name : names) {
-            lines.append(line(printable(name.name()), name.nodes(), name.onPathNs(), us(name.gainNs())));
+            lines.append(
+                    line(printable(name.name()), name.nodes(), name.onPathNs(), GraphExport.duration(name.gainNs())));
             othersNs -= name.onPathNs();
             otherNodes -= name.nodes();
         }
@@ -127,14 +128,9 @@ record CriticalPathSummary(ExecutionGraph graph, CriticalPath path, long workNs,
 
     private String line(String name, int nodes, long onPathNs, String gain) {
         String percent = String.format(Locale.ROOT, "%.1f", 100.0 * onPathNs / path.totalNs());
-        return String.format(Locale.ROOT, NAME_LINE, name, nodes, us(onPathNs), percent, gain)
+        return String.format(Locale.ROOT, NAME_LINE, name, nodes, GraphExport.duration(onPathNs), percent, gain)
                         .stripTrailing()
                 + "\n";
-    }
-
-    /** Returns a time in microseconds, to the ns. */
-    private static String us(long ns) {
-        return String.format(Locale.ROOT, "%,d.%03d", ns / 1_000, ns % 1_000);
     }
 
     private static String printable(String name) {

@@ -1,5 +1,9 @@
 package org.brickprofiler.report;
 
+import static org.brickprofiler.report.BrickTable.BRICK_SHARE;
+import static org.brickprofiler.report.BrickTable.NONE;
+import static org.brickprofiler.report.BrickTable.avgCell;
+import static org.brickprofiler.report.BrickTable.shareCell;
 import static org.brickprofiler.report.internal.HumanUnits.count;
 import static org.brickprofiler.report.internal.HumanUnits.duration;
 import static org.brickprofiler.report.internal.HumanUnits.durationCell;
@@ -14,19 +18,15 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.OptionalLong;
-import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Calibration;
 import org.brickprofiler.CategoryStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
 import org.brickprofiler.device.StreamTotals;
@@ -47,14 +47,11 @@ public final class TextReport {
     /** The most environments that are listed; a merged profile may have many. */
     private static final int ENVIRONMENTS_SHOWN = 4;
 
-    private static final String BRICK_SHARE = "% of brick time";
-    private static final String PHASE_SHARE = "% of phase time";
+    /** The columns of steps and categories that every width has, the most important first. */
+    private static final List<String> KEPT =
+            List.of("steps", "count", "p50", "p99", "total", BRICK_SHARE, "% of wall time", "output tokens/s");
 
-    /** A phase with a smaller share of brick time has no table. */
-    private static final double LEAST_PERCENT_OF_PHASE = 1;
-
-    private static final int BAR = 9;
-    private static final String NONE = "-";
+    private static final int UNLIMITED = Integer.MAX_VALUE;
 
     /** The most bricks of the category Other that are named below the categories. */
     private static final int OTHERS_NAMED = 3;
@@ -66,6 +63,8 @@ public final class TextReport {
     private static final String NOT_KNOWN = "not known";
 
     private final boolean net;
+    private final int columns;
+    private final boolean isVerbose;
     private final ProfileSnapshot snapshot;
     private final long totalNs;
     private final double bytesPerElement;
@@ -74,8 +73,10 @@ public final class TextReport {
     /** A category with samples. */
     private record CategoryLine(String name, CategoryStats stats) {}
 
-    private TextReport(ProfileSnapshot snapshot, double bytesPerElement, boolean net) {
+    private TextReport(ProfileSnapshot snapshot, double bytesPerElement, boolean net, int columns, boolean isVerbose) {
         this.net = net;
+        this.columns = columns;
+        this.isVerbose = isVerbose;
         this.snapshot = snapshot;
         this.bytesPerElement = bytesPerElement;
         this.totalNs = snapshot.totalNs();
@@ -102,7 +103,21 @@ public final class TextReport {
      */
     public static String render(ProfileSnapshot snapshot, double bytesPerElement) {
         TileStats.requireBytesPerElement(bytesPerElement);
-        return new TextReport(snapshot, bytesPerElement, false).render();
+        return new TextReport(snapshot, bytesPerElement, false, UNLIMITED, true).render();
+    }
+
+    /**
+     * Returns the report of a profile for a terminal. Its tables leave out the least important columns that do not fit;
+     * below 100 columns, the table of bricks has names, totals, shares and percentiles only.
+     *
+     * @param snapshot the profile
+     * @param columns the width that no line of a table exceeds, 80 or more: fewer have no effect on some tables
+     * @param isVerbose whether to account for the profile: its period, threads and clock, the cost of profiling, and
+     *     the notes on streams; reasons to doubt a number are printed in any case
+     * @return lines of text; for a profile without samples, a sentence that states this
+     */
+    public static String render(ProfileSnapshot snapshot, int columns, boolean isVerbose) {
+        return new TextReport(snapshot, USUAL_BYTES_PER_ELEMENT, false, columns, isVerbose).render();
     }
 
     /**
@@ -122,7 +137,7 @@ public final class TextReport {
                             : "the profile holds calibrations of " + calibrations.size()
                                     + " environments, and the environment of each sample is unknown");
         }
-        return new TextReport(snapshot, USUAL_BYTES_PER_ELEMENT, true).render();
+        return new TextReport(snapshot, USUAL_BYTES_PER_ELEMENT, true, UNLIMITED, true).render();
     }
 
     private String render() {
@@ -148,7 +163,7 @@ public final class TextReport {
      * @return lines of text, empty if no brick was recorded
      */
     public static String renderCategories(ProfileSnapshot snapshot) {
-        TextReport report = new TextReport(snapshot, USUAL_BYTES_PER_ELEMENT, false);
+        TextReport report = new TextReport(snapshot, USUAL_BYTES_PER_ELEMENT, false, UNLIMITED, true);
         report.categories();
         return report.text.toString().stripLeading();
     }
@@ -165,13 +180,15 @@ public final class TextReport {
         if (!identity.isEmpty()) {
             fact("run", identity);
         }
-        fact("taken", period());
+        if (isVerbose) {
+            fact("taken", period());
+        }
         List<Environment> environments = snapshot.environments();
         environments.stream().limit(ENVIRONMENTS_SHOWN).forEach(this::environment);
         if (environments.size() > ENVIRONMENTS_SHOWN) {
             fact("machine", "and " + count(environments.size() - ENVIRONMENTS_SHOWN) + " more");
         }
-        if (!isOfTrace()) {
+        if (isVerbose && !isOfTrace()) {
             fact("threads", threads());
         }
         fact(
@@ -217,7 +234,7 @@ public final class TextReport {
                         processors == 0 ? "" : processors + " processors",
                         environment.arch(),
                         environment.os()));
-        if (!isOfTrace()) {
+        if (isVerbose && !isOfTrace()) {
             fact(
                     "java",
                     known(
@@ -308,7 +325,7 @@ public final class TextReport {
                             "% of drafted accepted",
                             phase -> phase.draftedTokens() == 0 ? NONE : percent(100 * phase.acceptanceRate()),
                             "");
-            text.append("\nSteps\n\n").append(table.render(phases));
+            text.append("\nSteps\n\n").append(table.render(phases, columns, KEPT));
         }
         if (!snapshot.requests().hasRequests()) {
             waited("Time to first token", steps.timeToFirstToken());
@@ -352,182 +369,7 @@ public final class TextReport {
                                     : "\nNo bricks were recorded: none was stopped while the profiler was on.\n");
             return;
         }
-        text.append("\nBricks, largest first\n\n").append(table(bricks, totalNs, BRICK_SHARE, net));
-        phases();
-    }
-
-    /**
-     * Prints the bricks of each phase with at least {@link #LEAST_PERCENT_OF_PHASE} % of brick time, and the time
-     * without a phase if it has such a share. If all samples belong to one phase, a sentence that states this replaces
-     * the table.
-     */
-    private void phases() {
-        long withoutNs = totalNs;
-        for (Map.Entry<StepInfo.Phase, List<BrickStats>> phase :
-                snapshot.phases().entrySet()) {
-            List<BrickStats> bricks = phase.getValue();
-            long phaseNs = snapshot.totalNs(phase.getKey());
-            withoutNs -= phaseNs;
-            String name = phase.getKey().name().toLowerCase(Locale.ROOT);
-            if (bricks.stream().mapToLong(BrickStats::count).sum() == snapshot.samples()) {
-                text.append("All samples belong to ").append(name).append(" steps.\n");
-            } else if (percentOfBricks(phaseNs) >= LEAST_PERCENT_OF_PHASE) {
-                text.append("\nBricks in ")
-                        .append(name)
-                        .append(" steps: ")
-                        .append(percent(percentOfBricks(phaseNs)))
-                        .append(" % of brick time\n\n")
-                        .append(table(bricks, phaseNs, PHASE_SHARE, false));
-            }
-        }
-        if (!snapshot.phases().isEmpty() && percentOfBricks(withoutNs) >= LEAST_PERCENT_OF_PHASE) {
-            text.append("Without a phase, since no step or steps of several phases were under way: ")
-                    .append(duration(withoutNs))
-                    .append(", ")
-                    .append(percent(percentOfBricks(withoutNs)))
-                    .append(" % of brick time.\n");
-        }
-    }
-
-    private double percentOfBricks(long ns) {
-        return totalNs == 0 ? 0.0 : 100.0 * ns / totalNs;
-    }
-
-    /**
-     * Returns a table of bricks.
-     *
-     * @param bricks the bricks, largest first, at least one
-     * @param baseNs the time of all of them, ns
-     * @param share the header of the shares of that time
-     * @param withNet whether to show times without the profiler's cost
-     */
-    private String table(List<BrickStats> bricks, long baseNs, String share, boolean withNet) {
-        long largestNs = bricks.get(0).totalNs();
-        long samples = bricks.stream().mapToLong(BrickStats::count).sum();
-        boolean latency = bricks.stream().anyMatch(brick -> brick.latency().isPresent());
-        TextTable<BrickStats> table = new TextTable<BrickStats>()
-                .left("brick", BrickStats::name, "all bricks")
-                .left("category", brick -> brick.category().displayName(), "")
-                .right("count", brick -> count(brick.count()), count(samples))
-                .right("total", brick -> recorded(brick, brick.totalNs()), durationCell(baseNs))
-                .right("avg", brick -> avgCell(brick.totalNs(), brick.count()), avgCell(baseNs, samples))
-                .rightIf(withNet, "net total", brick -> netCell(brick, 1), netTotalCell())
-                .rightIf(withNet, "net avg", brick -> netCell(brick, brick.count()), "")
-                .right("min", brick -> brick.isMinKnown() ? recorded(brick, brick.minNs()) : NONE, "")
-                .rightIf(latency, "p50", brick -> percentileCell(brick, 50), "")
-                .rightIf(latency, "p99", brick -> percentileCell(brick, 99), "")
-                .right("max", brick -> brick.isMaxKnown() ? recorded(brick, brick.maxNs()) : NONE, "")
-                .right(share, brick -> shareCell(brick.totalNs(), baseNs, largestNs), shareCell(baseNs, baseNs, 0))
-                .rightIf(
-                        any(bricks, BrickStats::totalElements), "elements/s", brick -> rateCell(brick.throughput()), "")
-                .rightIf(any(bricks, BrickStats::totalBytes), "GB/s", TextReport::bandwidthCell, "")
-                .rightIf(
-                        any(bricks, brick -> brick.work().flops()),
-                        "GFLOP/s",
-                        brick -> workCell(brick, brick.work().flops()),
-                        "")
-                .rightIf(
-                        any(bricks, brick -> brick.work().bytes()),
-                        "work GB/s",
-                        brick -> workCell(brick, brick.work().bytes()),
-                        "")
-                .rightIf(any(bricks, BrickStats::totalCompressedBytes), "in/out bytes", TextReport::compressionCell, "")
-                .rightIf(any(bricks, BrickStats::totalCycles), "cycles/element", TextReport::cyclesCell, "")
-                .rightIf(any(bricks, BrickStats::totalCycles), "cycles/ns", TextReport::clockCell, "");
-        addDeviceColumns(bricks, table);
-        if (bricks.stream().anyMatch(brick -> brick.bottleneck() != Bottleneck.UNKNOWN)) {
-            table.left("bottleneck", TextReport::bottleneckCell, "");
-        }
-        return table.render(bricks);
-    }
-
-    /** Adds columns to a table of bricks if a device timed any of them, or left samples of them unresolved. */
-    private static void addDeviceColumns(List<BrickStats> bricks, TextTable<BrickStats> table) {
-        boolean timed = bricks.stream().anyMatch(brick -> brick.device().samples() > 0);
-        long unresolved =
-                bricks.stream().mapToLong(brick -> brick.device().unresolved()).reduce(0, Sums::limited);
-        table.rightIf(timed, "time of", TextReport::sourceCell, "")
-                .rightIf(timed, "avg launch", TextReport::launchCell, "")
-                .rightIf(
-                        unresolved > 0,
-                        "unresolved",
-                        brick -> count(brick.device().unresolved()),
-                        count(unresolved));
-    }
-
-    private static String sourceCell(BrickStats brick) {
-        return brick.count() == 0 ? NONE : brick.timeSource().name().toLowerCase(Locale.ROOT);
-    }
-
-    private static String launchCell(BrickStats brick) {
-        return brick.device().launches() == 0
-                ? NONE
-                : durationCell(brick.device().avgLaunchUs() * 1e3);
-    }
-
-    private static boolean any(List<BrickStats> bricks, ToLongFunction<BrickStats> value) {
-        return bricks.stream().mapToLong(value).anyMatch(recorded -> recorded > 0);
-    }
-
-    private static String recorded(BrickStats brick, long ns) {
-        return brick.count() == 0 ? NONE : durationCell(ns);
-    }
-
-    private static String avgCell(long totalNs, long count) {
-        return count == 0 ? NONE : durationCell((double) totalNs / count);
-    }
-
-    private String netCell(BrickStats brick, long samples) {
-        OptionalLong netNs = snapshot.facts().netNs(brick);
-        return netNs.isEmpty() || samples == 0 ? NONE : durationCell((double) netNs.getAsLong() / samples);
-    }
-
-    /** Returns the total net time; bricks without a net time count with their recorded time. */
-    private String netTotalCell() {
-        return durationCell((double) snapshot.bricks().stream()
-                .mapToLong(brick -> snapshot.facts().netNs(brick).orElse(brick.totalNs()))
-                .sum());
-    }
-
-    private static String percentileCell(BrickStats brick, double percent) {
-        return brick.latency().isPresent() ? durationCell(brick.percentileNs(percent)) : NONE;
-    }
-
-    /**
-     * Returns a bar in proportion to the largest time, followed by the share of the time; the cell is as wide as its
-     * header.
-     */
-    private static String shareCell(long ns, long baseNs, long largestNs) {
-        double percent = baseNs == 0 ? 0.0 : 100.0 * ns / baseNs;
-        long bar = largestNs == 0 ? 0 : Math.round((double) BAR * ns / largestNs);
-        return String.format(Locale.ROOT, "%-" + BAR + "s%6s", "#".repeat((int) bar), percent(percent));
-    }
-
-    private static String bandwidthCell(BrickStats brick) {
-        return brick.totalBytes() == 0 ? NONE : number(brick.throughputGbps());
-    }
-
-    /** Returns operations or bytes per ns, which are GFLOP/s or GB/s. */
-    private static String workCell(BrickStats brick, long amount) {
-        boolean isKnown = amount > 0 && brick.totalNs() > 0 && !brick.work().isBeyondCount();
-        return isKnown ? number((double) amount / brick.totalNs()) : NONE;
-    }
-
-    private static String compressionCell(BrickStats brick) {
-        return brick.totalCompressedBytes() == 0 ? NONE : number(brick.compressionRatio());
-    }
-
-    private static String cyclesCell(BrickStats brick) {
-        return brick.totalCycles() == 0 ? NONE : number(brick.cyclesPerElement());
-    }
-
-    private static String clockCell(BrickStats brick) {
-        return brick.totalCycles() == 0 ? NONE : number(brick.cyclesPerNs());
-    }
-
-    private static String bottleneckCell(BrickStats brick) {
-        Bottleneck bottleneck = brick.bottleneck();
-        return bottleneck == Bottleneck.UNKNOWN ? NONE : bottleneck.name().toLowerCase(Locale.ROOT);
+        text.append("\nBricks, largest first\n\n").append(BrickTable.render(snapshot, columns, net));
     }
 
     private void categories() {
@@ -559,7 +401,7 @@ public final class TextReport {
                         "% of wall time",
                         line -> percent(percentOfWall(line.stats().totalNs())),
                         percent(percentOfWall(totalNs)));
-        text.append("\nCategories, largest first\n\n").append(table.render(lines));
+        text.append("\nCategories, largest first\n\n").append(table.render(lines, columns, KEPT));
         if (snapshot.wallNs() > 0 && totalNs > snapshot.wallNs()) {
             text.append("Shares of wall time add up to more than 100 %: ")
                     .append(
@@ -611,7 +453,7 @@ public final class TextReport {
                     .append(". They are in no count and no total.\n");
         }
         if (tiles.isEmpty()) {
-            if (snapshot.tilesOff()) {
+            if (isVerbose && snapshot.tilesOff()) {
                 text.append("\nNo tiles were recorded: their switch is off, tiles().enable() turns it on.\n");
             }
             return;
@@ -630,7 +472,7 @@ public final class TextReport {
                         "")
                 .left("slowest tile", TextReport::slowestCell, "");
         text.append(snapshot.tilesOff() ? "\nTiles, whose switch is off by now\n\n" : "\nTiles\n\n")
-                .append(table.render(tiles));
+                .append(table.render(tiles, columns, List.of()));
     }
 
     private static String plain(double value) {
@@ -656,9 +498,9 @@ public final class TextReport {
                 .right("idle in passes", stream -> durationCell(stream.idleNs()), "")
                 .right("idle % of both", stream -> percent(100 * stream.idleShare()), "")
                 .right("waits", stream -> count(stream.waits()), "");
-        text.append("\nDevice streams\n\n").append(table.render(snapshot.streams()));
+        text.append("\nDevice streams\n\n").append(table.render(snapshot.streams(), columns, List.of()));
         snapshot.streams().stream()
-                .filter(stream -> stream.shortestGapNs() > 0)
+                .filter(stream -> isVerbose && stream.shortestGapNs() > 0)
                 .map(TextReport::marks)
                 .forEach(text::append);
     }
@@ -680,7 +522,7 @@ public final class TextReport {
 
     private void footer() {
         StringBuilder notes = new StringBuilder();
-        if (snapshot.samples() > 0 && !isOfTrace()) {
+        if (isVerbose && snapshot.samples() > 0 && !isOfTrace()) {
             notes.append("Profiler's own cost: ").append(cost()).append('\n');
         }
         if (net) {
@@ -692,11 +534,11 @@ public final class TextReport {
                     .append(". Counts and totals lack them.\n");
         }
         notes.append(deviceNotes());
-        snapshot.l2CacheHitRate().ifPresent(rate -> notes.append("L2 cache hit rate: ")
-                .append(percent(100 * rate))
-                .append(" %\n"));
-        if (snapshot.zeroCopy()) {
-            notes.append("Zero copy: transfers copy nothing.\n");
+        if (isVerbose) {
+            snapshot.l2CacheHitRate().ifPresent(rate -> notes.append("L2 cache hit rate: ")
+                    .append(percent(100 * rate))
+                    .append(" %\n"));
+            notes.append(snapshot.zeroCopy() ? "Zero copy: transfers copy nothing.\n" : "");
         }
         if (notes.length() > 0) {
             text.append('\n').append(notes);

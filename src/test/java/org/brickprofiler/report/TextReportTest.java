@@ -22,6 +22,8 @@ import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class TextReportTest {
 
@@ -55,6 +57,58 @@ final class TextReportTest {
     @Test
     void anEmptyProfileIsSaidToBeEmpty() throws IOException {
         Golden.assertSame(TextReport.render(Profiles.empty()), getClass(), "empty.txt");
+    }
+
+    // ---- terminals ----
+
+    @Spec("8.1")
+    @ParameterizedTest
+    @ValueSource(ints = {80, 99, 100, 120, 160, 200})
+    void noTableIsWiderThanTheTerminal(int columns) {
+        for (ProfileSnapshot profile : List.of(
+                Profiles.full(), Profiles.device(), Profiles.steps(), Profiles.requests(), Profiles.withWork())) {
+            List<String> lines =
+                    TextReport.render(profile, columns, false).lines().toList();
+            for (int i = 1; i < lines.size(); i++) {
+                if (lines.get(i).matches("--[- ]+")) {
+                    assertThat(lines.subList(i - 1, i + 2)).allMatch(line -> line.length() <= columns);
+                }
+            }
+        }
+    }
+
+    @Spec("8.1")
+    @Test
+    void aNarrowTableHasTotalsSharesAndPercentilesOfBricks() {
+        assertThat(TextReport.render(Profiles.full(), 80, false))
+                .containsPattern("\nbrick +total +p50 +p99 +% of brick time\n")
+                .contains("% of wall time");
+        assertThat(TextReport.render(Profiles.plain(), 80, false))
+                .containsPattern("\nbrick +total +avg +max +% of brick time\n");
+        assertThat(TextReport.render(Profiles.full(), 100, false))
+                .containsPattern("\nbrick +count +total +p50 +p99 +% of brick time\n");
+    }
+
+    /** A column that leaves room for a short name leaves it for the longest name, too. */
+    @Test
+    void namesAreShortenedBeforeImportantColumnsAreLeftOut() {
+        BrickStats brick = Profiles.brick("m".repeat(30) + ".end", BrickCategory.OTHER, 3, 30, 10, 10, 5);
+
+        assertThat(TextReport.render(Profiles.of(brick), 70, false)).containsPattern("\nm+\\.\\.\\.m*\\.end +30 ns ");
+    }
+
+    @Spec("8.1")
+    @Test
+    void theAccountIsForVerboseReportsAndDoubtsAreForAll() {
+        String brief = TextReport.render(Profiles.full(), 200, false);
+
+        assertThat(brief)
+                .contains("machine ", "wall time", "brick time", "Deferred measurements lost", "add up to more than")
+                .doesNotContain("Profiler's own cost", "  java  ", "  threads ", "  taken ", "L2 cache", "Zero copy");
+        assertThat(TextReport.render(Profiles.deferred(), 80, false)).contains("Overlapping: 3", "Pending: 1,200");
+        assertThat(TextReport.render(Profiles.device(), 80, false)).contains("did not report", "Launch-bound");
+        assertThat(TextReport.render(Profiles.full(), Integer.MAX_VALUE, true))
+                .isEqualTo(TextReport.render(Profiles.full()));
     }
 
     @Test

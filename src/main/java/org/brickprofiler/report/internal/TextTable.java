@@ -2,9 +2,8 @@ package org.brickprofiler.report.internal;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiFunction;
 import java.util.function.Function;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.brickprofiler.internal.base.PlainText;
 
 /**
@@ -17,6 +16,12 @@ public final class TextTable<T> {
 
     /** The widest that a column gets; longer cells are shortened. */
     public static final int WIDEST = 40;
+
+    /** The width below which a table has its important columns only. */
+    private static final int WIDE = 100;
+
+    /** The least characters that the first column keeps in a narrow table. */
+    private static final int NARROWEST = 16;
 
     private static final String GAP = "  ";
 
@@ -80,30 +85,72 @@ public final class TextTable<T> {
      *     a total
      */
     public String render(List<T> items) {
-        List<List<String>> lines = new ArrayList<>();
-        lines.add(columns.stream().map(Column::header).toList());
-        List<List<String>> cells =
-                columns.stream().map(column -> shown(items, column.cell())).toList();
-        for (int i = 0; i < items.size(); i++) {
-            int item = i;
-            lines.add(cells.stream().map(column -> column.get(item)).toList());
+        return render(items, Integer.MAX_VALUE, List.of());
+    }
+
+    /**
+     * Returns the table without the columns that do not fit. The first column stays, and is shortened if necessary; the
+     * others stay if they fit, the important ones first. Below {@value #WIDE} characters, only the important ones do.
+     *
+     * @param items the items, one line each
+     * @param mostColumns the width that no line exceeds, characters
+     * @param important the headers of the important columns, the most important one first; empty if all are alike
+     * @return the table, as {@link #render(List)} does
+     */
+    public String render(List<T> items, int mostColumns, List<String> important) {
+        boolean hasTotals = false;
+        for (Column<T> column : columns) {
+            hasTotals |= !column.total().isEmpty();
         }
-        List<String> totals = columns.stream().map(Column::total).toList();
-        boolean hasTotals = totals.stream().anyMatch(total -> !total.isEmpty());
-        if (hasTotals) {
-            lines.add(totals);
+        List<List<String>> texts = new ArrayList<>();
+        for (Column<T> column : columns) {
+            List<String> cells = new ArrayList<>();
+            cells.add(column.header());
+            cells.addAll(shown(items, column.cell()));
+            if (hasTotals) {
+                cells.add(column.total());
+            }
+            texts.add(cells);
+        }
+        int[] widths = fitting(texts, mostColumns, important);
+        if (widths[0] < widest(texts.get(0))) {
+            texts.set(0, PlainText.shortened(texts.get(0), widths[0]));
         }
 
-        int[] widths = IntStream.range(0, columns.size())
-                .map(column -> widest(lines, column))
-                .toArray();
-        String rule = IntStream.of(widths).mapToObj("-"::repeat).collect(Collectors.joining(GAP)) + "\n";
-        StringBuilder table = new StringBuilder(line(lines.get(0), widths)).append(rule);
-        for (int i = 1; i < lines.size(); i++) {
-            boolean isTotals = hasTotals && i == lines.size() - 1;
-            table.append(isTotals ? rule : "").append(line(lines.get(i), widths));
+        int last = items.size() + 1;
+        StringBuilder table = new StringBuilder();
+        for (int line = 0; line < texts.get(0).size(); line++) {
+            if (line == 1 || line == last) {
+                table.append(line(widths, (column, width) -> "-".repeat(width)));
+            }
+            int at = line;
+            table.append(line(widths, (column, width) -> columns.get(column)
+                    .pad(texts.get(column).get(at), width)));
         }
         return table.toString();
+    }
+
+    /** Returns the width of each column; 0 for those that are left out. */
+    private int[] fitting(List<List<String>> texts, int mostColumns, List<String> important) {
+        List<String> byWorth = new ArrayList<>(important);
+        if (mostColumns >= WIDE || important.isEmpty()) {
+            columns.forEach(column -> byWorth.add(column.header()));
+        }
+        int[] widths = new int[columns.size()];
+        widths[0] = widest(texts.get(0));
+        int left = mostColumns - widths[0];
+        for (String header : byWorth) {
+            for (int i = 1; i < widths.length; i++) {
+                int width = widest(texts.get(i)) + GAP.length();
+                int shortened = important.contains(header) ? Math.max(0, widths[0] - NARROWEST) : 0;
+                if (widths[i] == 0 && columns.get(i).header().equals(header) && width <= left + shortened) {
+                    widths[i] = width - GAP.length();
+                    left -= width;
+                }
+            }
+        }
+        widths[0] += Math.min(0, left);
+        return widths;
     }
 
     /**
@@ -119,14 +166,17 @@ public final class TextTable<T> {
                 items.stream().map(item -> PlainText.ascii(text.apply(item))).toList(), WIDEST);
     }
 
-    private static int widest(List<List<String>> lines, int column) {
-        return lines.stream().mapToInt(line -> line.get(column).length()).max().orElse(0);
+    private static int widest(List<String> cells) {
+        return cells.stream().mapToInt(String::length).max().orElse(0);
     }
 
-    private String line(List<String> cells, int[] widths) {
-        String line = IntStream.range(0, widths.length)
-                .mapToObj(i -> columns.get(i).pad(cells.get(i), widths[i]))
-                .collect(Collectors.joining(GAP));
-        return line.stripTrailing() + "\n";
+    private static String line(int[] widths, BiFunction<Integer, Integer, String> cell) {
+        StringBuilder line = new StringBuilder();
+        for (int i = 0; i < widths.length; i++) {
+            if (widths[i] > 0) {
+                line.append(i == 0 ? "" : GAP).append(cell.apply(i, widths[i]));
+            }
+        }
+        return line.toString().stripTrailing() + "\n";
     }
 }

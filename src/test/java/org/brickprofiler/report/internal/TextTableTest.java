@@ -75,4 +75,37 @@ final class TextTableTest {
                 .hasSize(TextTable.WIDEST)
                 .contains("x...x");
     }
+
+    private static String within(int columns) {
+        return new TextTable<String>()
+                .left("name", item -> item, "")
+                .right("detail", item -> "1234", "")
+                .right("more", item -> "1", "")
+                .right("total", item -> "12", "")
+                .render(List.of("x".repeat(30)), columns, List.of("total", "more"));
+    }
+
+    @Test
+    void columnsThatDoNotFitAreLeftOutTheLeastImportantOnesFirst() {
+        assertThat(within(100)).startsWith("name                            detail  more  total\n");
+        assertThat(within(99)).startsWith("name                            more  total\n");
+        assertThat(within(29)).isEqualTo("""
+                name              more  total
+                ----------------  ----  -----
+                xxxxxxx...xxxxxx     1     12
+                """);
+        assertThat(within(28)).startsWith("name                   total\n");
+        assertThat(within(20)).startsWith("name\n");
+    }
+
+    @Test
+    void aNarrowColumnFillsTheSpaceThatAWideOneCannot() {
+        String table = new TextTable<String>()
+                .left("name", item -> item, "")
+                .right("a very wide column", item -> "1", "")
+                .right("thin", item -> "2", "")
+                .render(List.of("a"), 10, List.of());
+
+        assertThat(table.lines()).first().isEqualTo("name  thin");
+    }
 }

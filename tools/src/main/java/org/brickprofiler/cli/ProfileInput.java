@@ -145,11 +145,14 @@ record ProfileInput(
     /**
      * Returns the report as text; for a trace, the counted and omitted events come first, and before them the
      * explanation of chosen steps.
+     *
+     * @param columns the width of the tables
+     * @param isVerbose whether to account for every event that was read, and for the profile itself
      */
-    String text() {
+    String text(int columns, boolean isVerbose) {
         String explained = slowSteps().map(steps -> steps.text() + "\n").orElse("");
-        String above = trace.map(profile -> profile.summary() + "\n").orElse("");
-        return explained + above + TextReport.render(snapshot);
+        String above = trace.map(profile -> profile.summary(isVerbose) + "\n").orElse("");
+        return explained + above + TextReport.render(snapshot, columns, isVerbose);
     }
 
     /**

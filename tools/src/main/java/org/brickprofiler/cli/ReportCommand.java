@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.brickprofiler.console.Style;
 import org.brickprofiler.console.Terminal;
 import org.brickprofiler.report.CsvReport;
 import org.brickprofiler.report.HtmlReport;
@@ -15,6 +16,7 @@ import org.brickprofiler.report.TextReport;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.roofline.RooflineReport;
 import org.brickprofiler.trace.TimelineDigest;
+import org.brickprofiler.trace.read.TraceReader;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
@@ -62,14 +64,10 @@ final class ReportCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "FILE",
             arity = "1..*",
-            description =
-                    "A JSON report or a timeline of this library, a Chrome or Perfetto trace of another program, a "
-                            + "profile of ONNX Runtime, of XLA (.xplane.pb) or of AMD's tools (.rpd, rocprofv3), a flight "
-                            + "recording, an SQLite export of Nsight Systems, or a file of sums: the output of "
-                            + "TornadoVM's profiler or of llama.cpp's Vulkan logger, a profile of trtexec, CSV of nsys "
-                            + "stats, a summary of unitrace; with or without gzip. Of a file with phases or requests and "
-                            + "no bricks, such as a log of llama.cpp, these are printed. The content decides the format, "
-                            + "not the name; - is the standard input.")
+            description = "A JSON report or a timeline of this library, " + TraceReader.FORMATS
+                    + "; with or without gzip. Of a file with phases or requests and "
+                    + "no bricks, such as a log of llama.cpp, these are printed. The content decides the format, "
+                    + "not the name; - is the standard input.")
     private List<Path> files;
 
     @ArgGroup
@@ -82,6 +80,13 @@ final class ReportCommand implements Callable<Integer> {
                     "Print the share of the requests that met a service-level objective, and their number per second "
                             + "(goodput), such as ttft=500ms,tpot=50ms: the longest time to first token, and per output token.")
     private @Nullable String slo;
+
+    @Option(
+            names = {"-v", "--verbose"},
+            description = "Print also the account: the ignored events, the bricks that were placed without a rule, the "
+                    + "period, the clock, and the cost of profiling. The tables are as wide as the terminal, or as the "
+                    + "variable COLUMNS says; CSV and JSON have all columns.")
+    private boolean isVerbose;
 
     @Mixin
     private RooflineCommand.Options rooflineOptions;
@@ -136,6 +141,9 @@ final class ReportCommand implements Callable<Integer> {
             throw new IllegalArgumentException(
                     "--slo prints text, or JSON with --json; it cannot be combined with another " + "form");
         }
+        if (isVerbose && form != null) {
+            throw new IllegalArgumentException("--verbose adds to the text; it cannot be combined with another form");
+        }
         ServiceLevel objective = slo == null ? null : ServiceLevel.parse(slo);
         if (html == null) {
             try {
@@ -156,7 +164,9 @@ final class ReportCommand implements Callable<Integer> {
         BrickRoofline roofline = rooflineOptions.of(input.snapshot());
         PrintWriter out = spec.commandLine().getOut();
         if (html == null) {
-            out.print(Terminal.shown(inForm(input, roofline, objective)));
+            Style style = Style.ofOutput();
+            String text = Terminal.shown(inForm(input, roofline, objective, style));
+            out.print(form == null || form.net ? style.applied(text) : text);
         } else {
             page(input, roofline).write(html);
             out.println("HTML: " + html.toAbsolutePath()
@@ -188,11 +198,12 @@ final class ReportCommand implements Callable<Integer> {
                 .orElse(page);
     }
 
-    private String inForm(ProfileInput input, @Nullable BrickRoofline roofline, @Nullable ServiceLevel objective) {
+    private String inForm(
+            ProfileInput input, @Nullable BrickRoofline roofline, @Nullable ServiceLevel objective, Style style) {
         String further = (objective == null ? "" : "\n" + objective.render(input.snapshot()))
                 + (roofline == null ? "" : "\n" + RooflineReport.render(roofline));
         if (form == null) {
-            return input.text() + further + Advice.of(input, roofline);
+            return input.text(style.columns(), isVerbose) + further + Advice.of(input, roofline);
         }
         if (form.net) {
             input.requireWholeRun("printed without the cost of timing");

@@ -8,6 +8,7 @@ import java.util.function.LongFunction;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.console.OutputFile;
+import org.brickprofiler.console.Terminal.InputBar;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.roofline.MachineRoof;
 import org.brickprofiler.roofline.RooflineReport;
@@ -117,7 +118,10 @@ final class RooflineCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         OutputFile.requireWritable(file);
         MachineWatch watch = MachineWatch.begin(root);
-        MachineRoof measured = probe.apply(Runtime.getRuntime().maxMemory() / 2);
+        MachineRoof measured;
+        try (InputBar bar = InputBar.of("Measuring this machine")) {
+            measured = probe.apply(Runtime.getRuntime().maxMemory() / 2);
+        }
         MachineRoof machine =
                 measured.withDisturbances(watch.seen(RunFacts.NONE).disturbances());
         RooflineReport.write(machine, file);

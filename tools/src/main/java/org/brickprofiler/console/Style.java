@@ -40,6 +40,22 @@ public record Style(int columns, boolean isColoured) {
     }
 
     /**
+     * Returns a report with weight and colour: titles and headers of tables are bold, rules are pale, and remarks on
+     * the whole run are yellow.
+     *
+     * @param report lines of text without control characters
+     * @return the same text if it may not be coloured
+     */
+    public String applied(String report) {
+        return isColoured
+                ? report.replaceAll("(?m)^(-[- ]*)$", "\u001b[2m$1\u001b[0m")
+                        .replaceAll("(?m)^(\\S.*)$(?=\n\u001b\\[2m-)", "\u001b[1m$1\u001b[0m")
+                        .replaceAll("(?<=\\A|\n\n)([A-Z][^\n.:\u001b]*)(?=\n)", "\u001b[1m$1\u001b[0m")
+                        .replaceAll("(?m)^(! .*)$", "\u001b[33m$1\u001b[0m")
+                : report;
+    }
+
+    /**
      * Returns a style.
      *
      * @param isTerminal whether the standard output is a terminal

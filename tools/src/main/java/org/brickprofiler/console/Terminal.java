@@ -4,6 +4,7 @@ import java.io.Console;
 import java.io.PrintStream;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
+import java.util.function.LongSupplier;
 import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
@@ -66,13 +67,18 @@ public final class Terminal {
         }
     }
 
-    /** A progress bar with the remaining time while a long input is read; removed at the end. Not thread-safe. */
+    /**
+     * A progress bar with the remaining time, for work that takes more than a second; removed at the end. Not
+     * thread-safe.
+     */
     public static final class InputBar implements ReadOptions.Progress, AutoCloseable {
 
-        /** The size from which a bar is shown; smaller files are read before one would appear. */
-        static final long LONG_BYTES = 8L << 20;
+        /** The size from which a bar is made; smaller files are read before one would be drawn. */
+        static final long LONG_BYTES = 1L << 20;
 
         private static final int COLUMNS = 79;
+
+        private static final long UNWATCHED_NS = 1_000_000_000;
 
         private final @Nullable ProgressBar bar;
         private final PrintStream terminal;
@@ -90,7 +96,17 @@ public final class Terminal {
          * @return the bar; one that draws nothing if there is no terminal or the file is short
          */
         public static InputBar of(Path file, long bytes) {
-            return of(file, bytes, isInteractive(), System.err);
+            return of(file, bytes, isInteractive(), System.err, System::nanoTime);
+        }
+
+        /**
+         * Returns a bar for work whose length is unknown; it shows the time that has passed.
+         *
+         * @param work the work in a few words
+         * @return the bar; one that draws nothing if there is no terminal
+         */
+        public static InputBar of(String work) {
+            return isInteractive() ? bar(work, -1, System.err, System::nanoTime) : new InputBar(null, System.err);
         }
 
         /**
@@ -100,29 +116,47 @@ public final class Terminal {
          * @param bytes its size
          * @param watched whether there is a terminal to draw on
          * @param terminal the stream to draw on
+         * @param clock the clock that decides when the work has taken a second, ns
          * @return the bar; one that draws nothing if there is no terminal or the file is short
          */
-        static InputBar of(Path file, long bytes, boolean watched, PrintStream terminal) {
+        static InputBar of(Path file, long bytes, boolean watched, PrintStream terminal, LongSupplier clock) {
             if (!watched || bytes < LONG_BYTES) {
                 return new InputBar(null, terminal);
             }
-            ProgressBar bar = new ProgressBarBuilder()
-                    .setTaskName("Reading "
-                            + PlainText.visible(String.valueOf(file.getFileName()))
-                                    .replaceAll("\\s", " "))
-                    .setInitialMax(bytes)
-                    .setUnit(" MB", 1_000_000)
-                    .setStyle(ProgressBarStyle.ASCII)
-                    .setUpdateIntervalMillis(200)
-                    .setConsumer(new OneLine(terminal))
-                    .build();
-            return new InputBar(bar, terminal);
+            String name = PlainText.visible(String.valueOf(file.getFileName())).replaceAll("\\s", " ");
+            return bar("Reading " + name, bytes, terminal, clock);
         }
 
-        /** Clears the bar's line at the end instead of starting a new line. */
+        private static InputBar bar(String work, long bytes, PrintStream terminal, LongSupplier clock) {
+            ProgressBarBuilder bar = new ProgressBarBuilder()
+                    .setTaskName(work)
+                    .setInitialMax(bytes)
+                    .setStyle(ProgressBarStyle.ASCII)
+                    .setUpdateIntervalMillis(200)
+                    .setConsumer(new OneLine(terminal, clock));
+            return new InputBar((bytes < 0 ? bar : bar.setUnit(" MB", 1_000_000)).build(), terminal);
+        }
+
+        /**
+         * Draws nothing in the first second, and clears the bar's line at the end instead of starting a new line. Any
+         * thread.
+         */
         private static final class OneLine extends ConsoleProgressBarConsumer {
-            OneLine(PrintStream terminal) {
+
+            private final LongSupplier clock;
+            private final long startNs;
+
+            OneLine(PrintStream terminal, LongSupplier clock) {
                 super(terminal, COLUMNS);
+                this.clock = clock;
+                this.startNs = clock.getAsLong();
+            }
+
+            @Override
+            public void accept(String drawing) {
+                if (clock.getAsLong() - startNs >= UNWATCHED_NS) {
+                    super.accept(drawing);
+                }
             }
 
             @Override

@@ -10,6 +10,7 @@ import java.util.stream.Collectors;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.console.Style;
 import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.spi.NanoClock;
@@ -137,7 +138,8 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
         out.println(limit.ending(tokens));
         out.println("First tokens: " + shown + (tokens > firstTokens.size() ? " ..." : ""));
         out.println();
-        out.println(TextReport.render(snapshot).stripTrailing());
+        out.println(
+                TextReport.render(snapshot, Style.ofOutput().columns(), true).stripTrailing());
     }
 
     /** Returns the tokens per second of wall time. */

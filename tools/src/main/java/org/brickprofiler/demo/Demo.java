@@ -15,6 +15,7 @@ import javax.management.ObjectName;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.console.OutputFile;
+import org.brickprofiler.console.Style;
 import org.brickprofiler.console.Terminal;
 import org.brickprofiler.demo.TiledProduct.Tiling;
 import org.brickprofiler.internal.base.Plural;
@@ -229,7 +230,8 @@ public final class Demo implements Callable<Integer> {
                     BigDecimal.valueOf(load.rate()).stripTrailingZeros().toPlainString(),
                     Plural.of(load.slots(), "slot"),
                     load.chunk() == 0 ? "whole" : "in chunks of " + Plural.of(load.chunk(), "token"));
-            out.println(TextReport.render(snapshot).stripTrailing());
+            out.println(TextReport.render(snapshot, Style.ofOutput().columns(), true)
+                    .stripTrailing());
             recordings.write(profiler, out);
             writeResults(
                     snapshot,

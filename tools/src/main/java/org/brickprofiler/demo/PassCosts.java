@@ -1,5 +1,7 @@
 package org.brickprofiler.demo;
 
+import static org.brickprofiler.report.internal.HumanUnits.duration;
+
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -201,14 +203,14 @@ public final class PassCosts {
      */
     public String toText() {
         StringBuilder text = new StringBuilder(String.format(
-                Locale.ROOT, "%-16s %12s %25s %11s\n", "watched by", "median us", "middle half us", "overhead"));
+                Locale.ROOT, "%-16s %12s %25s %11s\n", "watched by", "median", "middle half", "overhead"));
         for (Cost cost : costs) {
             text.append(String.format(
                     Locale.ROOT,
-                    "%-16s %12.1f %25s %+9.2f %%\n",
+                    "%-16s %12s %25s %+9.2f %%\n",
                     cost.name(),
-                    cost.medianNs() / 1e3,
-                    String.format(Locale.ROOT, "%.1f to %.1f", cost.lowNs() / 1e3, cost.highNs() / 1e3),
+                    duration(cost.medianNs()),
+                    duration(cost.lowNs()) + " to " + duration(cost.highNs()),
                     100 * cost.overhead(costs.get(0))));
         }
         return text.toString();

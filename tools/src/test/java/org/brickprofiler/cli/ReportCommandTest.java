@@ -21,6 +21,8 @@ import java.util.zip.GZIPOutputStream;
 import jdk.jfr.Recording;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.console.Style;
 import org.brickprofiler.jfr.BrickEvents;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
@@ -154,13 +156,19 @@ class ReportCommandTest {
                 .isEqualTo(TraceReader.profile(decode).snapshot());
         assertThat(Cli.run("report", decode).out())
                 .contains("\n  placed      by place: ")
+                .doesNotContain("GateUpProjection: 36 events", "  ignored ");
+        assertThat(Cli.run("report", decode, "--verbose").out())
+                .contains("\n  placed      by place: ", "\n  ignored  ")
                 .contains(
                         "\n                GateUpProjection: 36 events, 2.418 ms, 97.2 % of them in layers that repeat\n");
     }
 
     @Test
     void printsOurReportAsTextJsonAndCsv() throws IOException {
-        assertThat(Cli.run("report", REPORT)).isEqualTo(new Cli(0, TextReport.render(JsonReport.read(REPORT)), ""));
+        ProfileSnapshot profile = JsonReport.read(REPORT);
+        assertThat(Cli.run("report", REPORT)).isEqualTo(new Cli(0, TextReport.render(profile, columns(), false), ""));
+        assertThat(Cli.run("report", REPORT, "--verbose"))
+                .isEqualTo(new Cli(0, TextReport.render(profile, columns(), true), ""));
         assertThat(Cli.run("report", REPORT, "--json").out()).isEqualTo(Files.readString(REPORT));
         assertThat(Cli.run("report", REPORT, "--csv").out())
                 .startsWith("name,category,")
@@ -401,11 +409,9 @@ class ReportCommandTest {
         Path text = Files.writeString(folder.resolve("notes.txt"), "hello");
 
         assertThat(Cli.run("report", text, "--salvage").err())
-                .isEqualTo("brick: " + text
-                        + ", offset 0: no trace begins with 'hello': read are Chrome's JSON, Perfetto's "
-                        + "format, flight recordings, SQLite exports of Nsight Systems, profiles of XLA and of AMD's "
-                        + "tools, TornadoVM's profiles, and sums of trtexec, nsys stats, unitrace and llama.cpp's "
-                        + "Vulkan logger\n");
+                .isEqualTo("brick: " + text + ", offset 0: no trace begins with 'hello': expected "
+                        + TraceReader.FORMATS + "\n");
+        assertThat(Cli.run("report", "--help").out().replaceAll("\\s+", " ")).contains(TraceReader.FORMATS);
         Path table = Files.writeString(folder.resolve("t.csv"), "\"Kind\",\"Agent_Id\"\n");
         assertThat(Cli.run("report", table).err())
                 .contains("a table (CSV) of rocprofv3")
@@ -425,5 +431,16 @@ class ReportCommandTest {
         assertThat(json.get("loading").get(0).get("name").asText()).isEqualTo("session_initialization");
         assertThat(json.get("loading").get(0).get("total_ns").asLong()).isEqualTo(41_087_000);
         assertThat(json.get("wall_ns").asLong()).isEqualTo((78_128 - 3_864) * 1_000);
+    }
+
+    private static int columns() {
+        return Style.ofOutput().columns();
+    }
+
+    @Test
+    void verboseIsForTheText() {
+        for (String form : List.of("--json", "--csv", "--net", "--requests=csv", "--html=x.html")) {
+            Cli.run("report", REPORT, "--verbose", form).assertRefused("--verbose adds to the text");
+        }
     }
 }

@@ -30,4 +30,17 @@ class StyleTest {
                 .isFalse();
         assertThat(Style.of(true, "24 80", Map.of("TERM", "dumb")).isColoured()).isFalse();
     }
+
+    @Test
+    void titlesAndHeadersAreBoldRulesPaleAndRemarksYellow() {
+        String report =
+                "Brick profile\n! a remark.\n  machine  x\n\nBricks, largest first\n\nbrick  total\n-----  -----\n"
+                        + "A      10 ns\n\nA sentence.\n";
+
+        assertThat(new Style(80, true).applied(report))
+                .isEqualTo("\u001b[1mBrick profile\u001b[0m\n\u001b[33m! a remark.\u001b[0m\n  machine  x\n\n"
+                        + "\u001b[1mBricks, largest first\u001b[0m\n\n\u001b[1mbrick  total\u001b[0m\n"
+                        + "\u001b[2m-----  -----\u001b[0m\nA      10 ns\n\nA sentence.\n");
+        assertThat(new Style(80, false).applied(report)).isEqualTo(report);
+    }
 }

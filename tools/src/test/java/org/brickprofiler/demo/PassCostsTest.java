@@ -69,9 +69,9 @@ class PassCostsTest {
         ways.put("DEFERRED", way("b", 101_500));
 
         assertThat(measure(1, ways).toText()).isEqualTo("""
-                watched by          median us            middle half us    overhead
-                profiler absent         100.0            100.0 to 100.0     +0.00 %
-                DEFERRED                101.5            101.5 to 101.5     +1.50 %
+                watched by             median               middle half    overhead
+                profiler absent      100.0 us      100.0 us to 100.0 us     +0.00 %
+                DEFERRED             101.5 us      101.5 us to 101.5 us     +1.50 %
                 """);
     }
 

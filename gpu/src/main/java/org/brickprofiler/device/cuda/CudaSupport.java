@@ -187,7 +187,7 @@ public final class CudaSupport {
         }
         for (String error : errors) {
             if (error.contains("libcuda.so")) {
-                return NO_LIBRARY + error;
+                return NO_LIBRARY + error.substring(error.indexOf("libcuda.so"));
             }
         }
         if (!errors.isEmpty()) {

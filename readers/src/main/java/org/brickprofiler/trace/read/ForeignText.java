@@ -25,11 +25,6 @@ final class ForeignText {
     /** The length of a printable beginning that shows that a file is text, not a binary format. */
     private static final int LEAST_TEXT = 16;
 
-    private static final String WHAT_IS_READ =
-            "read are Chrome's JSON, Perfetto's format, flight recordings, SQLite exports"
-                    + " of Nsight Systems, profiles of XLA and of AMD's tools, TornadoVM's profiles, and sums of trtexec,"
-                    + " nsys stats, unitrace and llama.cpp's Vulkan logger";
-
     /** The number of first bytes that identify a binary format. */
     static final int LONGEST_MAGIC = 264;
 
@@ -151,11 +146,11 @@ final class ForeignText {
             known(
                     "(?i)\\A\\s*(<!doctype html|<html)",
                     "it is an HTML page; read the trace or the JSON report that it was made" + " from"),
-            known("\\A\\s*<", "it is XML; write the events in another format: " + WHAT_IS_READ),
+            known("\\A\\s*<", "it is XML; write the events in another format: " + TraceReader.FORMATS),
             known(
                     "\\A[^\\n,;\\t]*[,;\\t][^\\n,;\\t]*[,;\\t]",
                     "it is a table (CSV), which may hold anything; write the events" + " in another format: "
-                            + WHAT_IS_READ));
+                            + TraceReader.FORMATS));
 
     /** The beginning of a text in JSON. A line of a log may also begin with a bracket, around a time or a level. */
     private static final Pattern JSON_BEGIN = Pattern.compile(
@@ -219,7 +214,7 @@ final class ForeignText {
                 return "no trace begins with " + quote(text) + ": " + known.what();
             }
         }
-        return "no trace begins with " + quote(text) + ": " + WHAT_IS_READ;
+        return "no trace begins with " + quote(text) + ": expected " + TraceReader.FORMATS;
     }
 
     /**

@@ -128,8 +128,9 @@ final class RocmTables implements RocmEvents.Source {
             String head = TraceInput.head(table);
             boolean hasEvents = begins(head);
             if (!hasEvents && !SUMS.matcher(head).lookingAt()) {
-                throw new IOException("cannot read " + table
-                        + " together with others: it is no table (CSV) of rocprofv3; give one file");
+                throw new IOException(
+                        "cannot read " + table
+                                + " together with others: it is no table (CSV) of rocprofv3; give one file, or brick compare two");
             }
             runs.add(DOMAIN.matcher(String.valueOf(table.getFileName())).replaceFirst(""));
             if (hasEvents) {

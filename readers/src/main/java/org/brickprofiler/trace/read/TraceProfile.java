@@ -495,7 +495,18 @@ public record TraceProfile(
      * @return printable ASCII, with {@code "\n"} at the end of each line, in every locale
      */
     public String summary() {
-        return new Summary().render();
+        return summary(true);
+    }
+
+    /**
+     * Returns the summary, with or without the account of single bricks, kernels and ignored events. Reasons to doubt a
+     * number are in both.
+     *
+     * @param isVerbose whether to list single bricks, kernels, ranges and the events that no number needs
+     * @return text as {@link #summary()} returns it
+     */
+    public String summary(boolean isVerbose) {
+        return new Summary(isVerbose).render();
     }
 
     /** Writes the summary. One thread. */
@@ -506,7 +517,12 @@ public record TraceProfile(
         private static final int OPERATORS_SHOWN = 3;
         private static final int DISTURBANCES_SHOWN = 12;
 
+        private final boolean isVerbose;
         private final StringBuilder text = new StringBuilder("Trace\n");
+
+        Summary(boolean isVerbose) {
+            this.isVerbose = isVerbose;
+        }
 
         String render() {
             fact(
@@ -514,7 +530,7 @@ public record TraceProfile(
                     TraceFigures.count(eventsCounted) + " of " + Plural.of(eventsRead, "event") + " read: "
                             + counting.displayName());
             times();
-            if (events(Effect.LEFT_OUT) == 0) {
+            if (isVerbose && events(Effect.LEFT_OUT) == 0) {
                 fact("left out", "nothing");
             }
             leftOut(Reason.SKIPPED_STEP);
@@ -528,7 +544,9 @@ public record TraceProfile(
             provided();
             disturbed();
             list("noted", omission -> omission.reason().effect() == Effect.COUNTED);
-            list("ignored", omission -> omission.reason().effect() == Effect.IGNORED);
+            if (isVerbose) {
+                list("ignored", omission -> omission.reason().effect() == Effect.IGNORED);
+            }
             list("faulty", Omission::isFault);
             runs.ifPresent(timed -> text.append('\n').append(timed.text()));
             return text.toString();
@@ -582,6 +600,9 @@ public record TraceProfile(
                     reason.displayName() + ": "
                             + Plural.of(count(omission -> omission.reason() == reason), "event") + ", "
                             + TraceFigures.duration(elapsedNs));
+            if (!isVerbose) {
+                return;
+            }
             List<Omission> shown = parts.stream().limit(KERNELS_SHOWN).toList();
             List<String> names = PlainText.shortened(
                     shown.stream().map(part -> PlainText.ascii(part.name())).toList(), TraceFigures.LONGEST_NAME);
@@ -652,10 +673,14 @@ public record TraceProfile(
         }
 
         private void noRule() {
-            if (counting == Counting.BRICKS) {
-                fact("no rule", "the trace names its bricks itself; rules do not apply");
-            } else if (unmatched.events() == 0) {
-                fact("no rule", "a rule matched every event that counts");
+            if (counting == Counting.BRICKS || unmatched.events() == 0) {
+                if (isVerbose) {
+                    fact(
+                            "no rule",
+                            counting == Counting.BRICKS
+                                    ? "the trace names its bricks itself; rules do not apply"
+                                    : "a rule matched every event that counts");
+                }
             } else {
                 fact(
                         "no rule",
@@ -686,14 +711,20 @@ public record TraceProfile(
                             parts.stream().mapToLong(Placement::elapsedNs).sum(),
                             parts.stream().mapToLong(Placement::alike).sum());
                     fact(first, source.displayName() + ": " + extent(all));
-                    parts.stream()
-                            .limit(PLACEMENTS_SHOWN)
-                            .forEach(part -> fact("", "  " + TraceFigures.plain(part.brick()) + ": " + extent(part)));
-                    if (parts.size() > PLACEMENTS_SHOWN) {
-                        fact("", "  and " + Plural.of(parts.size() - PLACEMENTS_SHOWN, "more brick"));
+                    if (isVerbose) {
+                        bricks(parts);
                     }
                     first = "";
                 }
+            }
+        }
+
+        private void bricks(List<Placement> parts) {
+            parts.stream()
+                    .limit(PLACEMENTS_SHOWN)
+                    .forEach(part -> fact("", "  " + TraceFigures.plain(part.brick()) + ": " + extent(part)));
+            if (parts.size() > PLACEMENTS_SHOWN) {
+                fact("", "  and " + Plural.of(parts.size() - PLACEMENTS_SHOWN, "more brick"));
             }
         }
 

@@ -139,6 +139,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TraceReader {
 
+    /** The formats of traces, for messages and help: a list in one sentence, without a period. */
+    public static final String FORMATS =
+            "a Chrome or Perfetto trace, a profile of ONNX Runtime, of XLA (.xplane.pb) or of AMD's tools (.rpd, rocprofv3), "
+                    + "a flight recording, an SQLite export of Nsight Systems, or a file of sums: the output of "
+                    + "TornadoVM's profiler or of llama.cpp's Vulkan logger, a profile of trtexec, CSV of nsys stats, a "
+                    + "summary of unitrace";
+
     private static final String STREAM = "the trace";
 
     private TraceReader() {}

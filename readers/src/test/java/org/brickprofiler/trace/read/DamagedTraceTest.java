@@ -175,7 +175,7 @@ final class DamagedTraceTest {
             `BOM<html>`                                            | it is an HTML page; read the trace
             `<?xml version="1.0"?><trace-query-result>`            | it is XML; write the events in another format
             `name;start;end\nk;0;7`                                | it is a table (CSV), which may hold anything
-            `hello world`                                          | read are Chrome's JSON, Perfetto's format
+            `hello world`                                          | expected a Chrome or Perfetto trace, a profile of ONNX
             """)
     void textsOfOtherProgramsAreNamed(String begin, String next) {
         String text = begin.replace("BOM", "\ufeff");

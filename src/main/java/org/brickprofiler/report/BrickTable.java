@@ -1,0 +1,282 @@
+package org.brickprofiler.report;
+
+import static org.brickprofiler.report.internal.HumanUnits.count;
+import static org.brickprofiler.report.internal.HumanUnits.duration;
+import static org.brickprofiler.report.internal.HumanUnits.durationCell;
+import static org.brickprofiler.report.internal.HumanUnits.number;
+import static org.brickprofiler.report.internal.HumanUnits.percent;
+import static org.brickprofiler.report.internal.HumanUnits.rateCell;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
+import org.brickprofiler.Bottleneck;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.internal.base.Sums;
+import org.brickprofiler.report.internal.TextTable;
+import org.jspecify.annotations.Nullable;
+
+/** The table of bricks in a text report, with the phases of their steps beside each other. Used by one thread. */
+final class BrickTable {
+
+    static final String NONE = "-";
+
+    static final String BRICK_SHARE = "% of brick time";
+
+    /** The width from which phases have columns. */
+    private static final int WIDE = 100;
+
+    /** A phase with a smaller share of brick time has no columns. */
+    private static final double LEAST_PERCENT_OF_PHASE = 1;
+
+    private static final int BAR = 9;
+
+    private final ProfileSnapshot snapshot;
+    private final List<BrickStats> bricks;
+    private final long totalNs;
+    private final boolean hasLatency;
+
+    private BrickTable(ProfileSnapshot snapshot) {
+        this.snapshot = snapshot;
+        this.bricks = snapshot.bricks();
+        this.totalNs = snapshot.totalNs();
+        this.hasLatency = bricks.stream().anyMatch(brick -> brick.latency().isPresent());
+    }
+
+    /**
+     * Returns the table, and the shares of the phases below it.
+     *
+     * @param snapshot a profile with bricks
+     * @param columns the width that no line of the table exceeds
+     * @param withNet whether to show times without the profiler's cost
+     */
+    static String render(ProfileSnapshot snapshot, int columns, boolean withNet) {
+        BrickTable table = new BrickTable(snapshot);
+        List<StepInfo.Phase> phases = table.phases();
+        return table.columns(withNet, phases).render(table.bricks, columns, table.important(columns, phases))
+                + table.shares(phases);
+    }
+
+    /** Returns the phases that have columns; none if all samples belong to one. */
+    private List<StepInfo.Phase> phases() {
+        return onlyPhase() != null
+                ? List.of()
+                : snapshot.phases().keySet().stream()
+                        .filter(phase -> percentOfBricks(snapshot.totalNs(phase)) >= LEAST_PERCENT_OF_PHASE)
+                        .toList();
+    }
+
+    private TextTable<BrickStats> columns(boolean withNet, List<StepInfo.Phase> phases) {
+        long largestNs = bricks.get(0).totalNs();
+        long samples = bricks.stream().mapToLong(BrickStats::count).sum();
+        TextTable<BrickStats> table = new TextTable<BrickStats>()
+                .left("brick", BrickStats::name, "all bricks")
+                .left("category", brick -> brick.category().displayName(), "")
+                .right("count", brick -> count(brick.count()), count(samples))
+                .right("total", brick -> recorded(brick, brick.totalNs()), durationCell(totalNs))
+                .right("avg", BrickTable::avgCell, avgCell(totalNs, samples))
+                .rightIf(withNet, "net total", brick -> netCell(brick, 1), netTotalCell())
+                .rightIf(withNet, "net avg", brick -> netCell(brick, brick.count()), "")
+                .right("min", brick -> brick.isMinKnown() ? recorded(brick, brick.minNs()) : NONE, "")
+                .rightIf(hasLatency, "p50", brick -> percentileCell(brick, 50), "")
+                .rightIf(hasLatency, "p99", brick -> percentileCell(brick, 99), "")
+                .right("max", brick -> brick.isMaxKnown() ? recorded(brick, brick.maxNs()) : NONE, "")
+                .right(
+                        BRICK_SHARE,
+                        brick -> shareCell(brick.totalNs(), totalNs, largestNs),
+                        shareCell(totalNs, totalNs, 0));
+        phases.forEach(phase -> addPhase(table, phase));
+        table.rightIf(any(BrickStats::totalElements), "elements/s", brick -> rateCell(brick.throughput()), "");
+        addRate(table, "GB/s", BrickStats::totalBytes, BrickStats::throughputGbps);
+        addWork(table, "GFLOP/s", brick -> brick.work().flops());
+        addWork(table, "work GB/s", brick -> brick.work().bytes());
+        addRate(table, "in/out bytes", BrickStats::totalCompressedBytes, BrickStats::compressionRatio);
+        addRate(table, "cycles/element", BrickStats::totalCycles, BrickStats::cyclesPerElement);
+        addRate(table, "cycles/ns", BrickStats::totalCycles, BrickStats::cyclesPerNs);
+        addDevice(table);
+        if (bricks.stream().anyMatch(brick -> brick.bottleneck() != Bottleneck.UNKNOWN)) {
+            table.left("bottleneck", BrickTable::bottleneckCell, "");
+        }
+        return table;
+    }
+
+    /** Adds a column of numbers that are known if an amount was recorded. */
+    private void addRate(
+            TextTable<BrickStats> table,
+            String header,
+            ToLongFunction<BrickStats> amount,
+            ToDoubleFunction<BrickStats> rate) {
+        table.rightIf(
+                any(amount),
+                header,
+                brick -> amount.applyAsLong(brick) == 0 ? NONE : number(rate.applyAsDouble(brick)),
+                "");
+    }
+
+    /** Adds a column of operations or bytes per ns, which are GFLOP/s or GB/s. */
+    private void addWork(TextTable<BrickStats> table, String header, ToLongFunction<BrickStats> amount) {
+        addRate(
+                table,
+                header,
+                brick -> brick.totalNs() > 0 && !brick.work().isBeyondCount() ? amount.applyAsLong(brick) : 0,
+                brick -> (double) amount.applyAsLong(brick) / brick.totalNs());
+    }
+
+    /** Adds the columns of a phase. */
+    private void addPhase(TextTable<BrickStats> table, StepInfo.Phase phase) {
+        Map<List<?>, BrickStats> parts =
+                snapshot.bricks(phase).stream().collect(Collectors.toMap(BrickTable::key, Function.identity()));
+        table.right(
+                        header(phase, "total"),
+                        brick -> inPhase(parts, brick, part -> recorded(part, part.totalNs())),
+                        durationCell(snapshot.totalNs(phase)))
+                .right(header(phase, "avg"), brick -> inPhase(parts, brick, BrickTable::avgCell), "")
+                .rightIf(
+                        hasLatency,
+                        header(phase, "p99"),
+                        brick -> inPhase(parts, brick, part -> percentileCell(part, 99)),
+                        "");
+    }
+
+    private static List<?> key(BrickStats brick) {
+        return List.of(brick.name(), brick.category());
+    }
+
+    private static String inPhase(Map<List<?>, BrickStats> parts, BrickStats brick, Function<BrickStats, String> cell) {
+        BrickStats part = parts.get(key(brick));
+        return part == null ? NONE : cell.apply(part);
+    }
+
+    private static String header(StepInfo.Phase phase, String figure) {
+        return name(phase) + " " + figure;
+    }
+
+    private static String name(StepInfo.Phase phase) {
+        return phase.name().toLowerCase(Locale.ROOT);
+    }
+
+    /** Adds columns if a device timed any brick, or left samples unresolved. */
+    private void addDevice(TextTable<BrickStats> table) {
+        boolean isTimed = bricks.stream().anyMatch(brick -> brick.device().samples() > 0);
+        long unresolved =
+                bricks.stream().mapToLong(brick -> brick.device().unresolved()).reduce(0, Sums::limited);
+        table.rightIf(isTimed, "time of", BrickTable::sourceCell, "")
+                .rightIf(isTimed, "avg launch", BrickTable::launchCell, "")
+                .rightIf(
+                        unresolved > 0,
+                        "unresolved",
+                        brick -> count(brick.device().unresolved()),
+                        count(unresolved));
+    }
+
+    /** Returns the headers of the important columns, the most important first. */
+    private List<String> important(int columns, List<StepInfo.Phase> phases) {
+        List<String> important = new ArrayList<>(
+                List.of("total", BRICK_SHARE, hasLatency ? "p50" : "avg", hasLatency ? "p99" : "max", "unresolved"));
+        if (columns >= WIDE) {
+            phases.forEach(phase -> important.add(header(phase, "total")));
+            phases.forEach(phase -> important.add(header(phase, "avg")));
+        }
+        return important;
+    }
+
+    /** Returns the sentence on the shares of the phases, and the time without a phase if it has a share. */
+    private String shares(List<StepInfo.Phase> phases) {
+        StepInfo.Phase only = onlyPhase();
+        if (only != null) {
+            return "All samples belong to " + name(only) + " steps.\n";
+        }
+        String shares = phases.stream()
+                .map(phase -> name(phase) + " steps " + percent(percentOfBricks(snapshot.totalNs(phase))) + " %")
+                .collect(Collectors.joining(", "));
+        long withoutNs = totalNs
+                - snapshot.phases().keySet().stream()
+                        .mapToLong(snapshot::totalNs)
+                        .sum();
+        return (shares.isEmpty() ? "" : "Of brick time: " + shares + ".\n")
+                + (snapshot.phases().isEmpty() || percentOfBricks(withoutNs) < LEAST_PERCENT_OF_PHASE
+                        ? ""
+                        : "Without a phase, since no step or steps of several phases were under way: "
+                                + duration(withoutNs) + ", " + percent(percentOfBricks(withoutNs))
+                                + " % of brick time.\n");
+    }
+
+    private StepInfo.@Nullable Phase onlyPhase() {
+        return snapshot.phases().keySet().stream()
+                .filter(phase -> snapshot.bricks(phase).stream()
+                                .mapToLong(BrickStats::count)
+                                .sum()
+                        == snapshot.samples())
+                .findFirst()
+                .orElse(null);
+    }
+
+    private double percentOfBricks(long ns) {
+        return totalNs == 0 ? 0.0 : 100.0 * ns / totalNs;
+    }
+
+    private static String sourceCell(BrickStats brick) {
+        return brick.count() == 0 ? NONE : brick.timeSource().name().toLowerCase(Locale.ROOT);
+    }
+
+    private static String launchCell(BrickStats brick) {
+        return brick.device().launches() == 0
+                ? NONE
+                : durationCell(brick.device().avgLaunchUs() * 1e3);
+    }
+
+    private boolean any(ToLongFunction<BrickStats> value) {
+        return bricks.stream().mapToLong(value).anyMatch(recorded -> recorded > 0);
+    }
+
+    private static String recorded(BrickStats brick, long ns) {
+        return brick.count() == 0 ? NONE : durationCell(ns);
+    }
+
+    private static String avgCell(BrickStats brick) {
+        return avgCell(brick.totalNs(), brick.count());
+    }
+
+    static String avgCell(long totalNs, long count) {
+        return count == 0 ? NONE : durationCell((double) totalNs / count);
+    }
+
+    private String netCell(BrickStats brick, long samples) {
+        OptionalLong netNs = snapshot.facts().netNs(brick);
+        return netNs.isEmpty() || samples == 0 ? NONE : durationCell((double) netNs.getAsLong() / samples);
+    }
+
+    /** Returns the total net time; bricks without a net time count with their recorded time. */
+    private String netTotalCell() {
+        return durationCell((double) snapshot.bricks().stream()
+                .mapToLong(brick -> snapshot.facts().netNs(brick).orElse(brick.totalNs()))
+                .sum());
+    }
+
+    private static String percentileCell(BrickStats brick, double percent) {
+        return brick.latency().isPresent() ? durationCell(brick.percentileNs(percent)) : NONE;
+    }
+
+    /**
+     * Returns a bar in proportion to the largest time, followed by the share of the time; the cell is as wide as its
+     * header.
+     */
+    static String shareCell(long ns, long baseNs, long largestNs) {
+        double percent = baseNs == 0 ? 0.0 : 100.0 * ns / baseNs;
+        long bar = largestNs == 0 ? 0 : Math.round((double) BAR * ns / largestNs);
+        return String.format(Locale.ROOT, "%-" + BAR + "s%6s", "#".repeat((int) bar), percent(percent));
+    }
+
+    private static String bottleneckCell(BrickStats brick) {
+        Bottleneck bottleneck = brick.bottleneck();
+        return bottleneck == Bottleneck.UNKNOWN ? NONE : bottleneck.name().toLowerCase(Locale.ROOT);
+    }
+}
