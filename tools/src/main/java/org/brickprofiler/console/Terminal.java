@@ -76,6 +76,9 @@ public final class Terminal {
         /** The size from which a bar is made; smaller files are read before one would be drawn. */
         static final long LONG_BYTES = 1L << 20;
 
+        /** The size from which the bar counts in MB. */
+        private static final long LARGE_BYTES = 20_000_000;
+
         private static final int COLUMNS = 79;
 
         private static final long UNWATCHED_NS = 1_000_000_000;
@@ -134,7 +137,11 @@ public final class Terminal {
                     .setStyle(ProgressBarStyle.ASCII)
                     .setUpdateIntervalMillis(200)
                     .setConsumer(new OneLine(terminal, clock));
-            return new InputBar((bytes < 0 ? bar : bar.setUnit(" MB", 1_000_000)).build(), terminal);
+            if (bytes >= 0) {
+                boolean isLarge = bytes >= LARGE_BYTES;
+                bar.setUnit(isLarge ? " MB" : " kB", isLarge ? 1_000_000 : 1_000);
+            }
+            return new InputBar(bar.build(), terminal);
         }
 
         /**

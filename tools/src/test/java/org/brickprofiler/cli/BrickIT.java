@@ -141,12 +141,13 @@ class BrickIT {
     void writesACompletionThatBashUnderstands() throws Exception {
         Cli check = shell(
                 "\"$@\" > brick-completion && bash -n brick-completion && . ./brick-completion"
-                        + " && complete -p brick",
+                        + " && complete -p brick && touch profile.json && COMP_WORDS=(brick report prof) && COMP_CWORD=2"
+                        + " && _complete_brick 2> /dev/null && echo \"completed ${COMPREPLY[*]}\"",
                 "completion");
 
         assertThat(check.err()).isEmpty();
         assertThat(check.exitCode()).isZero();
-        assertThat(check.out()).contains("_complete_brick");
+        assertThat(check.out()).contains("_complete_brick", "completed profile.json");
     }
 
     @Spec("15.2")

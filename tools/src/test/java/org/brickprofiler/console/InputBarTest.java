@@ -26,7 +26,7 @@ class InputBarTest {
     void showsTheProgressOfALongInputAndDisappears() {
         assertThat(drawn(Terminal.InputBar.LONG_BYTES, true, 1_000_000_000))
                 .contains("\rReading trace.json  50% [")
-                .contains("MB (")
+                .contains("/1048 kB (")
                 .endsWith("\r");
     }
 

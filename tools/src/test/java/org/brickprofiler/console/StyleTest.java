@@ -35,12 +35,33 @@ class StyleTest {
     void titlesAndHeadersAreBoldRulesPaleAndRemarksYellow() {
         String report =
                 "Brick profile\n! a remark.\n  machine  x\n\nBricks, largest first\n\nbrick  total\n-----  -----\n"
-                        + "A      10 ns\n\nA sentence.\n";
+                        + "A      10 ns\n-----  -----\nall    10 ns\n\nA sentence.\n";
 
-        assertThat(new Style(80, true).applied(report))
+        assertThat(new Style(80, true, true).applied(report))
                 .isEqualTo("\u001b[1mBrick profile\u001b[0m\n\u001b[33m! a remark.\u001b[0m\n  machine  x\n\n"
                         + "\u001b[1mBricks, largest first\u001b[0m\n\n\u001b[1mbrick  total\u001b[0m\n"
-                        + "\u001b[2m-----  -----\u001b[0m\nA      10 ns\n\nA sentence.\n");
-        assertThat(new Style(80, false).applied(report)).isEqualTo(report);
+                        + "\u001b[2m-----  -----\u001b[0m\nA      10 ns\n"
+                        + "\u001b[2m-----  -----\u001b[0m\nall    10 ns\n\nA sentence.\n");
+        assertThat(new Style(80, false, false).applied(report)).isEqualTo(report);
+    }
+
+    @Test
+    void sentencesAreBrokenBetweenWordsOnATerminalOnly() {
+        String report = "A sentence of many words.\n  steps       one two three four\n                five six seven\n"
+                + "name  a  table  row  that  is  long\n" + "x".repeat(30) + "\n";
+
+        assertThat(new Style(20, true, false).applied(report)).isEqualTo("""
+                A sentence of many
+                words.
+                  steps       one
+                              two
+                              three
+                              four
+                                five
+                                six
+                                seven
+                name  a  table  row  that  is  long
+                """ + "x".repeat(30) + "\n");
+        assertThat(new Style(20, false, false).applied(report)).isEqualTo(report);
     }
 }
