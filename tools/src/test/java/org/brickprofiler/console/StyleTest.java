@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.Map;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 class StyleTest {
 
+    @Spec("15.7")
     @Test
     void theWidthIsThatOfTheTerminalThenTheVariableThen100() {
         Map<String, String> set = Map.of("COLUMNS", "120");
@@ -20,6 +22,7 @@ class StyleTest {
         }
     }
 
+    @Spec("15.7")
     @Test
     void colourNeedsATerminalAndNoRefusal() {
         assertThat(Style.of(true, "24 80", Map.of("TERM", "xterm", "NO_COLOR", ""))
