@@ -83,7 +83,7 @@ public final class TextReport {
     }
 
     /**
-     * Returns the report of a profile. Elements of tiles count as 4 bytes.
+     * Returns the report of a profile, which ends with its findings. Elements of tiles count as 4 bytes.
      *
      * @param snapshot the profile
      * @return lines of text; for a profile without samples, a sentence that states this
@@ -103,12 +103,14 @@ public final class TextReport {
      */
     public static String render(ProfileSnapshot snapshot, double bytesPerElement) {
         TileStats.requireBytesPerElement(bytesPerElement);
-        return new TextReport(snapshot, bytesPerElement, false, UNLIMITED, true).render();
+        return new TextReport(snapshot, bytesPerElement, false, UNLIMITED, true).render()
+                + Findings.text(Findings.of(snapshot));
     }
 
     /**
-     * Returns the report of a profile for a terminal. Its tables leave out the least important columns that do not fit;
-     * below 100 columns, the table of bricks has names, totals, shares and percentiles only.
+     * Returns the report of a profile for a terminal, without the findings: a program adds {@link Findings#text} last.
+     * Its tables leave out the least important columns that do not fit; below 100 columns, the table of bricks has
+     * names, totals, shares and percentiles only.
      *
      * @param snapshot the profile
      * @param columns the width that no line of a table exceeds, 80 or more: fewer have no effect on some tables
@@ -152,7 +154,6 @@ public final class TextReport {
         tiles();
         streams();
         footer();
-        text.append(Findings.text(Findings.of(snapshot)));
         return text.toString();
     }
 

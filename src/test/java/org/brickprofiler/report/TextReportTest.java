@@ -107,7 +107,8 @@ final class TextReportTest {
                 .doesNotContain("Profiler's own cost", "  java  ", "  threads ", "  taken ", "L2 cache", "Zero copy");
         assertThat(TextReport.render(Profiles.deferred(), 80, false)).contains("Overlapping: 3", "Pending: 1,200");
         assertThat(TextReport.render(Profiles.device(), 80, false)).contains("did not report", "Launch-bound");
-        assertThat(TextReport.render(Profiles.full(), Integer.MAX_VALUE, true))
+        assertThat(TextReport.render(Profiles.full(), Integer.MAX_VALUE, true)
+                        + Findings.text(Findings.of(Profiles.full())))
                 .isEqualTo(TextReport.render(Profiles.full()));
     }
 

@@ -15,6 +15,8 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.Work;
 import org.brickprofiler.internal.base.Plural;
+import org.brickprofiler.report.Finding;
+import org.brickprofiler.report.FindingSource;
 import org.brickprofiler.stats.LatencyDistribution;
 
 /**
@@ -29,6 +31,8 @@ import org.brickprofiler.stats.LatencyDistribution;
  *
  * <p>The kernels of an execution graph have a separate roofline, with one bandwidth:
  * {@link org.brickprofiler.graph.Roofline}.
+ *
+ * <p>As a source of findings, it names the brick with the most time above its roof.
  *
  * @param machine the limits of the machine
  * @param threads the number of threads that work on one brick together
@@ -46,7 +50,8 @@ public record BrickRoofline(
         List<Distance> bricks,
         List<String> unplaced,
         List<String> remarks,
-        Map<StepInfo.Phase, BrickRoofline> phases) {
+        Map<StepInfo.Phase, BrickRoofline> phases)
+        implements FindingSource {
 
     /** The limit of a brick. */
     public enum Bound {
@@ -65,6 +70,12 @@ public record BrickRoofline(
 
     /** A usual sample below this share of the mean is mentioned in a remark. */
     private static final double LEAST_USUAL = 0.9;
+
+    /** The distance from its roof, as a share, below which a brick is no finding. */
+    private static final double LEAST_DISTANCE = 0.1;
+
+    /** The largest difference of a roof's rounds, as a share of the highest, with which it is a basis of findings. */
+    private static final double MOST_SPREAD = 0.2;
 
     private static final Comparator<Distance> MOST_ABOVE_FIRST = Comparator.comparingDouble(
                     (Distance brick) -> brick.roofNs() - brick.countedNs())
@@ -332,6 +343,51 @@ public record BrickRoofline(
             bricks.forEach(brick -> shares.merge(brick.bound(), brick.countedNs() / wholeNs, Double::sum));
         }
         return shares;
+    }
+
+    /**
+     * Returns the brick with the most time above its roof, if it is a tenth or more below it. None, if the roof may be
+     * that of another machine, or the rounds that measured it differ by more than 20 %.
+     */
+    @Override
+    public List<Finding> candidates(ProfileSnapshot snapshot) {
+        Environment measured = machine.environment();
+        boolean isSameMachine = !snapshot.environments().isEmpty()
+                && snapshot.environments().stream()
+                        .allMatch(each ->
+                                each.cpu().equals(measured.cpu()) && each.processors() == measured.processors());
+        if (!isSameMachine || snapshot.totalNs() == 0) {
+            return List.of();
+        }
+        return bricks.stream()
+                .filter(brick -> !brick.isAboveRoof() && brick.distance() >= LEAST_DISTANCE && isSteady(brick.roof()))
+                .limit(1)
+                .map(brick -> {
+                    double share = Math.min(1, (brick.countedNs() - brick.roofNs()) / snapshot.totalNs());
+                    return new Finding(
+                            Finding.Kind.BELOW_ROOF,
+                            brick.name(),
+                            share,
+                            String.format(
+                                    Locale.ROOT,
+                                    "%s runs at %.0f %% of its roof, which is %s: %.0f %% of brick time could be won"
+                                            + " there.",
+                                    brick.name(),
+                                    100 * (1 - brick.distance()),
+                                    brick.roof() == Bound.MEMORY ? "the memory's bandwidth" : "the rate of operations",
+                                    100 * share),
+                            "brick report FILE --roofline ROOF --html OUT draws the roofline");
+                })
+                .toList();
+    }
+
+    private boolean isSteady(Bound roof) {
+        if (roof == Bound.COMPUTE) {
+            return (threads == 1 ? machine.flopsOne() : machine.flopsAll()).spread() <= MOST_SPREAD;
+        }
+        return machine.bandwidths().stream()
+                .map(each -> threads == 1 ? each.readOne() : each.readAll())
+                .allMatch(rate -> rate.spread() <= MOST_SPREAD);
     }
 
     /**

@@ -9,9 +9,14 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.report.Finding;
+import org.brickprofiler.report.FindingSource;
+import org.brickprofiler.report.Findings;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
+import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.read.Omission;
 import org.brickprofiler.trace.read.ReadOptions;
@@ -24,6 +29,7 @@ import org.brickprofiler.trace.read.TraceProfile.Range;
 import org.brickprofiler.trace.read.TraceProfile.VirtualMachine;
 import org.brickprofiler.trace.read.TraceReader;
 import org.brickprofiler.trace.read.TraceTimeline;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 
 /**
@@ -153,6 +159,29 @@ record ProfileInput(
         String explained = slowSteps().map(steps -> steps.text() + "\n").orElse("");
         String above = trace.map(profile -> profile.summary(isVerbose) + "\n").orElse("");
         return explained + above + TextReport.render(snapshot, columns, isVerbose);
+    }
+
+    /**
+     * Returns the findings, whose next steps name this input.
+     *
+     * @param roofline its bricks beside their roofs, if they were requested
+     * @return the findings; empty if the trace holds chosen steps only, whose sums are not those of the run
+     */
+    List<Finding> findings(@Nullable BrickRoofline roofline) {
+        if (slowSteps().isPresent()) {
+            return List.of();
+        }
+        FindingSource[] sources = Stream.of(trace.orElse(null), roofline)
+                .flatMap(Stream::ofNullable)
+                .toArray(FindingSource[]::new);
+        return Findings.of(snapshot, sources).stream()
+                .map(finding -> new Finding(
+                        finding.kind(),
+                        finding.place(),
+                        finding.share(),
+                        finding.sentence(),
+                        finding.next().replace("FILE", name)))
+                .toList();
     }
 
     /**

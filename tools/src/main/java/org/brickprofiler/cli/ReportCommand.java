@@ -10,6 +10,7 @@ import java.util.concurrent.Callable;
 import org.brickprofiler.console.Style;
 import org.brickprofiler.console.Terminal;
 import org.brickprofiler.report.CsvReport;
+import org.brickprofiler.report.Findings;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
@@ -191,7 +192,9 @@ final class ReportCommand implements Callable<Integer> {
     }
 
     private static HtmlReport page(ProfileInput input, @Nullable BrickRoofline roofline) {
-        HtmlReport profile = HtmlReport.of(input.snapshot()).withFurther(input.further());
+        Map<String, Object> further = new LinkedHashMap<>(input.further());
+        further.put("findings", Findings.values(input.findings(roofline)));
+        HtmlReport profile = HtmlReport.of(input.snapshot()).withFurther(further);
         HtmlReport page = roofline == null ? profile : profile.with(RooflineReport.part(roofline));
         return input.timeline()
                 .map(timeline -> page.with(TimelineDigest.of(timeline.timeline())))
@@ -203,12 +206,12 @@ final class ReportCommand implements Callable<Integer> {
         String further = (objective == null ? "" : "\n" + objective.render(input.snapshot()))
                 + (roofline == null ? "" : "\n" + RooflineReport.render(roofline));
         if (form == null) {
-            return input.text(style.columns(), isVerbose) + further + Advice.of(input, roofline);
+            return input.text(style.columns(), isVerbose) + further + Findings.text(input.findings(roofline));
         }
         if (form.net) {
             input.requireWholeRun("printed without the cost of timing");
             try {
-                return TextReport.renderNet(input.snapshot()) + further;
+                return TextReport.renderNet(input.snapshot()) + further + Findings.text(input.findings(roofline));
             } catch (IllegalArgumentException notCalibrated) {
                 throw new IllegalArgumentException(input.name() + ": " + notCalibrated.getMessage(), notCalibrated);
             }
@@ -224,6 +227,7 @@ final class ReportCommand implements Callable<Integer> {
                     : requests(input, form.requests);
         }
         Map<String, Object> keys = new LinkedHashMap<>(input.further());
+        keys.put("findings", Findings.values(input.findings(roofline)));
         if (roofline != null) {
             keys.put("roofline", RooflineReport.values(roofline));
         }

@@ -12,6 +12,7 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.console.Style;
 import org.brickprofiler.internal.base.Plural;
+import org.brickprofiler.report.Findings;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.spi.NanoClock;
 
@@ -139,7 +140,8 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
         out.println("First tokens: " + shown + (tokens > firstTokens.size() ? " ..." : ""));
         out.println();
         out.println(
-                TextReport.render(snapshot, Style.ofOutput().columns(), true).stripTrailing());
+                (TextReport.render(snapshot, Style.ofOutput().columns(), true) + Findings.text(Findings.of(snapshot)))
+                        .stripTrailing());
     }
 
     /** Returns the tokens per second of wall time. */

@@ -20,6 +20,7 @@ import org.brickprofiler.console.Terminal;
 import org.brickprofiler.demo.TiledProduct.Tiling;
 import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.metrics.jmx.BrickProfileBean;
+import org.brickprofiler.report.Findings;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
@@ -230,7 +231,8 @@ public final class Demo implements Callable<Integer> {
                     BigDecimal.valueOf(load.rate()).stripTrailingZeros().toPlainString(),
                     Plural.of(load.slots(), "slot"),
                     load.chunk() == 0 ? "whole" : "in chunks of " + Plural.of(load.chunk(), "token"));
-            out.println(TextReport.render(snapshot, Style.ofOutput().columns(), true)
+            out.println((TextReport.render(snapshot, Style.ofOutput().columns(), true)
+                            + Findings.text(Findings.of(snapshot)))
                     .stripTrailing());
             recordings.write(profiler, out);
             writeResults(

@@ -17,6 +17,8 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.internal.base.Plural;
+import org.brickprofiler.report.Finding;
+import org.brickprofiler.report.FindingSource;
 import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.read.Omission.Effect;
 import org.brickprofiler.trace.read.Omission.Reason;
@@ -75,7 +77,8 @@ public record TraceProfile(
         List<AnnotatedSteps> annotatedSteps,
         Optional<SlowSteps> slowSteps,
         Optional<TraceReader.Summary> runs,
-        List<Omission> omissions) {
+        List<Omission> omissions)
+        implements FindingSource {
 
     /** The kind of events that count in a profile. */
     public enum Counting {
@@ -453,6 +456,29 @@ public record TraceProfile(
      */
     public long idleNs() {
         return counting.hasTimes() ? wallNs - busyNs : 0;
+    }
+
+    /**
+     * Returns the time in which nothing ran, if the events have times. Its snapshot may be another one, of the same
+     * trace.
+     */
+    @Override
+    public List<Finding> candidates(ProfileSnapshot ofTrace) {
+        if (!counting.hasTimes() || wallNs == 0) {
+            return List.of();
+        }
+        double share = (double) idleNs() / wallNs;
+        return List.of(new Finding(
+                Finding.Kind.IDLE,
+                "",
+                share,
+                String.format(
+                        Locale.ROOT,
+                        "%.0f %% of the time nothing ran, %s of %s.",
+                        100 * share,
+                        TraceFigures.duration(idleNs()),
+                        TraceFigures.duration(wallNs)),
+                "brick convert FILE timeline.pftrace shows in Perfetto where, and what the host did"));
     }
 
     /**
