@@ -70,9 +70,6 @@ public final class TextReport {
     private final double bytesPerElement;
     private final StringBuilder text = new StringBuilder();
 
-    /** A category with samples. */
-    private record CategoryLine(String name, CategoryStats stats) {}
-
     private TextReport(ProfileSnapshot snapshot, double bytesPerElement, boolean net, int columns, boolean isVerbose) {
         this.net = net;
         this.columns = columns;
@@ -377,30 +374,27 @@ public final class TextReport {
         if (snapshot.bricks().isEmpty()) {
             return;
         }
-        Map<BrickCategory, CategoryStats> categories = snapshot.categories();
-        List<CategoryLine> lines = categories.entrySet().stream()
-                .filter(entry -> entry.getValue().count() > 0)
-                .map(entry -> new CategoryLine(entry.getKey().displayName(), entry.getValue()))
-                .sorted(Comparator.comparingLong(
-                                (CategoryLine line) -> line.stats().totalNs())
-                        .reversed())
+        List<Map.Entry<BrickCategory, CategoryStats>> lines = snapshot.categories().entrySet().stream()
+                .filter(line -> line.getValue().count() > 0)
+                .sorted(Comparator.comparing(line -> -line.getValue().totalNs()))
                 .toList();
         if (lines.isEmpty()) {
             return;
         }
-        long largestNs = lines.get(0).stats().totalNs();
-        TextTable<CategoryLine> table = new TextTable<CategoryLine>()
-                .left("category", CategoryLine::name, "all categories")
-                .right("count", line -> count(line.stats().count()), count(snapshot.samples()))
-                .right("total", line -> durationCell(line.stats().totalNs()), durationCell(totalNs))
+        long largestNs = lines.get(0).getValue().totalNs();
+        TextTable<Map.Entry<BrickCategory, CategoryStats>> table = new TextTable<
+                        Map.Entry<BrickCategory, CategoryStats>>()
+                .left("category", line -> line.getKey().displayName(), "all categories")
+                .right("count", line -> count(line.getValue().count()), count(snapshot.samples()))
+                .right("total", line -> durationCell(line.getValue().totalNs()), durationCell(totalNs))
                 .right(
                         BRICK_SHARE,
-                        line -> shareCell(line.stats().totalNs(), totalNs, largestNs),
+                        line -> shareCell(line.getValue().totalNs(), totalNs, largestNs),
                         shareCell(totalNs, totalNs, 0))
                 .rightIf(
                         snapshot.wallNs() > 0,
                         "% of wall time",
-                        line -> percent(percentOfWall(line.stats().totalNs())),
+                        line -> percent(percentOfWall(line.getValue().totalNs())),
                         percent(percentOfWall(totalNs)));
         text.append("\nCategories, largest first\n\n").append(table.render(lines, columns, KEPT));
         if (snapshot.wallNs() > 0 && totalNs > snapshot.wallNs()) {

@@ -44,6 +44,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RooflineReport {
 
+    /** The headers of the columns that every width has, the most important first. */
+    private static final List<String> IMPORTANT = List.of("total", "% of roof", "bound by", "roof");
+
     /** The kind of file. */
     private static final String KIND = "machine-roof";
 
@@ -65,6 +68,17 @@ public final class RooflineReport {
      * @return lines of printable ASCII that end with {@code "\n"}
      */
     public static String render(BrickRoofline roofline) {
+        return render(roofline, Integer.MAX_VALUE);
+    }
+
+    /**
+     * Returns the report for a terminal, whose tables leave out the least important columns that do not fit.
+     *
+     * @param roofline the bricks beside their roofs
+     * @param columns the width that no line of a table exceeds, 80 or more
+     * @return lines of text
+     */
+    public static String render(BrickRoofline roofline, int columns) {
         MachineRoof machine = roofline.machine();
         StringBuilder text = new StringBuilder();
         text.append("Distance to the roof, most time above it first\n")
@@ -81,7 +95,7 @@ public final class RooflineReport {
         if (roofline.bricks().isEmpty()) {
             text.append("  No brick is compared: recordWork, or a WorkModel, states the work of bricks.\n");
         } else {
-            text.append('\n').append(table(roofline)).append(notes(roofline));
+            text.append('\n').append(table(roofline, columns)).append(notes(roofline));
         }
         roofline.phases().forEach((phase, ofPhase) -> text.append("\nIn ")
                 .append(phase.name().toLowerCase(Locale.ROOT))
@@ -89,7 +103,7 @@ public final class RooflineReport {
                 .append(bounds(ofPhase))
                 .append('\n')
                 .append(remarks(ofPhase))
-                .append(ofPhase.bricks().isEmpty() ? "" : "\n" + table(ofPhase)));
+                .append(ofPhase.bricks().isEmpty() ? "" : "\n" + table(ofPhase, columns)));
         return text.toString();
     }
 
@@ -133,7 +147,7 @@ public final class RooflineReport {
                 .collect(Collectors.joining(", "));
     }
 
-    private static String table(BrickRoofline roofline) {
+    private static String table(BrickRoofline roofline, int columns) {
         MachineRoof machine = roofline.machine();
         TextTable<Distance> table = new TextTable<Distance>()
                 .left("brick", Distance::name, "bricks with known work")
@@ -152,7 +166,7 @@ public final class RooflineReport {
                 .right("GFLOP/s", brick -> rate(brick.gflops()), "")
                 .right("GB/s", brick -> rate(brick.gigabytesPerSecond()), "")
                 .right("FLOP/B", brick -> intensity(brick.work().intensity()), "");
-        return table.render(roofline.bricks());
+        return table.render(roofline.bricks(), columns, IMPORTANT);
     }
 
     private static double sum(BrickRoofline roofline, ToDoubleFunction<Distance> value) {

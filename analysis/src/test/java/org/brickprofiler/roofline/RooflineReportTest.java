@@ -237,4 +237,18 @@ public final class RooflineReportTest {
                         8,
                         21));
     }
+
+    @Test
+    void tablesFitATerminal() {
+        BrickRoofline roofline = BrickRoofline.of(PROFILE, MACHINE, 8);
+
+        assertThat(RooflineReport.render(roofline, 80)).containsPattern("brick +bound by +total +% of roof +roof\n");
+        for (int columns : new int[] {80, 100, 110}) {
+            List<String> lines =
+                    RooflineReport.render(roofline, columns).lines().toList();
+            assertThat(lines.stream().filter(line -> line.startsWith("--")))
+                    .isNotEmpty()
+                    .allMatch(line -> line.length() <= columns);
+        }
+    }
 }

@@ -204,7 +204,7 @@ final class ReportCommand implements Callable<Integer> {
     private String inForm(
             ProfileInput input, @Nullable BrickRoofline roofline, @Nullable ServiceLevel objective, Style style) {
         String further = (objective == null ? "" : "\n" + objective.render(input.snapshot()))
-                + (roofline == null ? "" : "\n" + RooflineReport.render(roofline));
+                + (roofline == null ? "" : "\n" + RooflineReport.render(roofline, style.columns()));
         if (form == null) {
             return input.text(style.columns(), isVerbose) + further + Findings.text(input.findings(roofline));
         }
