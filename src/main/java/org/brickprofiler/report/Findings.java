@@ -52,6 +52,7 @@ public final class Findings {
      */
     public static List<Finding> of(ProfileSnapshot snapshot, FindingSource... sources) {
         Objects.requireNonNull(snapshot, "snapshot");
+        Objects.requireNonNull(sources, "sources");
         List<Finding> ranked = Stream.concat(Stream.of(new SnapshotFindings()), Arrays.stream(sources))
                 .flatMap(source -> source.candidates(snapshot).stream())
                 .filter(finding -> finding.share() >= LEAST_SHARE || isDoubt(finding.kind()))

@@ -341,14 +341,14 @@ class HtmlReportIT extends PageInBrowser {
     @Test
     void leavesOutMissingParts() throws Exception {
         show(Profiles.plain());
-        assertThat(browser.texts("main h2")).containsExactly("Bricks", "Categories", "Environment");
+        assertThat(browser.texts("main h2")).containsExactly("Findings", "Bricks", "Categories", "Environment");
         show(Profiles.device());
         assertThat(browser.texts("main h2"))
-                .containsExactly("Before you read on", "Bricks", "Categories", "Devices", "Environment");
+                .containsExactly("Before you read on", "Findings", "Bricks", "Categories", "Devices", "Environment");
         assertThat(browser.texts("#section-bricks thead th")).contains("time of", "host's launch", "unresolved");
         show(Profiles.full());
         assertThat(browser.texts("main h2"))
-                .containsExactly("Before you read on", "Bricks", "Categories", "Tiles", "Environment");
+                .containsExactly("Before you read on", "Findings", "Bricks", "Categories", "Tiles", "Environment");
     }
 
     @Test
@@ -456,7 +456,7 @@ class HtmlReportIT extends PageInBrowser {
         show(HtmlReport.of(Profiles.plain()).withGraph(graph));
 
         assertThat(browser.texts("main h2"))
-                .containsExactly("Bricks", "Categories", "Layers", "Critical path", "Environment");
+                .containsExactly("Findings", "Bricks", "Categories", "Layers", "Critical path", "Environment");
         assertThat(browser.text("#section-critical-path").replace('\u00a0', ' '))
                 .contains("One pass: " + time((double) CriticalPath.of(graph).totalNs()) + " through 109 nodes of 110");
         String row = ".tree tbody tr";
@@ -527,7 +527,8 @@ class HtmlReportIT extends PageInBrowser {
         show(HtmlReport.of(Profiles.plain())
                 .with(TimelineDigest.of(SampleTimelines.ofSteps(new int[] {10, 30, 20, 500, 40}, 2))));
 
-        assertThat(browser.texts("main h2")).containsExactly("Bricks", "Categories", "Layers", "Steps", "Environment");
+        assertThat(browser.texts("main h2"))
+                .containsExactly("Findings", "Bricks", "Categories", "Layers", "Steps", "Environment");
         String steps = "#section-steps";
         assertThat(browser.text(steps).replace('\u00a0', ' '))
                 .contains(

@@ -9,7 +9,6 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.report.CsvReport;
-import org.brickprofiler.report.Findings;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.trace.read.TraceTimeline;
 import org.brickprofiler.trace.write.TraceFiles;
@@ -92,7 +91,7 @@ final class ConvertCommand implements Callable<Integer> {
         } else if (format == Format.CSV) {
             CsvReport.write(input.requireWholeRun("a report of one").snapshot(), out);
         } else {
-            String text = input.text(Integer.MAX_VALUE, true) + Findings.text(input.findings(null));
+            String text = input.text(Integer.MAX_VALUE, true) + input.findingsText(null);
             AtomicFile.write(out, to -> to.write(text.getBytes(StandardCharsets.UTF_8)));
         }
         return input.exitCode(spec.commandLine().getErr());

@@ -162,7 +162,7 @@ record ProfileInput(
     }
 
     /**
-     * Returns the findings, whose next steps name this input.
+     * Returns the findings.
      *
      * @param roofline its bricks beside their roofs, if they were requested
      * @return the findings; empty if the trace holds chosen steps only, whose sums are not those of the run
@@ -171,17 +171,15 @@ record ProfileInput(
         if (slowSteps().isPresent()) {
             return List.of();
         }
-        FindingSource[] sources = Stream.of(trace.orElse(null), roofline)
-                .flatMap(Stream::ofNullable)
+        FindingSource[] sources = Stream.of(trace, Optional.ofNullable(roofline))
+                .flatMap(Optional::stream)
                 .toArray(FindingSource[]::new);
-        return Findings.of(snapshot, sources).stream()
-                .map(finding -> new Finding(
-                        finding.kind(),
-                        finding.place(),
-                        finding.share(),
-                        finding.sentence(),
-                        finding.next().replace("FILE", name)))
-                .toList();
+        return Findings.of(snapshot, sources);
+    }
+
+    /** Returns the findings as text, whose next steps name this input. */
+    String findingsText(@Nullable BrickRoofline roofline) {
+        return Findings.text(findings(roofline)).replace(" FILE ", " " + name + " ");
     }
 
     /**

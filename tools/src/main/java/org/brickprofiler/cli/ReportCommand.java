@@ -206,12 +206,12 @@ final class ReportCommand implements Callable<Integer> {
         String further = (objective == null ? "" : "\n" + objective.render(input.snapshot()))
                 + (roofline == null ? "" : "\n" + RooflineReport.render(roofline, style.columns()));
         if (form == null) {
-            return input.text(style.columns(), isVerbose) + further + Findings.text(input.findings(roofline));
+            return input.text(style.columns(), isVerbose) + further + input.findingsText(roofline);
         }
         if (form.net) {
             input.requireWholeRun("printed without the cost of timing");
             try {
-                return TextReport.renderNet(input.snapshot()) + further + Findings.text(input.findings(roofline));
+                return TextReport.renderNet(input.snapshot()) + further + input.findingsText(roofline);
             } catch (IllegalArgumentException notCalibrated) {
                 throw new IllegalArgumentException(input.name() + ": " + notCalibrated.getMessage(), notCalibrated);
             }

@@ -39,7 +39,8 @@ class ConvertCommandTest {
         assertThat(Files.readString(csv)).isEqualTo(CsvReport.toCsv(JsonReport.read(json)));
         assertThat(Cli.run("convert", TRACE, text)).isEqualTo(new Cli(0, "", ""));
         TraceProfile profile = TraceReader.profile(TRACE);
-        assertThat(Files.readString(text)).startsWith(profile.summary() + "\n" + TextReport.render(profile.snapshot()));
+        assertThat(Files.readString(text))
+                .startsWith(profile.summary() + "\n" + TextReport.render(profile.snapshot(), Integer.MAX_VALUE, true));
     }
 
     @ParameterizedTest

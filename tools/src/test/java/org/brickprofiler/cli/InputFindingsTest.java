@@ -116,7 +116,7 @@ final class InputFindingsTest {
                                 + " be won there.");
         assertThat(findings(slow, true))
                 .extracting(Finding::next)
-                .contains("brick report run.json --roofline ROOF --html OUT draws the roofline");
+                .contains("brick report FILE --roofline ROOF --html OUT draws the roofline");
         assertThat(kinds(slow, false)).as("no roof, no number").isEmpty();
         assertThat(kinds(fast, true)).as("at 95 % of the roof").isEmpty();
         assertThat(kinds(
@@ -235,8 +235,10 @@ final class InputFindingsTest {
 
         List<Finding> ofTrace =
                 new ProfileInput("t.json", trace.snapshot(), Optional.of(trace), Optional.empty()).findings(null);
-        assertThat(ofTrace.get(0).sentence()).isEqualTo("100 % of the time nothing ran, 15.98 s of 16.02 s.");
-        assertThat(ofTrace.get(0).next()).startsWith("brick convert t.json timeline.pftrace ");
+        assertThat(ofTrace.get(0).sentence()).isEqualTo("100 % of the time nothing ran, 15.98 s of 16.03 s.");
+        assertThat(new ProfileInput("t.json", trace.snapshot(), Optional.of(trace), Optional.empty())
+                        .findingsText(null))
+                .contains("\nNext: brick convert t.json timeline.pftrace ");
         assertThat(new ProfileInput("s", sums.snapshot(), Optional.of(sums), Optional.empty()).findings(null))
                 .as("sums have no idle time")
                 .extracting(Finding::kind)

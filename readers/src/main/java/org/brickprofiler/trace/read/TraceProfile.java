@@ -464,6 +464,7 @@ public record TraceProfile(
      */
     @Override
     public List<Finding> candidates(ProfileSnapshot ofTrace) {
+        Objects.requireNonNull(ofTrace, "ofTrace");
         if (!counting.hasTimes() || wallNs == 0) {
             return List.of();
         }
