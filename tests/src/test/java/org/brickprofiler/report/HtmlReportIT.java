@@ -891,7 +891,7 @@ class HtmlReportIT extends PageInBrowser {
         show(Profiles.full());
         browser.evaluate(axe() + "; document.querySelector('input').removeAttribute('aria-label'); "
                 + "document.querySelector('input').placeholder = ''; "
-                + "document.documentElement.style.setProperty('--quiet', '#cccccc')");
+                + "document.documentElement.style.setProperty('--quiet', 'var(--rule)')");
         assertThat(browser.evaluate("axe.run().then(({violations}) => violations.map(({id}) => id).sort().join())")
                         .asText())
                 .isEqualTo("color-contrast,label");
