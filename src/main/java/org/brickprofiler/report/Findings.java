@@ -53,7 +53,7 @@ public final class Findings {
     public static List<Finding> of(ProfileSnapshot snapshot, FindingSource... sources) {
         Objects.requireNonNull(snapshot, "snapshot");
         Objects.requireNonNull(sources, "sources");
-        List<Finding> ranked = Stream.concat(Stream.of(new SnapshotFindings()), Arrays.stream(sources))
+        List<Finding> ranked = Stream.concat(Arrays.stream(sources), Stream.of(new SnapshotFindings()))
                 .flatMap(source -> source.candidates(snapshot).stream())
                 .filter(finding -> finding.share() >= LEAST_SHARE || isDoubt(finding.kind()))
                 .sorted(ORDER)

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.report.internal.TextTable;
@@ -65,11 +66,13 @@ final class RequestText {
     private RequestText() {}
 
     /** Returns the section, empty if there are no requests. */
-    static String render(RequestStats stats) {
+    static String render(ProfileSnapshot snapshot) {
+        RequestStats stats = snapshot.requests();
         if (!stats.isRecorded()) {
             return "";
         }
         StringBuilder text = new StringBuilder("\nRequests\n\n");
+        ServingRates.of(snapshot).ifPresent(rates -> text.append(rates.text()).append("\n\n"));
         List<Latency> latencies = latencies(stats.latencies());
         if (!latencies.isEmpty()) {
             text.append(new TextTable<Latency>()

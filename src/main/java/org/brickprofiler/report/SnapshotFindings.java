@@ -38,7 +38,6 @@ final class SnapshotFindings implements FindingSource {
     /** The largest ratio of the median context length of slow steps to that of all kept steps. */
     private static final double MOST_LONGER = 1.25;
 
-    private static final double NS_PER_SECOND = 1e9;
     private static final int SIGNIFICANT = 10;
     private static final double PER_UNIT = 1_000;
     private static final int DIGITS = 3;
@@ -156,19 +155,9 @@ final class SnapshotFindings implements FindingSource {
                 "",
                 share(queued, allNs),
                 "Requests wait for a place: " + percent(share(queued, allNs)) + " of their time is spent in the queue"
-                        + median + ", " + percent(share(most, allNs)) + " " + behind + "." + load(snapshot),
+                        + median + ", " + percent(share(most, allNs)) + " " + behind + "."
+                        + ServingRates.of(snapshot).map(ServingRates::load).orElse(""),
                 next));
-    }
-
-    /** Returns the load, if the wall time is known and more requests arrived than finished. */
-    private static String load(ProfileSnapshot snapshot) {
-        RequestStats.Counts counts = snapshot.requests().counts();
-        if (snapshot.wallNs() == 0 || counts.arrived() == 0) {
-            return "";
-        }
-        double seconds = snapshot.wallNs() / NS_PER_SECOND;
-        return " " + number(counts.arrived() / seconds) + " requests/s arrived, "
-                + number(counts.allFinished() / seconds) + "/s finished, over " + duration(snapshot.wallNs()) + ".";
     }
 
     private static Optional<Finding> stall(ProfileSnapshot snapshot, long allNs) {
@@ -376,8 +365,10 @@ final class SnapshotFindings implements FindingSource {
                         share(brick.totalNs(), totalNs),
                         brick.name() + " is the largest brick, " + percent(share(brick.totalNs(), totalNs))
                                 + " of brick time" + ofWall(snapshot, brick) + ".",
-                        "brick roofline measures the limits of this machine, and brick report FILE --roofline ROOF the"
-                                + " distance of each brick to them"));
+                        snapshot.threads() == 0 && !snapshot.virtualThreads()
+                                ? "brick report FILE --html OUT shows when it runs"
+                                : "brick roofline measures the limits of this machine, and brick report FILE --roofline"
+                                        + " ROOF the distance of each brick to them"));
     }
 
     private static String ofWall(ProfileSnapshot snapshot, BrickStats brick) {
@@ -413,7 +404,8 @@ final class SnapshotFindings implements FindingSource {
                 + " " + units[unit];
     }
 
-    private static String number(double value) {
+    /** Returns a rate or a share with two digits, or with all digits before the point. */
+    static String number(double value) {
         return String.format(Locale.ROOT, value < SIGNIFICANT ? "%.1f" : "%.0f", value);
     }
 }

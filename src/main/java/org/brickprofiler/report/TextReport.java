@@ -145,7 +145,7 @@ public final class TextReport {
         header();
         warnings();
         steps();
-        text.append(RequestText.render(snapshot.requests()));
+        text.append(RequestText.render(snapshot));
         bricks();
         categories();
         tiles();

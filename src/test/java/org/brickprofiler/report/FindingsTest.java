@@ -116,7 +116,7 @@ class FindingsTest {
         assertThat(sentence(served, Kind.REQUESTS_QUEUE))
                 .isEqualTo(
                         "Requests wait for a place: 91 % of their time is spent in the queue (p50 10.8 s), 60 % behind"
-                                + " others' prompts. 12 requests/s arrived, 4.7/s finished, over 42 s.");
+                                + " others' prompts.");
         assertThat(Findings.of(served).get(0).next()).isEqualTo("process prompts in chunks, or have more slots");
         assertThat(sentence(served, Kind.LARGEST_BRICK))
                 .isEqualTo("LmHead is the largest brick, 40 % of brick time and 38 % of wall time.");

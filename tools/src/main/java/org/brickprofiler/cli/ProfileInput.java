@@ -179,7 +179,14 @@ record ProfileInput(
 
     /** Returns the findings as text, whose next steps name this input. */
     String findingsText(@Nullable BrickRoofline roofline) {
-        return Findings.text(findings(roofline)).replace(" FILE ", " " + name + " ");
+        return Findings.text(findings(roofline).stream()
+                .map(finding -> new Finding(
+                        finding.kind(),
+                        finding.place(),
+                        finding.share(),
+                        finding.sentence(),
+                        finding.next().replace(" FILE ", " " + name + " ")))
+                .toList());
     }
 
     /**
