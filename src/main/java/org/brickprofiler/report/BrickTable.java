@@ -132,7 +132,7 @@ final class BrickTable {
 
     /** Adds the columns of a phase. */
     private void addPhase(TextTable<BrickStats> table, StepInfo.Phase phase) {
-        Map<List<?>, BrickStats> parts =
+        Map<String, BrickStats> parts =
                 snapshot.bricks(phase).stream().collect(Collectors.toMap(BrickTable::key, Function.identity()));
         table.right(
                         header(phase, "total"),
@@ -146,11 +146,12 @@ final class BrickTable {
                         "");
     }
 
-    private static List<?> key(BrickStats brick) {
-        return List.of(brick.name(), brick.category());
+    /** Returns a text that differs for bricks of different names or categories. */
+    private static String key(BrickStats brick) {
+        return brick.category() + " " + brick.name();
     }
 
-    private static String inPhase(Map<List<?>, BrickStats> parts, BrickStats brick, Function<BrickStats, String> cell) {
+    private static String inPhase(Map<String, BrickStats> parts, BrickStats brick, Function<BrickStats, String> cell) {
         BrickStats part = parts.get(key(brick));
         return part == null ? NONE : cell.apply(part);
     }

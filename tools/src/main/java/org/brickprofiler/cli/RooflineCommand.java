@@ -118,9 +118,12 @@ final class RooflineCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         OutputFile.requireWritable(file);
         MachineWatch watch = MachineWatch.begin(root);
+        InputBar bar = InputBar.of("Measuring this machine");
         MachineRoof measured;
-        try (InputBar bar = InputBar.of("Measuring this machine")) {
+        try {
             measured = probe.apply(Runtime.getRuntime().maxMemory() / 2);
+        } finally {
+            bar.close();
         }
         MachineRoof machine =
                 measured.withDisturbances(watch.seen(RunFacts.NONE).disturbances());
