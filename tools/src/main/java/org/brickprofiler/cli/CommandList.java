@@ -13,8 +13,10 @@ final class CommandList {
     /** The width of the column of names. */
     private static final int NAME_COLUMNS = 12;
 
-    private static final String TITLE = "Usage: brick COMMAND [OPTIONS], brick COMMAND --help, brick --version\n"
-            + "Profiles the forward pass of language models, and reads what others profiled.\n";
+    private static final String TITLE = """
+            Usage: brick COMMAND [OPTIONS], brick COMMAND --help, brick --version
+            Profiles the forward pass of language models, and reads what others profiled.
+            """;
 
     private static final String TAIL = """
             Exit codes:

@@ -36,22 +36,50 @@ class StyleTest {
 
     @Test
     void titlesAndHeadersAreBoldRulesPaleAndRemarksYellow() {
-        String report =
-                "Brick profile\n! a remark.\n  machine  x\n\nBricks, largest first\n\nbrick  total\n-----  -----\n"
-                        + "A      10 ns\n-----  -----\nall    10 ns\n\nA sentence.\n";
+        String report = """
+                Brick profile
+                ! a remark.
+                  machine  x
 
-        assertThat(new Style(80, true, true).applied(report))
-                .isEqualTo("\u001b[1mBrick profile\u001b[0m\n\u001b[33m! a remark.\u001b[0m\n  machine  x\n\n"
-                        + "\u001b[1mBricks, largest first\u001b[0m\n\n\u001b[1mbrick  total\u001b[0m\n"
-                        + "\u001b[2m-----  -----\u001b[0m\nA      10 ns\n"
-                        + "\u001b[2m-----  -----\u001b[0m\nall    10 ns\n\nA sentence.\n");
+                Bricks, largest first
+
+                brick  total
+                -----  -----
+                A      10 ns
+                -----  -----
+                all    10 ns
+
+                A sentence.
+                """;
+        String styled = """
+                <1>Brick profile<0>
+                <33>! a remark.<0>
+                  machine  x
+
+                <1>Bricks, largest first<0>
+
+                <1>brick  total<0>
+                <2>-----  -----<0>
+                A      10 ns
+                <2>-----  -----<0>
+                all    10 ns
+
+                A sentence.
+                """;
+
+        assertThat(new Style(80, true, true).applied(report)).isEqualTo(styled.replaceAll("<(\\d+)>", "\u001b[$1m"));
         assertThat(new Style(80, false, false).applied(report)).isEqualTo(report);
     }
 
     @Test
     void sentencesAreBrokenBetweenWordsOnATerminalOnly() {
-        String report = "A sentence of many words.\n  steps       one two three four\n                five six seven\n"
-                + "name  a  table  row  that  is  long\n" + "x".repeat(30) + "\n";
+        String report = """
+                A sentence of many words.
+                  steps       one two three four
+                                five six seven
+                name  a  table  row  that  is  long
+                xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+                """;
 
         assertThat(new Style(20, true, false).applied(report)).isEqualTo("""
                 A sentence of many
@@ -64,7 +92,8 @@ class StyleTest {
                                 six
                                 seven
                 name  a  table  row  that  is  long
-                """ + "x".repeat(30) + "\n");
+                xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+                """);
         assertThat(new Style(20, false, false).applied(report)).isEqualTo(report);
     }
 }
