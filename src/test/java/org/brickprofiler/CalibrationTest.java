@@ -204,6 +204,8 @@ class CalibrationTest {
                 .contains("20.0 ns (20.0..20.0) of a brick between start and stop", "above all inlining")
                 .contains("without nested bricks: Up.\n");
         assertThat(TextReport.render(calibrated)).doesNotContain("net total");
+        assertThat(TextReport.renderNet(calibrated, 80))
+                .containsPattern("\nbrick +total +net total +p50 +p99 +% of brick time\n");
     }
 
     @Test

@@ -180,8 +180,13 @@ final class BrickTable {
 
     /** Returns the headers of the important columns, the most important first. */
     private List<String> important(int columns, List<StepInfo.Phase> phases) {
-        List<String> important = new ArrayList<>(
-                List.of("total", BRICK_SHARE, hasLatency ? "p50" : "avg", hasLatency ? "p99" : "max", "unresolved"));
+        List<String> important = new ArrayList<>(List.of(
+                "total",
+                "net total",
+                BRICK_SHARE,
+                hasLatency ? "p50" : "avg",
+                hasLatency ? "p99" : "max",
+                "unresolved"));
         if (columns >= WIDE) {
             phases.forEach(phase -> important.add(header(phase, "total")));
             phases.forEach(phase -> important.add(header(phase, "avg")));

@@ -128,6 +128,19 @@ public final class TextReport {
      * @throws IllegalArgumentException when the profile has no calibration, or calibrations of several environments
      */
     public static String renderNet(ProfileSnapshot snapshot) {
+        return renderNet(snapshot, UNLIMITED);
+    }
+
+    /**
+     * Returns the report of a profile with a calibration for a terminal, as {@link #renderNet(ProfileSnapshot)}. Its
+     * tables leave out the least important columns that do not fit.
+     *
+     * @param snapshot the profile
+     * @param columns the width that no line of a table exceeds, 80 or more: fewer have no effect on some tables
+     * @return lines of text; for a profile without samples, a sentence that states this
+     * @throws IllegalArgumentException when the profile has no calibration, or calibrations of several environments
+     */
+    public static String renderNet(ProfileSnapshot snapshot, int columns) {
         List<Calibration> calibrations = snapshot.facts().calibrations();
         if (calibrations.size() != 1) {
             throw new IllegalArgumentException(
@@ -136,7 +149,7 @@ public final class TextReport {
                             : "the profile holds calibrations of " + calibrations.size()
                                     + " environments, and the environment of each sample is unknown");
         }
-        return new TextReport(snapshot, USUAL_BYTES_PER_ELEMENT, true, UNLIMITED, true).render();
+        return new TextReport(snapshot, USUAL_BYTES_PER_ELEMENT, true, columns, true).render();
     }
 
     private String render() {

@@ -110,7 +110,7 @@ class ReportCommandTest {
         Cli report = Cli.run("report", calibrated, "--net");
         assertThat(report.exitCode()).isZero();
         assertThat(report.out())
-                .startsWith(TextReport.renderNet(JsonReport.read(calibrated)) + "\nFindings\n 1  ")
+                .startsWith(TextReport.renderNet(JsonReport.read(calibrated), columns()) + "\nFindings\n 1  ")
                 .containsPattern("\nLmHead .* 2\\.000 ms +2\\.000 ms +(1\\.999|2\\.000) ms ");
     }
 
