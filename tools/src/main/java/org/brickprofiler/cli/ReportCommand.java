@@ -211,9 +211,7 @@ final class ReportCommand implements Callable<Integer> {
         if (form.net) {
             input.requireWholeRun("printed without the cost of timing");
             try {
-                return TextReport.renderNet(input.snapshot(), style.columns())
-                        + further
-                        + input.findingsText(roofline);
+                return TextReport.renderNet(input.snapshot(), style.columns()) + further + input.findingsText(roofline);
             } catch (IllegalArgumentException notCalibrated) {
                 throw new IllegalArgumentException(input.name() + ": " + notCalibrated.getMessage(), notCalibrated);
             }
