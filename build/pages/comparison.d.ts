@@ -7,6 +7,7 @@ interface Held {
 interface BrickComparison {
   schema_version: string;
   kind: string;
+  answer: string;
   headline: string;
   floor_pct: number;
   level: number;

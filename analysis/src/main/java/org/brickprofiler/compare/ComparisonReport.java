@@ -11,11 +11,13 @@ import java.text.DecimalFormat;
 import java.text.DecimalFormatSymbols;
 import java.text.NumberFormat;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -48,6 +50,12 @@ public final class ComparisonReport {
      */
     private static final double MOST_SHOWN_PERCENT = 10_000;
 
+    /** The most changed bricks that the answer names. */
+    private static final int NAMED = 3;
+
+    /** The smallest change that can be shown, %, above which the answer advises to run more. */
+    private static final double FINE_PERCENT = 5;
+
     /** The longest note in the table; longer notes follow below the table. */
     private static final int LONGEST_NOTE = 22;
 
@@ -77,6 +85,117 @@ public final class ComparisonReport {
     }
 
     /**
+     * Returns the report for a console, with the answer first: a sentence, the remarks, the whole, and the lines that
+     * changed. The other lines are counted.
+     *
+     * @param comparison the comparison
+     * @return lines of printable ASCII that end with {@code "\n"}
+     */
+    public static String toBriefText(RunComparison comparison) {
+        StringBuilder text = new StringBuilder(answer(comparison))
+                .append('\n')
+                .append(headline(comparison))
+                .append('\n');
+        comparison.remarks().forEach(remark -> text.append("! ")
+                .append(PlainText.ascii(remark))
+                .append('\n'));
+        List<Line> hidden = new ArrayList<>();
+        for (Block block : Block.EACH) {
+            List<Line> lines = block.of(comparison);
+            List<Line> shown =
+                    lines.stream().filter(line -> !block.canHide(line)).toList();
+            lines.stream().filter(block::canHide).forEach(hidden::add);
+            if (!shown.isEmpty()) {
+                text.append('\n').append(block.table().render(shown));
+                longNotes(shown)
+                        .forEach(note ->
+                                text.append("  ").append(PlainText.ascii(note)).append('\n'));
+            }
+        }
+        if (!hidden.isEmpty()) {
+            text.append('\n').append(hidden(hidden)).append('\n');
+        }
+        return text.toString();
+    }
+
+    /** Returns a sentence on the lines that are not shown, such as {@code 28 others: 20 no difference shown}. */
+    private static String hidden(List<Line> lines) {
+        Map<String, Long> counts = lines.stream()
+                .collect(Collectors.groupingBy(
+                        line -> line.verdict().displayName(), LinkedHashMap::new, Collectors.counting()));
+        String verdicts = counts.size() == 1
+                ? counts.keySet().iterator().next()
+                : counts.entrySet().stream()
+                        .map(each -> count(each.getValue()) + " " + each.getKey())
+                        .collect(Collectors.joining(", "));
+        return Plural.of(lines.size(), "other line") + ": " + verdicts
+                + " (--all lists them and explains the columns).";
+    }
+
+    /**
+     * Returns the answer in a sentence: the bricks that changed, the largest change first; or that no difference was
+     * shown, and the change that would have been.
+     */
+    private static String answer(RunComparison comparison) {
+        List<Line> bricks = comparison.lines().stream()
+                .filter(line -> line.kind() == Kind.BRICK)
+                .toList();
+        List<Line> tested = bricks.stream()
+                .filter(line -> line.verdict() == Verdict.NO_DIFFERENCE || isChange(line))
+                .toList();
+        if (tested.isEmpty()) {
+            return "No verdict: " + (bricks.isEmpty() ? "no brick was recorded." : "no brick could be tested.");
+        }
+        List<String> parts = Stream.of(Verdict.SLOWER, Verdict.FASTER)
+                .map(verdict -> changed(tested, verdict))
+                .flatMap(Optional::stream)
+                .toList();
+        return parts.isEmpty() ? unchanged(comparison, tested) : String.join(" ", parts);
+    }
+
+    private static Optional<String> changed(List<Line> tested, Verdict verdict) {
+        List<Line> lines = tested.stream()
+                .filter(line -> line.verdict() == verdict)
+                .sorted(Comparator.comparingDouble((Line line) ->
+                                Math.abs(line.tested().orElseThrow().percent()))
+                        .reversed())
+                .toList();
+        if (lines.isEmpty()) {
+            return Optional.empty();
+        }
+        String named = lines.stream()
+                .limit(NAMED)
+                .map(line -> PlainText.ascii(line.name()) + " "
+                        + signed(line.tested().orElseThrow().percent()) + " %")
+                .collect(Collectors.joining(", "));
+        return Optional.of(count(lines.size()) + " of " + Plural.of(tested.size(), "brick")
+                + (lines.size() == 1 ? " is " : " are ") + verdict.displayName() + ": " + named
+                + (lines.size() > NAMED ? ", ..." : "") + ".");
+    }
+
+    private static String unchanged(RunComparison comparison, List<Line> tested) {
+        boolean hasTails =
+                comparison.lines().stream().anyMatch(line -> line.kind().isTail() && isChange(line));
+        double[] smallest = tested.stream()
+                .map(Line::smallestPercent)
+                .filter(OptionalDouble::isPresent)
+                .mapToDouble(OptionalDouble::getAsDouble)
+                .sorted()
+                .toArray();
+        return "No difference shown in the time of " + Plural.of(tested.size(), "brick")
+                + (hasTails ? ", but in percentiles" : "")
+                + (smallest.length == 0
+                        ? "."
+                        : String.format(
+                                Locale.ROOT,
+                                "; in half of them, these runs could only have shown a change of %.1f %% or more%s.",
+                                smallest[(smallest.length - 1) / 2],
+                                smallest[(smallest.length - 1) / 2] > FINE_PERCENT
+                                        ? ": run more, or when the machine is quiet"
+                                        : ""));
+    }
+
+    /**
      * Returns the report for a comment in Markdown: lines that changed and lines of the whole are visible, the others
      * are folded. No name becomes markup; characters other than printable ASCII are escaped, as in Java source.
      *
@@ -84,7 +203,8 @@ public final class ComparisonReport {
      * @return lines of Markdown
      */
     public static String toMarkdown(RunComparison comparison) {
-        StringBuilder text = new StringBuilder("**" + headline(comparison) + "**\n\n");
+        StringBuilder text =
+                new StringBuilder("**" + escaped(answer(comparison)) + "**\n\n" + headline(comparison) + "\n\n");
         comparison.remarks().forEach(remark -> text.append("> :warning: ")
                 .append(escaped(remark))
                 .append("\n>\n"));
@@ -338,6 +458,12 @@ public final class ComparisonReport {
                     .toList();
         }
 
+        /** Returns whether a brief report leaves a line out. */
+        boolean canHide(Line line) {
+            boolean saysNothing = line.verdict() == Verdict.NO_DIFFERENCE || line.verdict() == Verdict.NOT_TESTED;
+            return saysNothing && !equals(WHOLE) && line.note().isEmpty();
+        }
+
         TextTable<Line> table() {
             return new TextTable<Line>()
                     .left(header, Line::name, "")
@@ -389,6 +515,7 @@ public final class ComparisonReport {
             json.writeStartObject();
             json.writeStringField("schema_version", SCHEMA_VERSION);
             json.writeStringField("kind", "brick-comparison");
+            json.writeStringField("answer", answer(comparison));
             json.writeStringField("headline", headline(comparison));
             json.writeNumberField("floor_pct", comparison.options().floorPercent());
             json.writeNumberField("level", RunComparison.LEVEL);

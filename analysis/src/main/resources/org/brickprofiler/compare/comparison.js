@@ -399,7 +399,7 @@ function legendSection() {
 }
 
 show(
-  head("Brick comparison", comparison.headline, "comparison", "brick-comparison.json"),
+  head("Brick comparison", comparison.answer + " (" + comparison.headline + ")", "comparison", "brick-comparison.json"),
   notices(comparison.remarks.map((remark) => html("bdi", {}, visible(remark)))),
   figuresOfTheWhole(),
   sides(),

@@ -101,8 +101,8 @@ public class ComparisonReportIT extends PageInBrowser {
 
         assertThat(browser.text("header p"))
                 .isEqualTo(
-                        "3 runs before, 2 after: of the bricks 1 slower, 1 of too few runs for a verdict, 3 not comparable; "
-                                + "of their percentiles 1 slower");
+                        "1 of 1 brick is slower: DownProjection +8.5 %. (3 runs before, 2 after: of the bricks 1 slower, 1 of"
+                                + " too few runs for a verdict, 3 not comparable; of their percentiles 1 slower)");
         assertThat(browser.texts("main h2"))
                 .containsExactly(
                         "Before you read on",

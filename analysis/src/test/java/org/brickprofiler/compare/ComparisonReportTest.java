@@ -168,6 +168,7 @@ public class ComparisonReportTest {
 
     @Test
     void showsEverythingAsText() throws IOException {
+        Golden.assertSame(ComparisonReport.toBriefText(full()), getClass(), "comparison-brief.txt");
         Golden.assertSame(ComparisonReport.toText(full()), getClass(), "comparison.txt");
     }
 

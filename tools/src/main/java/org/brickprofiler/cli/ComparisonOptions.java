@@ -41,6 +41,12 @@ final class ComparisonOptions {
     @ArgGroup
     private @Nullable Form form;
 
+    @Option(
+            names = "--all",
+            description =
+                    "List every line, and explain the columns; otherwise lines without a change are only counted.")
+    private boolean all;
+
     @Option(names = "--floor", paramLabel = "PERCENT", description = "Ignore smaller changes (2).")
     private @Nullable Double floor;
 
@@ -137,7 +143,7 @@ final class ComparisonOptions {
 
     /** Returns whether any option was given. */
     boolean isAnySet() {
-        return form != null || floor != null || step != null || across || !baseline.isEmpty() || failOn != null;
+        return form != null || all || floor != null || step != null || across || !baseline.isEmpty() || failOn != null;
     }
 
     /** Returns the floor of the comparison, %. */
@@ -170,7 +176,7 @@ final class ComparisonOptions {
             AtomicFile.write(page, file -> file.write(bytes));
             out.println(Terminal.shown("HTML: " + page.toAbsolutePath()));
         } else if (form == null) {
-            out.print(ComparisonReport.toText(comparison));
+            out.print(all ? ComparisonReport.toText(comparison) : ComparisonReport.toBriefText(comparison));
         } else {
             out.print(Terminal.shown(
                     form.json ? ComparisonReport.toJson(comparison) : ComparisonReport.toMarkdown(comparison)));

@@ -48,7 +48,7 @@ import picocli.CommandLine.Spec;
         // Picocli leaves out the bar between an option and a group that exclude each other.
         customSynopsis = {
             "brick run [-h] [-n=N] [--warmup=N] [--until=PERCENT] [--most=N] [--limit=SECONDS]",
-            "                 [--out=FOLDER] [--add] [--roofline=ROOF] [--floor=PERCENT] [--step=BRICK]",
+            "                 [--out=FOLDER] [--add] [--roofline=ROOF] [--all] [--floor=PERCENT] [--step=BRICK]",
             "                 [--across-environments] [--baseline=NAMES[,NAMES...]]...",
             "                 [--fail-on-regression=PERCENT]",
             "                 (--overhead=CMD | --before=CMD --after=CMD) [--json | --markdown | --html=OUT]"

@@ -75,7 +75,13 @@ class CompareCommandTest {
     @Spec("15.1")
     @Test
     void comparesFolders() {
-        Cli compare = Cli.run("compare", before, "--", after);
+        assertThat(Cli.run("compare", before, "--", after).out())
+                .startsWith("1 of 7 bricks is slower: GateProjection +")
+                .containsPattern("\nGateProjection .* slower\n")
+                .containsPattern(
+                        "\n\\d+ other lines: no difference shown \\(--all lists them and explains the columns\\)\\.\n$")
+                .doesNotContain("\nRmsNorm ");
+        Cli compare = Cli.run("compare", before, "--", after, "--all");
 
         assertThat(compare.err()).isEmpty();
         assertThat(compare.exitCode()).isZero();
@@ -138,7 +144,9 @@ class CompareCommandTest {
 
         assertThat(compare.exitCode()).isZero();
         assertThat(compare.out())
-                .startsWith("1 run before, 1 after: of the bricks 7 of too few runs for a verdict\n")
+                .startsWith(
+                        "No verdict: no brick could be tested.\n1 run before, 1 after: of the bricks 7 of too few runs for"
+                                + " a verdict\n")
                 .doesNotContain("slower", "faster");
     }
 
@@ -232,7 +240,7 @@ class CompareCommandTest {
 
     @Test
     void comparesBesideABaseline() throws IOException {
-        Cli compare = Cli.run("compare", before, "--", after, "--baseline", "RmsNorm,LmHead");
+        Cli compare = Cli.run("compare", before, "--", after, "--baseline", "RmsNorm,LmHead", "--all");
         assertThat(compare.err()).isEmpty();
         assertThat(compare.out())
                 .contains(
@@ -270,7 +278,8 @@ class CompareCommandTest {
 
     @Test
     void learnsTheFloor() {
-        String same = Cli.run("compare", before, "--", after, "--aa", before).out();
+        String same =
+                Cli.run("compare", before, "--", after, "--aa", before, "--all").out();
         assertThat(same).containsPattern("Changes below 0\\.\\d+ % count for nothing");
         Cli.run("compare", before, "--", after, "--aa", before, "--floor", "1").assertRefused("--aa excludes --floor");
         Cli.run("compare", before, "--", after, "--aa", before.resolve("1.json"))
@@ -289,7 +298,8 @@ class CompareCommandTest {
 
     @Test
     void takesAStepFromTheOptions() {
-        assertThat(Cli.run("compare", before, "--", after, "--step", "RmsNorm").out())
+        assertThat(Cli.run("compare", before, "--", after, "--step", "RmsNorm", "--all")
+                        .out())
                 .contains("A step is one execution of RmsNorm.");
         Cli.run("compare", before, "--", after, "--step", "Nothing")
                 .assertRefused("not every run has a brick 'Nothing'");
