@@ -101,6 +101,8 @@ class CudaTimeoutTest {
 
             SimulatedCuda.hang(0);
             brick(profiler, BrickId.DOWN_PROJECTION);
+            // The device finishes before the boundary, which would wait for it for 30 ms of real time only.
+            SimulatedCuda.advance(1_000_000_000);
             profiler.endLayer();
             profiler.endPass();
             assertThat(stream.isStalled()).isFalse();
