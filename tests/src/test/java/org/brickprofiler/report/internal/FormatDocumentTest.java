@@ -77,7 +77,11 @@ class FormatDocumentTest {
 
                 A report is one JSON object. A *report* is the text of `JsonReport`, and a *window* is a file of a run's
                 windows, which leaves out values that follow from others. Readers ignore keys that they do not know, and a
-                missing number is 0 unless its meaning says otherwise. Rules [8.1 to 8.6](spec/reports.md) apply.
+                missing number is 0 unless its meaning says otherwise. Rules [8.1 to 8.10](spec/reports.md) apply.
+
+                A report, but no window, has `findings`, the answer first: objects with `kind`, `place` (a brick, a phase, a
+                rank), `share` (0 to 1) `of` what (`requests`, `wall_time`, `brick_time` or `none`), `sentence` and `next`.
+                They follow from the other values, so readers ignore them. New kinds may appear.
 
                 This page is written by `FormatDocumentTest` from the tables that writers, readers and CSV use. To change it,
                 change `ProfileFields` and run the test with `-Dgolden.regenerate=true`.
