@@ -16,7 +16,6 @@ import org.brickprofiler.report.FindingSource;
 import org.brickprofiler.report.Findings;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
-import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.read.Omission;
 import org.brickprofiler.trace.read.ReadOptions;
@@ -29,7 +28,6 @@ import org.brickprofiler.trace.read.TraceProfile.Range;
 import org.brickprofiler.trace.read.TraceProfile.VirtualMachine;
 import org.brickprofiler.trace.read.TraceReader;
 import org.brickprofiler.trace.read.TraceTimeline;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 
 /**
@@ -164,22 +162,21 @@ record ProfileInput(
     /**
      * Returns the findings.
      *
-     * @param roofline its bricks beside their roofs, if they were requested
+     * @param rooflines its rooflines, if they were requested
      * @return the findings; empty if the trace holds chosen steps only, whose sums are not those of the run
      */
-    List<Finding> findings(@Nullable BrickRoofline roofline) {
+    List<Finding> findings(FindingSource... rooflines) {
         if (slowSteps().isPresent()) {
             return List.of();
         }
-        FindingSource[] sources = Stream.of(trace, Optional.ofNullable(roofline))
-                .flatMap(Optional::stream)
-                .toArray(FindingSource[]::new);
+        FindingSource[] sources =
+                Stream.concat(trace.stream(), Stream.of(rooflines)).toArray(FindingSource[]::new);
         return Findings.of(snapshot, sources);
     }
 
     /** Returns the findings as text, whose next steps name this input. */
-    String findingsText(@Nullable BrickRoofline roofline) {
-        return Findings.text(findings(roofline).stream()
+    String findingsText(FindingSource... rooflines) {
+        return Findings.text(findings(rooflines).stream()
                 .map(finding -> new Finding(
                         finding.kind(),
                         finding.place(),

@@ -6,10 +6,13 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.brickprofiler.console.Style;
 import org.brickprofiler.console.Terminal;
 import org.brickprofiler.report.CsvReport;
+import org.brickprofiler.report.FindingSource;
 import org.brickprofiler.report.Findings;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
@@ -17,6 +20,7 @@ import org.brickprofiler.report.TextReport;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.roofline.RooflineReport;
 import org.brickprofiler.trace.TimelineDigest;
+import org.brickprofiler.trace.read.TraceProfile;
 import org.brickprofiler.trace.read.TraceReader;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -52,6 +56,8 @@ import picocli.CommandLine.Spec;
             "    brick report brick-profile.json --html out.html",
             "  The distance to the limits of the machine that brick roofline measured:",
             "    brick report brick-profile.json --roofline brick-roof.json",
+            "  The attention of a trace of vLLM beside the limits of its device:",
+            "    brick report trace.json.gz --attention layers=36,heads=64,kv-heads=8,dim=64,tflops=989,gbps=3350",
             "  The share of the requests that waited at most half a second for the first token:",
             "    brick report brick-profile.json --slo ttft=500ms",
             "  The ten bricks with the largest total time, in a shell:",
@@ -81,6 +87,16 @@ final class ReportCommand implements Callable<Integer> {
                     "Print the share of the requests that met a service-level objective, and their number per second "
                             + "(goodput), such as ttft=500ms,tpot=50ms: the longest time to first token, and per output token.")
     private @Nullable String slo;
+
+    @Option(
+            names = "--attention",
+            paramLabel = "NUMBERS",
+            description =
+                    "Print the roofline of attention of a trace of vLLM or SGLang, whose annotations state the pairs of "
+                            + "query and key. The trace lacks the dimensions: layers, heads, kv-heads, dim, bytes (2) of an "
+                            + "element, and tflops and gbps of the device, such as "
+                            + "layers=36,heads=64,kv-heads=8,dim=64,tflops=989,gbps=3350.")
+    private @Nullable String attention;
 
     @Option(
             names = {"-v", "--verbose"},
@@ -162,14 +178,14 @@ final class ReportCommand implements Callable<Integer> {
     }
 
     private int report(ProfileInput input, @Nullable Path html, @Nullable ServiceLevel objective) throws IOException {
-        BrickRoofline roofline = rooflineOptions.of(input.snapshot());
+        Rooflines rooflines = new Rooflines(rooflineOptions.of(input.snapshot()), attention(input));
         PrintWriter out = spec.commandLine().getOut();
         if (html == null) {
             Style style = Style.ofOutput();
-            String text = Terminal.shown(inForm(input, roofline, objective, style));
+            String text = Terminal.shown(inForm(input, rooflines, objective, style));
             out.print(form == null || form.net ? style.applied(text) : text);
         } else {
-            page(input, roofline).write(html);
+            page(input, rooflines).write(html);
             out.println("HTML: " + html.toAbsolutePath()
                     + (input.hasTimes()
                             ? ""
@@ -182,7 +198,11 @@ final class ReportCommand implements Callable<Integer> {
     /** Prints a summary, which has no bricks; options that are about bricks are refused. */
     private int summary(Input.WithoutBricks file) throws IOException {
         boolean isJson = form != null && form.json;
-        if ((form != null && !isJson) || slo != null || traceOptions.isAnySet() || rooflineOptions.isSet()) {
+        if ((form != null && !isJson)
+                || slo != null
+                || attention != null
+                || traceOptions.isAnySet()
+                || rooflineOptions.isSet()) {
             throw file;
         }
         PrintWriter out = spec.commandLine().getOut();
@@ -191,35 +211,65 @@ final class ReportCommand implements Callable<Integer> {
         return CommandLine.ExitCode.OK;
     }
 
-    private static HtmlReport page(ProfileInput input, @Nullable BrickRoofline roofline) {
+    /** The rooflines that were requested. */
+    private record Rooflines(
+            @Nullable BrickRoofline bricks, @Nullable AttentionRoofline attention) {
+
+        FindingSource[] sources() {
+            return Stream.of(Optional.ofNullable(bricks), Optional.ofNullable(attention))
+                    .flatMap(Optional::stream)
+                    .toArray(FindingSource[]::new);
+        }
+
+        String text(int columns) {
+            return (bricks == null ? "" : "\n" + RooflineReport.render(bricks, columns))
+                    + (attention == null ? "" : "\n" + attention.text());
+        }
+    }
+
+    private @Nullable AttentionRoofline attention(ProfileInput input) {
+        if (attention == null) {
+            return null;
+        }
+        AttentionRoofline.Shape shape = AttentionRoofline.Shape.parse(attention);
+        TraceProfile trace = input.requireWholeRun("compared with a roof")
+                .trace()
+                .orElseThrow(() -> new IllegalArgumentException(
+                        input.name() + " is no trace: --attention needs one of vLLM or SGLang"));
+        return AttentionRoofline.of(input.name(), trace, shape);
+    }
+
+    private static HtmlReport page(ProfileInput input, Rooflines rooflines) {
         Map<String, Object> further = new LinkedHashMap<>(input.further());
-        further.put("findings", Findings.values(input.findings(roofline)));
+        further.put("findings", Findings.values(input.findings(rooflines.sources())));
         HtmlReport profile = HtmlReport.of(input.snapshot()).withFurther(further);
-        HtmlReport page = roofline == null ? profile : profile.with(RooflineReport.part(roofline));
+        BrickRoofline bricks = rooflines.bricks();
+        HtmlReport page = bricks == null ? profile : profile.with(RooflineReport.part(bricks));
         return input.timeline()
                 .map(timeline -> page.with(TimelineDigest.of(timeline.timeline())))
                 .orElse(page);
     }
 
-    private String inForm(
-            ProfileInput input, @Nullable BrickRoofline roofline, @Nullable ServiceLevel objective, Style style) {
-        String further = (objective == null ? "" : "\n" + objective.render(input.snapshot()))
-                + (roofline == null ? "" : "\n" + RooflineReport.render(roofline, style.columns()));
+    private String inForm(ProfileInput input, Rooflines rooflines, @Nullable ServiceLevel objective, Style style) {
+        String further =
+                (objective == null ? "" : "\n" + objective.render(input.snapshot())) + rooflines.text(style.columns());
         if (form == null) {
-            return input.text(style.columns(), isVerbose) + further + input.findingsText(roofline);
+            return input.text(style.columns(), isVerbose) + further + input.findingsText(rooflines.sources());
         }
         if (form.net) {
             input.requireWholeRun("printed without the cost of timing");
             try {
-                return TextReport.renderNet(input.snapshot(), style.columns()) + further + input.findingsText(roofline);
+                return TextReport.renderNet(input.snapshot(), style.columns())
+                        + further
+                        + input.findingsText(rooflines.sources());
             } catch (IllegalArgumentException notCalibrated) {
                 throw new IllegalArgumentException(input.name() + ": " + notCalibrated.getMessage(), notCalibrated);
             }
         }
         if (!form.json) {
-            if (roofline != null) {
-                throw new IllegalArgumentException(
-                        "--roofline cannot be combined with " + (form.requests == null ? "--csv" : "--requests"));
+            if (rooflines.sources().length > 0) {
+                throw new IllegalArgumentException("--roofline and --attention cannot be combined with "
+                        + (form.requests == null ? "--csv" : "--requests"));
             }
             return form.requests == null
                     ? CsvReport.toCsv(
@@ -227,9 +277,12 @@ final class ReportCommand implements Callable<Integer> {
                     : requests(input, form.requests);
         }
         Map<String, Object> keys = new LinkedHashMap<>(input.further());
-        keys.put("findings", Findings.values(input.findings(roofline)));
-        if (roofline != null) {
-            keys.put("roofline", RooflineReport.values(roofline));
+        keys.put("findings", Findings.values(input.findings(rooflines.sources())));
+        if (rooflines.bricks() != null) {
+            keys.put("roofline", RooflineReport.values(rooflines.bricks()));
+        }
+        if (rooflines.attention() != null) {
+            keys.put("attention_roofline", rooflines.attention().values());
         }
         if (objective != null) {
             keys.put("slo", objective.values(input.snapshot()));

@@ -25,6 +25,7 @@ import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.report.Finding;
 import org.brickprofiler.report.Finding.Kind;
+import org.brickprofiler.report.FindingSource;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.roofline.MachineRoof;
 import org.brickprofiler.roofline.MachineRoof.Bandwidth;
@@ -60,7 +61,7 @@ final class InputFindingsTest {
 
     private static List<Finding> findings(ProfileSnapshot snapshot, boolean withRoof) {
         return new ProfileInput("run.json", snapshot, Optional.empty(), Optional.empty())
-                .findings(withRoof ? BrickRoofline.of(snapshot, ROOF, 1) : null);
+                .findings(withRoof ? new FindingSource[] {BrickRoofline.of(snapshot, ROOF, 1)} : new FindingSource[0]);
     }
 
     /** Returns the kinds apart from doubts and from the largest brick. */
@@ -234,12 +235,11 @@ final class InputFindingsTest {
                 TraceReader.profile(Cli.TRACES.resolve("trt-resnet-fp16.profile.json"), ReadOptions.defaults());
 
         List<Finding> ofTrace =
-                new ProfileInput("t.json", trace.snapshot(), Optional.of(trace), Optional.empty()).findings(null);
+                new ProfileInput("t.json", trace.snapshot(), Optional.of(trace), Optional.empty()).findings();
         assertThat(ofTrace.get(0).sentence()).isEqualTo("100 % of the time nothing ran, 15.98 s of 16.03 s.");
-        assertThat(new ProfileInput("t.json", trace.snapshot(), Optional.of(trace), Optional.empty())
-                        .findingsText(null))
+        assertThat(new ProfileInput("t.json", trace.snapshot(), Optional.of(trace), Optional.empty()).findingsText())
                 .contains("\nNext: brick convert t.json timeline.pftrace ");
-        assertThat(new ProfileInput("s", sums.snapshot(), Optional.of(sums), Optional.empty()).findings(null))
+        assertThat(new ProfileInput("s", sums.snapshot(), Optional.of(sums), Optional.empty()).findings())
                 .as("sums have no idle time")
                 .extracting(Finding::kind)
                 .doesNotContain(Kind.IDLE);
