@@ -104,33 +104,43 @@ public final class Findings {
     }
 
     /**
+     * Returns findings as the last lines of a text of {@value #COLUMNS} columns.
+     *
+     * @param findings the findings, from {@link #of}
+     * @return numbered lines, and the next step of the first finding that has one; empty without findings
+     */
+    public static String text(List<Finding> findings) {
+        return text(findings, COLUMNS);
+    }
+
+    /**
      * Returns findings as the last lines of a text.
      *
      * @param findings the findings, from {@link #of}
-     * @return numbered lines of at most 100 columns, and the next step of the first finding that has one; empty without
-     *     findings
+     * @param columns the most columns of a line with more than one word
+     * @return numbered lines, and the next step of the first finding that has one; empty without findings
      */
-    public static String text(List<Finding> findings) {
+    public static String text(List<Finding> findings, int columns) {
         if (findings.isEmpty()) {
             return "";
         }
         StringBuilder text = new StringBuilder("\nFindings\n");
         for (int i = 0; i < findings.size(); i++) {
-            wrapped(text, " " + (i + 1) + "  ", findings.get(i).sentence());
+            wrapped(text, " " + (i + 1) + "  ", findings.get(i).sentence(), columns);
         }
         findings.stream()
                 .map(Finding::next)
                 .filter(next -> !next.isEmpty())
                 .findFirst()
-                .ifPresent(next -> wrapped(text, "Next: ", next + "."));
+                .ifPresent(next -> wrapped(text, "Next: ", next + ".", columns));
         return text.toString();
     }
 
-    private static void wrapped(StringBuilder text, String start, String sentence) {
+    private static void wrapped(StringBuilder text, String start, String sentence, int columns) {
         StringBuilder line = new StringBuilder(start);
         boolean isEmpty = true;
         for (String word : PlainText.ascii(sentence).split(" ")) {
-            if (!isEmpty && line.length() + 1 + word.length() > COLUMNS) {
+            if (!isEmpty && line.length() + 1 + word.length() > columns) {
                 text.append(line).append('\n');
                 line.setLength(0);
                 line.append(INDENT);

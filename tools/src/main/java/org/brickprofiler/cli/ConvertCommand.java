@@ -91,7 +91,7 @@ final class ConvertCommand implements Callable<Integer> {
         } else if (format == Format.CSV) {
             CsvReport.write(input.requireWholeRun("a report of one").snapshot(), out);
         } else {
-            String text = input.text(Integer.MAX_VALUE, true) + input.findingsText();
+            String text = input.text(Integer.MAX_VALUE, true) + input.findingsText(Integer.MAX_VALUE);
             AtomicFile.write(out, to -> to.write(text.getBytes(StandardCharsets.UTF_8)));
         }
         return input.exitCode(spec.commandLine().getErr());

@@ -42,6 +42,9 @@ record ProfileInput(
         String name, ProfileSnapshot snapshot, Optional<TraceProfile> trace, Optional<TraceTimeline> timeline)
         implements Closeable {
 
+    /** Longer lines of prose are hard to read. */
+    private static final int MOST_COLUMNS = 100;
+
     /**
      * Reads the profile of a report or a trace; the content decides which of the two the file is.
      *
@@ -175,15 +178,16 @@ record ProfileInput(
     }
 
     /** Returns the findings as text, whose next steps name this input. */
-    String findingsText(FindingSource... rooflines) {
-        return Findings.text(findings(rooflines).stream()
+    String findingsText(int columns, FindingSource... rooflines) {
+        List<Finding> named = findings(rooflines).stream()
                 .map(finding -> new Finding(
                         finding.kind(),
                         finding.place(),
                         finding.share(),
                         finding.sentence(),
                         finding.next().replace(" FILE ", " " + name + " ")))
-                .toList());
+                .toList();
+        return Findings.text(named, Math.min(columns, MOST_COLUMNS));
     }
 
     /**

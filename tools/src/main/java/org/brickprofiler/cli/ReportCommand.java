@@ -254,14 +254,16 @@ final class ReportCommand implements Callable<Integer> {
         String further =
                 (objective == null ? "" : "\n" + objective.render(input.snapshot())) + rooflines.text(style.columns());
         if (form == null) {
-            return input.text(style.columns(), isVerbose) + further + input.findingsText(rooflines.sources());
+            return input.text(style.columns(), isVerbose)
+                    + further
+                    + input.findingsText(style.columns(), rooflines.sources());
         }
         if (form.net) {
             input.requireWholeRun("printed without the cost of timing");
             try {
                 return TextReport.renderNet(input.snapshot(), style.columns())
                         + further
-                        + input.findingsText(rooflines.sources());
+                        + input.findingsText(style.columns(), rooflines.sources());
             } catch (IllegalArgumentException notCalibrated) {
                 throw new IllegalArgumentException(input.name() + ": " + notCalibrated.getMessage(), notCalibrated);
             }

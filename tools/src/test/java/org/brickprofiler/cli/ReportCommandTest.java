@@ -168,7 +168,7 @@ class ReportCommandTest {
     void printsOurReportAsTextJsonAndCsv() throws IOException {
         ProfileSnapshot profile = JsonReport.read(REPORT);
         String findings =
-                new ProfileInput(REPORT.toString(), profile, Optional.empty(), Optional.empty()).findingsText();
+                new ProfileInput(REPORT.toString(), profile, Optional.empty(), Optional.empty()).findingsText(100);
         assertThat(Cli.run("report", REPORT))
                 .isEqualTo(new Cli(0, TextReport.render(profile, columns(), false) + findings, ""));
         assertThat(Cli.run("report", REPORT, "--verbose"))
