@@ -45,10 +45,10 @@ public final class ComparisonReport {
     private static final String NONE = "-";
 
     /**
-     * The largest upper end of an interval, %, that is printed. A larger one is printed as "more than this": only its
-     * order of magnitude is of interest.
+     * The largest upper end of an interval, and the largest smallest change, %, that are printed. A larger one is
+     * printed as "more than this": only its order of magnitude is of interest.
      */
-    private static final double MOST_SHOWN_PERCENT = 10_000;
+    private static final double MOST_SHOWN_PERCENT = 1_000;
 
     /** The most changed bricks that the answer names. */
     private static final int NAMED = 3;
@@ -174,8 +174,11 @@ public final class ComparisonReport {
     }
 
     private static String unchanged(RunComparison comparison, List<Line> tested) {
-        boolean hasTails =
-                comparison.lines().stream().anyMatch(line -> line.kind().isTail() && isChange(line));
+        List<String> others = comparison.lines().stream()
+                .filter(line -> line.kind() != Kind.BRICK && isChange(line))
+                .map(line ->
+                        PlainText.ascii(line.name()) + " (" + line.verdict().displayName() + ")")
+                .toList();
         double[] smallest = tested.stream()
                 .map(Line::smallestPercent)
                 .filter(OptionalDouble::isPresent)
@@ -183,16 +186,17 @@ public final class ComparisonReport {
                 .sorted()
                 .toArray();
         return "No difference shown in the time of " + Plural.of(tested.size(), "brick")
-                + (hasTails ? ", but in percentiles" : "")
+                + (others.isEmpty()
+                        ? ""
+                        : ", but in " + String.join(", ", others.subList(0, Math.min(NAMED, others.size())))
+                                + (others.size() > NAMED ? ", ..." : ""))
                 + (smallest.length == 0
                         ? "."
                         : String.format(
                                 Locale.ROOT,
                                 "; in half of them, these runs could only have shown a change of %.1f %% or more%s.",
                                 smallest[(smallest.length - 1) / 2],
-                                smallest[(smallest.length - 1) / 2] > FINE_PERCENT
-                                        ? ": run more, or when the machine is quiet"
-                                        : ""));
+                                smallest[(smallest.length - 1) / 2] > FINE_PERCENT ? ": run more" : ""));
     }
 
     /**
@@ -430,8 +434,14 @@ public final class ComparisonReport {
 
     private static String smallest(Line line) {
         return line.smallestPercent().isPresent()
-                ? String.format(Locale.ROOT, "%,.1f", line.smallestPercent().getAsDouble())
+                ? atMost(line.smallestPercent().getAsDouble())
                 : NONE;
+    }
+
+    private static String atMost(double percent) {
+        return percent <= MOST_SHOWN_PERCENT
+                ? String.format(Locale.ROOT, "%,.1f", percent)
+                : String.format(Locale.ROOT, "> %,.0f", MOST_SHOWN_PERCENT);
     }
 
     /**

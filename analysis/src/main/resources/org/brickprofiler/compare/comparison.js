@@ -83,7 +83,7 @@ function signed(pct) {
 }
 
 /** An upper end of an interval above this is shown only as "> +10000", as in ComparisonReport. */
-const MOST_SHOWN_PCT = 10000;
+const MOST_SHOWN_PCT = 1000;
 
 /**
  * @param {Change | undefined} change

@@ -240,7 +240,7 @@ public class ComparisonReportTest {
                         """);
         assertThat(ComparisonReport.regressions(List.of(
                         line(Kind.BRICK, "Sampling", 1, 2, new Change(100, -99.5, 3.8e15), null, Verdict.SLOWER))))
-                .isEqualTo("Sampling: +100.0 % [-99.5, > +10,000]\n");
+                .isEqualTo("Sampling: +100.0 % [-99.5, > +1,000]\n");
     }
 
     @Test

@@ -30,6 +30,9 @@ import org.brickprofiler.trace.read.TraceProfile.AnnotatedSteps;
  * IO-awareness", NeurIPS 2022, whose figures are these for whole sequences). The least bytes are those of reading the
  * keys and values of each sequence once in a step, of reading the queries, and of writing the outputs.
  *
+ * <p>The trace does not show the number of layers. More than one kernel in each stated layer may be right, as for
+ * kernels that divide the keys, or a sign of a wrong number: such a phase has a remark, and is no finding.
+ *
  * @param shape the heads
  * @param phases the attention of each phase of steps
  */
@@ -135,10 +138,11 @@ record AttentionRoofline(Shape shape, List<OfPhase> phases) implements FindingSo
      * @param phase the phase
      * @param elapsedNs the time of its kernels, ns
      * @param kernels the number of its kernels
+     * @param kernelsALayer the number of its kernels in each stated layer of a step
      * @param flops its operations
      * @param bytes the least bytes that it moves
      */
-    record OfPhase(StepInfo.Phase phase, long elapsedNs, long kernels, double flops, double bytes) {
+    record OfPhase(StepInfo.Phase phase, long elapsedNs, long kernels, long kernelsALayer, double flops, double bytes) {
 
         double flopsPerSecond() {
             return flops / elapsedNs * NS_PER_SECOND;
@@ -225,6 +229,7 @@ record AttentionRoofline(Shape shape, List<OfPhase> phases) implements FindingSo
                 steps.phase(),
                 bricks.stream().mapToLong(BrickStats::totalNs).sum(),
                 kernels,
+                kernels / layers,
                 4 * shape.heads() * width * pairs,
                 shape.bytes() * width * 2 * (shape.keyHeads() * positions + shape.heads() * tokens));
     }
@@ -261,6 +266,13 @@ record AttentionRoofline(Shape shape, List<OfPhase> phases) implements FindingSo
                             each.isBoundByMemory(shape) ? "bandwidth" : "rate of operations",
                             share > 1 ? " (above it: a number is wrong, or not all layers have full attention)" : "")));
             text.append('\n');
+            if (each.kernelsALayer() > 1) {
+                text.append("  ! ")
+                        .append(each.kernelsALayer())
+                        .append(" kernels in each layer of a step: if attention takes fewer, layers=")
+                        .append(shape.layers())
+                        .append(" is wrong, and so are the numbers.\n");
+            }
         }
         if (shape.teraflops().isEmpty() || shape.gigabytes().isEmpty()) {
             text.append("  Its distance to the device's roof needs tflops= and gbps= of the device.\n");
@@ -275,6 +287,7 @@ record AttentionRoofline(Shape shape, List<OfPhase> phases) implements FindingSo
             Map<String, Object> fields = new LinkedHashMap<>();
             fields.put("phase", each.phase().name().toLowerCase(Locale.ROOT));
             fields.put("kernels", each.kernels());
+            fields.put("kernels_a_layer", each.kernelsALayer());
             fields.put("total_ns", each.elapsedNs());
             fields.put("flops", each.flops());
             fields.put("least_bytes", each.bytes());
@@ -292,7 +305,7 @@ record AttentionRoofline(Shape shape, List<OfPhase> phases) implements FindingSo
         List<Finding> found = new ArrayList<>();
         for (OfPhase each : phases) {
             double share = each.shareOfRoof(shape).orElse(1);
-            if (share <= 1 - LEAST_DISTANCE && snapshot.totalNs() > 0) {
+            if (share <= 1 - LEAST_DISTANCE && each.kernelsALayer() == 1 && snapshot.totalNs() > 0) {
                 double won = Math.min(1, (1 - share) * each.elapsedNs() / snapshot.totalNs());
                 String phase = each.phase().name().toLowerCase(Locale.ROOT);
                 found.add(new Finding(

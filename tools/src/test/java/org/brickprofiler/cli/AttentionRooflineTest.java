@@ -105,6 +105,8 @@ class AttentionRooflineTest {
         assertThat(mixed.flops()).isEqualTo(flops);
         assertThat(mixed.bytes()).isEqualTo(bytes);
         assertThat(mixed.shareOfRoof(shape)).as("no limits of the device").isEmpty();
+        assertThat(AttentionRoofline.of("t", trace(), shape).text())
+                .contains("\n  ! 2 kernels in each layer of a step: if attention takes fewer, layers=2 is wrong");
     }
 
     /** The numbers were computed by another program from the annotation and the kernels' time. */
@@ -124,6 +126,10 @@ class AttentionRooflineTest {
         assertThat(roofline.candidates(trace.snapshot()))
                 .extracting(Finding::kind)
                 .containsExactly(Finding.Kind.BELOW_ROOF);
+        Shape half = Shape.parse("layers=12,heads=64,kv-heads=8,dim=64,tflops=989,gbps=3350");
+        assertThat(AttentionRoofline.of("t", trace, half).candidates(trace.snapshot()))
+                .as("two kernels in each layer may be a wrong number of layers")
+                .isEmpty();
         assertThat(AttentionRoofline.of("t", trace, Shape.parse("layers=24,heads=64,kv-heads=8,dim=64"))
                         .text())
                 .endsWith("needs tflops= and gbps= of the device.\n");
