@@ -681,7 +681,52 @@ function bricksOf(part) {
   const made = table("Bricks", columns, part.bricks, { sorted: 3, detail: brickDetail, wide: true });
   /** @param {Brick} brick */
   const words = (brick) => visible(brick.name) + "\n" + brick.category;
-  return { table: made.element, filter: filter(made.lines, "Filter bricks by name or category", words, "brick", "bricks") };
+  const found = filter(made.lines, "Filter bricks by name or category", words, "brick", "bricks");
+  if (part.bricks.length > MANY_BRICKS) {
+    made.element.append(furtherBricks(part.bricks, made.element, found));
+  }
+  return { table: made.element, filter: found };
+}
+
+/** Tables with more bricks show the first ones only; printed, they show all. */
+const MANY_BRICKS = 40;
+const FIRST_BRICKS = 30;
+
+/**
+ * Hides all rows but the first ones, and returns the button that shows them. A search shows them, too.
+ *
+ * @param {Brick[]} all
+ * @param {HTMLElement} table
+ * @param {HTMLElement} search
+ */
+function furtherBricks(all, table, search) {
+  const total = sum(all, (brick) => brick.total_ns);
+  const largest = [...all].sort((a, b) => b.total_ns - a.total_ns).slice(FIRST_BRICKS);
+  const share = percent(100 * ratio(sum(largest, (brick) => brick.total_ns), total));
+  const show = () => {
+    table.classList.remove("short");
+    button.remove();
+  };
+  const button = html(
+    "button",
+    { type: "button", class: "action", onclick: show },
+    count(largest.length) + " more, " + share + "\u00a0%",
+  );
+  table.classList.add("short");
+  search.addEventListener("input", show, { once: true });
+  return button;
+}
+
+/** Moves to the filter of bricks by the key /. */
+function searchByKey() {
+  document.addEventListener("keydown", (event) => {
+    const input = document.querySelector("#section-bricks input");
+    const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+    if (event.key === "/" && !isTyping && input instanceof HTMLInputElement) {
+      event.preventDefault();
+      input.focus();
+    }
+  });
 }
 
 /**
@@ -2078,8 +2123,13 @@ const sections = [
 ];
 const bar = sectionBar(sections);
 
+const model = profile.identity?.model;
+const heading = model === undefined ? "Brick profile" : visible(model) + ": brick profile";
+document.title = heading;
+searchByKey();
+
 show(
-  head("Brick profile", headline(), "profile", "brick-profile.json"),
+  head(heading, headline(), "profile", "brick-profile.json"),
   notices(faults()),
   sections[0] || "",
   figures(),

@@ -871,6 +871,30 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(column("kernels", "max")).containsExactly(time(800_000), time(600_000));
     }
 
+    @Spec("8.5")
+    @Test
+    void showsTheLargestOfManyBricksAndTheOthersOnDemand() throws Exception {
+        String shown = "[...document.querySelectorAll('#section-bricks tbody tr')]"
+                + ".filter(row => getComputedStyle(row).display !== 'none').length";
+        show(Profiles.many(300));
+        assertThat(browser.evaluate(shown).asInt()).isEqualTo(30);
+        assertThat(browser.text("#section-bricks .short > button")).startsWith("270 more, ");
+        browser.evaluate("document.querySelector('#section-bricks .short > button').click()");
+        assertThat(browser.evaluate(shown).asInt()).isEqualTo(300);
+        show(Profiles.many(40));
+        assertThat(browser.evaluate(shown).asInt()).isEqualTo(40);
+        show(Profiles.many(300));
+        browser.evaluate("document.dispatchEvent(new KeyboardEvent('keydown', {key: '/', bubbles: true}))");
+        assertThat(browser.evaluate("document.activeElement.matches('#section-bricks input')")
+                        .asBoolean())
+                .isTrue();
+        browser.evaluate("document.activeElement.value = 'no such brick'; "
+                + "document.activeElement.dispatchEvent(new Event('input', {bubbles: true}))");
+        assertThat(browser.texts("#section-bricks .short"))
+                .as("a search is in all bricks")
+                .isEmpty();
+    }
+
     @Test
     void showsTheResultOfChecksums() throws Exception {
         show(HtmlReport.of(Profiles.plain()).withChecksums(checksums(2)));
