@@ -139,7 +139,7 @@ public final class Findings {
     private static void wrapped(StringBuilder text, String start, String sentence, int columns) {
         StringBuilder line = new StringBuilder(start);
         boolean isEmpty = true;
-        for (String word : PlainText.ascii(sentence).split(" ")) {
+        for (String word : PlainText.ascii(sentence).split(" ", -1)) {
             if (!isEmpty && line.length() + 1 + word.length() > columns) {
                 text.append(line).append('\n');
                 line.setLength(0);

@@ -59,7 +59,7 @@ record ServingRates(
                 records.stream().mapToLong(RequestRecord::outputTokens).sum() / seconds,
                 finished / seconds,
                 isArrivalKnown
-                        ? OptionalDouble.of((finished - 1) * NS_PER_SECOND / betweenNs)
+                        ? OptionalDouble.of((double) (finished - 1) * NS_PER_SECOND / betweenNs)
                         : OptionalDouble.empty()));
     }
 

@@ -388,6 +388,11 @@ final class SnapshotFindings implements FindingSource {
         return number(100 * share) + " %";
     }
 
+    /** Returns a duration, as {@link #duration(double)}. */
+    static String duration(long ns) {
+        return duration((double) ns);
+    }
+
     /** Returns a duration with at most three digits that are not zeros at the end. */
     static String duration(double ns) {
         String[] units = {"ns", "us", "ms", "s"};

@@ -102,8 +102,8 @@ class AttentionRooflineTest {
         assertThat(mixed.phase()).isEqualTo(StepInfo.Phase.MIXED);
         assertThat(mixed.kernels()).isEqualTo(4);
         assertThat(mixed.elapsedNs()).isEqualTo(20_000);
-        assertThat(mixed.flops()).isEqualTo(flops);
-        assertThat(mixed.bytes()).isEqualTo(bytes);
+        assertThat(mixed.flops()).isEqualTo((double) flops);
+        assertThat(mixed.bytes()).isEqualTo((double) bytes);
         assertThat(mixed.shareOfRoof(shape)).as("no limits of the device").isEmpty();
         assertThat(AttentionRoofline.of("t", trace(), shape).text())
                 .contains("\n  ! 2 kernels in each layer of a step: if attention takes fewer, layers=2 is wrong");
