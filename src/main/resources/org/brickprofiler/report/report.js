@@ -683,7 +683,7 @@ function bricksOf(part) {
   const words = (brick) => visible(brick.name) + "\n" + brick.category;
   const found = filter(made.lines, "Filter bricks by name or category", words, "brick", "bricks");
   if (part.bricks.length > MANY_BRICKS) {
-    made.element.append(furtherBricks(part.bricks, made.element, found));
+    made.element.append(furtherBricks(made.lines, made.element, found));
   }
   return { table: made.element, filter: found };
 }
@@ -693,16 +693,18 @@ const MANY_BRICKS = 40;
 const FIRST_BRICKS = 30;
 
 /**
- * Hides all rows but the first ones, and returns the button that shows them. A search shows them, too.
+ * Hides all bricks but the largest ones, in any order of the rows, and returns the button that shows them. A search shows
+ * them, too.
  *
- * @param {Brick[]} all
+ * @param {{ row: Brick, tr: HTMLElement }[]} lines
  * @param {HTMLElement} table
  * @param {HTMLElement} search
  */
-function furtherBricks(all, table, search) {
-  const total = sum(all, (brick) => brick.total_ns);
-  const largest = [...all].sort((a, b) => b.total_ns - a.total_ns).slice(FIRST_BRICKS);
-  const share = percent(100 * ratio(sum(largest, (brick) => brick.total_ns), total));
+function furtherBricks(lines, table, search) {
+  const further = [...lines].sort((a, b) => b.row.total_ns - a.row.total_ns).slice(FIRST_BRICKS);
+  further.forEach(({ tr }) => tr.classList.add("further"));
+  const ns = sum(further, ({ row }) => row.total_ns);
+  const share = percent(100 * ratio(ns, sum(lines, ({ row }) => row.total_ns)));
   const show = () => {
     table.classList.remove("short");
     button.remove();
@@ -710,7 +712,7 @@ function furtherBricks(all, table, search) {
   const button = html(
     "button",
     { type: "button", class: "action", onclick: show },
-    count(largest.length) + " more, " + share + "\u00a0%",
+    count(further.length) + " more, " + share + "\u00a0%",
   );
   table.classList.add("short");
   search.addEventListener("input", show, { once: true });

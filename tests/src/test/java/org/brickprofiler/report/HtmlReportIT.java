@@ -879,6 +879,17 @@ class HtmlReportIT extends PageInBrowser {
         show(Profiles.many(300));
         assertThat(browser.evaluate(shown).asInt()).isEqualTo(30);
         assertThat(browser.text("#section-bricks .short > button")).startsWith("270 more, ");
+        String first =
+                "document.querySelector('#section-bricks tbody tr:not(.further) th, #section-bricks tbody tr td')"
+                        + ".textContent";
+        String largest = browser.evaluate(first).asText();
+        browser.evaluate("document.querySelector('#section-bricks thead .sort').click()");
+        assertThat(browser.evaluate(shown).asInt()).as("in another order").isEqualTo(30);
+        assertThat(browser.evaluate("[...document.querySelectorAll('#section-bricks tbody tr:not(.further)')]"
+                                + ".some(row => row.textContent.includes('" + largest.strip() + "'))")
+                        .asBoolean())
+                .as("the largest brick is shown in any order")
+                .isTrue();
         browser.evaluate("document.querySelector('#section-bricks .short > button').click()");
         assertThat(browser.evaluate(shown).asInt()).isEqualTo(300);
         show(Profiles.many(40));
