@@ -21,6 +21,7 @@ public record Finding(Kind kind, String place, double share, String sentence, St
         REQUESTS,
         WALL_TIME,
         BRICK_TIME,
+        UP_TIME,
         NONE
     }
 
@@ -45,7 +46,7 @@ public record Finding(Kind kind, String place, double share, String sentence, St
         /** Steps that take longer than the median step. */
         SLOW_STEPS(Whole.WALL_TIME),
         /** Garbage collection. */
-        GARBAGE_COLLECTION(Whole.WALL_TIME),
+        GARBAGE_COLLECTION(Whole.UP_TIME),
         /** Threads of steps that were ready to run and had no processor. */
         NO_PROCESSOR(Whole.WALL_TIME),
         /** A brick that is slower than the limits of the machine allow. */
@@ -66,7 +67,8 @@ public record Finding(Kind kind, String place, double share, String sentence, St
         /**
          * Returns the name of the time of which {@link Finding#share()} is.
          *
-         * @return {@code requests}, {@code wall_time}, {@code brick_time} or {@code none}
+         * @return {@code requests}, {@code wall_time}, {@code brick_time}, {@code up_time} (of the virtual machine) or
+         *     {@code none}
          */
         public String of() {
             return whole.name().toLowerCase(Locale.ROOT);

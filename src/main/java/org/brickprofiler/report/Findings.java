@@ -55,7 +55,9 @@ public final class Findings {
         Objects.requireNonNull(sources, "sources");
         List<Finding> ranked = Stream.concat(Arrays.stream(sources), Stream.of(new SnapshotFindings()))
                 .flatMap(source -> source.candidates(snapshot).stream())
-                .filter(finding -> finding.share() >= LEAST_SHARE || isDoubt(finding.kind()))
+                .filter(finding -> finding.share() >= LEAST_SHARE
+                        || isDoubt(finding.kind())
+                        || finding.kind() == Kind.LARGEST_BRICK)
                 .sorted(ORDER)
                 .filter(distinct())
                 .toList();
@@ -66,13 +68,17 @@ public final class Findings {
                 .filter(finding -> finding.kind() == Kind.LARGEST_BRICK)
                 .findFirst();
         boolean hasOnlyDoubts = found.stream().allMatch(finding -> isDoubt(finding.kind()));
-        if (hasOnlyDoubts && largest.filter(brick -> brick.share() < LARGE).isPresent()) {
+        boolean isRecorded = snapshot.threads() > 0 || snapshot.virtualThreads();
+        if (hasOnlyDoubts
+                && isRecorded
+                && largest.filter(brick -> brick.share() < LARGE).isPresent()) {
             found.add(nothing(largest.get()));
         } else {
-            while (found.size() > (largest.isPresent() ? MOST - 1 : MOST)) {
+            Optional<Finding> last = largest.filter(brick -> brick.share() >= LEAST_SHARE);
+            while (found.size() > (last.isPresent() ? MOST - 1 : MOST)) {
                 found.remove(found.size() - 1);
             }
-            largest.ifPresent(found::add);
+            last.ifPresent(found::add);
         }
         return List.copyOf(found);
     }

@@ -39,6 +39,7 @@ final class SnapshotFindings implements FindingSource {
     private static final double MOST_LONGER = 1.25;
 
     private static final int SIGNIFICANT = 10;
+    private static final double NEARLY_ALL = 0.995;
     private static final double PER_UNIT = 1_000;
     private static final int DIGITS = 3;
 
@@ -203,7 +204,8 @@ final class SnapshotFindings implements FindingSource {
                 snapshot.steps().phases().stream().mapToLong(StepStats::wallNs).reduce(0, Sums::limited);
         boolean hasSteps = inSteps > 0;
         long within = hasSteps ? inSteps : snapshot.totalNs();
-        if (snapshot.requests().hasRequests() || within == 0 || within >= snapshot.wallNs()) {
+        boolean isKnown = hasSteps || isComplete(snapshot);
+        if (snapshot.requests().hasRequests() || !isKnown || within == 0 || within >= snapshot.wallNs()) {
             return Optional.empty();
         }
         long outside = snapshot.wallNs() - within;
@@ -228,13 +230,12 @@ final class SnapshotFindings implements FindingSource {
      * shows no gaps; lost samples would look like gaps.
      */
     private static Optional<Finding> outsideOfBricks(ProfileSnapshot snapshot) {
-        boolean isComplete = snapshot.pending() == 0 && snapshot.unresolved() == 0 && snapshot.droppedPending() == 0;
         boolean isNested = snapshot.facts().nesting().values().stream().anyMatch(nesting -> nesting.within() > 0);
         List<StepStats> phases = snapshot.steps().phases().stream()
                 .filter(phase -> phase.count() > 0)
                 .toList();
         boolean isKnown = phases.stream().allMatch(phase -> phase.attributed() == phase.count());
-        if (snapshot.threads() != 1 || snapshot.virtualThreads() || !isComplete || isNested || !isKnown) {
+        if (snapshot.threads() != 1 || snapshot.virtualThreads() || !isComplete(snapshot) || isNested || !isKnown) {
             return Optional.empty();
         }
         long stepsNs = phases.stream().mapToLong(StepStats::totalNs).reduce(0, Sums::limited);
@@ -255,6 +256,11 @@ final class SnapshotFindings implements FindingSource {
                 covered < MARKED
                         ? "mark more bricks, or let brick suggest propose them"
                         : "brick report FILE --html OUT shows the median and the slowest step"));
+    }
+
+    /** Returns whether each sample has a time. */
+    private static boolean isComplete(ProfileSnapshot snapshot) {
+        return snapshot.pending() == 0 && snapshot.unresolved() == 0 && snapshot.droppedPending() == 0;
     }
 
     /** Returns the excess of the slowest steps of a phase over its median, if its steps do the same work. */
@@ -385,7 +391,9 @@ final class SnapshotFindings implements FindingSource {
 
     /** Returns a share with two or three digits. */
     static String percent(double share) {
-        return number(100 * share) + " %";
+        boolean isNearlyAll = share >= NEARLY_ALL && share < 1;
+        return (isNearlyAll ? String.format(Locale.ROOT, "%.1f", Math.min(99.9, 100 * share)) : number(100 * share))
+                + " %";
     }
 
     /** Returns a duration, as {@link #duration(double)}. */

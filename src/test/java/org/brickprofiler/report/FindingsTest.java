@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
@@ -226,6 +227,28 @@ class FindingsTest {
         assertThat(kinds(profile(SECOND, SECOND).steps(steps(20, 0, 0, 1)).build()))
                 .startsWith(Kind.TOO_SHORT);
         assertThat(Findings.of(Profiles.empty())).isEmpty();
+    }
+
+    @Spec("8.10")
+    @Test
+    void whatAProfileDoesNotProveIsNoFinding() {
+        ProfileSnapshot gaps = profile(20 * SECOND, 3 * SECOND).build();
+        List<BrickStats> small = IntStream.range(0, 30)
+                .mapToObj(i -> brick("brick " + i, BrickCategory.FFN, SECOND / 3))
+                .toList();
+        ProfileSnapshot many = profile(10 * SECOND, 0)
+                .bricks(small)
+                .steps(steps(1_000, 0, 0, 1))
+                .build();
+
+        assertThat(kinds(gaps)).contains(Kind.IDLE);
+        assertThat(kinds(gaps.toBuilder().deferred(0, 3, 0).build()))
+                .as("samples without a time may have filled the gaps")
+                .doesNotContain(Kind.IDLE);
+        assertThat(kinds(many)).as("the largest brick has 3.3 %").containsExactly(Kind.NOTHING);
+        assertThat(kinds(many.toBuilder().threads(0, false).build()))
+                .as("a trace without its idle time may have gaps")
+                .doesNotContain(Kind.NOTHING);
     }
 
     @Spec("8.10")

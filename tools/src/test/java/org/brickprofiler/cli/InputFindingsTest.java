@@ -236,7 +236,7 @@ final class InputFindingsTest {
 
         List<Finding> ofTrace =
                 new ProfileInput("t.json", trace.snapshot(), Optional.of(trace), Optional.empty()).findings();
-        assertThat(ofTrace.get(0).sentence()).isEqualTo("100 % of the time nothing ran, 15.98 s of 16.03 s.");
+        assertThat(ofTrace.get(0).sentence()).isEqualTo("99.7 % of the time nothing ran, 15.98 s of 16.03 s.");
         assertThat(new ProfileInput("t.json", trace.snapshot(), Optional.of(trace), Optional.empty()).findingsText(100))
                 .contains("\nNext: brick convert t.json timeline.pftrace ");
         assertThat(new ProfileInput("s", sums.snapshot(), Optional.of(sums), Optional.empty()).findings())

@@ -475,8 +475,8 @@ public record TraceProfile(
                 share,
                 String.format(
                         Locale.ROOT,
-                        "%.0f %% of the time nothing ran, %s of %s.",
-                        100 * share,
+                        "%s of the time nothing ran, %s of %s.",
+                        TraceFigures.percent(idleNs(), wallNs),
                         TraceFigures.duration(idleNs()),
                         TraceFigures.duration(wallNs)),
                 "brick convert FILE timeline.pftrace shows in Perfetto where, and what the host did"));
