@@ -68,19 +68,9 @@ public final class ComparisonReport {
      * @return lines of text
      */
     public static String toText(RunComparison comparison) {
-        StringBuilder text = new StringBuilder(headline(comparison)).append('\n');
-        comparison.remarks().forEach(remark -> text.append("! ")
-                .append(PlainText.ascii(remark))
-                .append('\n'));
-        for (Block block : Block.EACH) {
-            List<Line> lines = block.of(comparison);
-            if (!lines.isEmpty()) {
-                text.append('\n').append(block.table().render(lines));
-                longNotes(lines)
-                        .forEach(note ->
-                                text.append("  ").append(PlainText.ascii(note)).append('\n'));
-            }
-        }
+        StringBuilder text =
+                new StringBuilder(headline(comparison)).append('\n').append(remarks(comparison));
+        Block.EACH.forEach(block -> text.append(block.text(block.of(comparison))));
         return text.append('\n').append(legend(comparison)).append('\n').toString();
     }
 
@@ -95,27 +85,25 @@ public final class ComparisonReport {
         StringBuilder text = new StringBuilder(answer(comparison))
                 .append('\n')
                 .append(headline(comparison))
-                .append('\n');
-        comparison.remarks().forEach(remark -> text.append("! ")
-                .append(PlainText.ascii(remark))
-                .append('\n'));
+                .append('\n')
+                .append(remarks(comparison));
         List<Line> hidden = new ArrayList<>();
         for (Block block : Block.EACH) {
             List<Line> lines = block.of(comparison);
-            List<Line> shown =
-                    lines.stream().filter(line -> !block.canHide(line)).toList();
+            text.append(block.text(
+                    lines.stream().filter(line -> !block.canHide(line)).toList()));
             lines.stream().filter(block::canHide).forEach(hidden::add);
-            if (!shown.isEmpty()) {
-                text.append('\n').append(block.table().render(shown));
-                longNotes(shown)
-                        .forEach(note ->
-                                text.append("  ").append(PlainText.ascii(note)).append('\n'));
-            }
         }
         if (!hidden.isEmpty()) {
             text.append('\n').append(hidden(hidden)).append('\n');
         }
         return text.toString();
+    }
+
+    private static String remarks(RunComparison comparison) {
+        return comparison.remarks().stream()
+                .map(remark -> "! " + PlainText.ascii(remark) + "\n")
+                .collect(Collectors.joining());
     }
 
     /** Returns a sentence on the lines that are not shown, such as {@code 28 others: 20 no difference shown}. */
@@ -466,6 +454,16 @@ public final class ComparisonReport {
             return comparison.lines().stream()
                     .filter(line -> kinds.contains(line.kind()))
                     .toList();
+        }
+
+        /** Returns a table of some of its lines, with the notes that are too long for it; empty without lines. */
+        String text(List<Line> lines) {
+            if (lines.isEmpty()) {
+                return "";
+            }
+            return longNotes(lines).stream()
+                    .map(note -> "  " + PlainText.ascii(note) + "\n")
+                    .collect(Collectors.joining("", "\n" + table().render(lines), ""));
         }
 
         /** Returns whether a brief report leaves a line out. */
