@@ -68,9 +68,8 @@ public final class Findings {
                 .filter(finding -> finding.kind() == Kind.LARGEST_BRICK)
                 .findFirst();
         boolean hasOnlyDoubts = found.stream().allMatch(finding -> isDoubt(finding.kind()));
-        boolean isRecorded = snapshot.threads() > 0 || snapshot.virtualThreads();
         if (hasOnlyDoubts
-                && isRecorded
+                && SnapshotFindings.isRecorded(snapshot)
                 && largest.filter(brick -> brick.share() < LARGE).isPresent()) {
             found.add(nothing(largest.get()));
         } else {

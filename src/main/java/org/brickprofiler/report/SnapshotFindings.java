@@ -61,6 +61,11 @@ final class SnapshotFindings implements FindingSource {
         return found;
     }
 
+    /** Returns whether threads recorded the profile; that of a trace has none. */
+    static boolean isRecorded(ProfileSnapshot snapshot) {
+        return snapshot.threads() > 0 || snapshot.virtualThreads();
+    }
+
     // ---- doubts ----
 
     private static Optional<Finding> disturbed(ProfileSnapshot snapshot) {
@@ -74,11 +79,10 @@ final class SnapshotFindings implements FindingSource {
     }
 
     private static Optional<Finding> tooShort(ProfileSnapshot snapshot) {
-        boolean isRecorded = snapshot.threads() > 0 || snapshot.virtualThreads();
         long steps =
                 snapshot.steps().phases().stream().mapToLong(StepStats::count).sum();
         boolean isShort = snapshot.totalNs() < SHORTEST_NS || (steps > 0 && steps < FEWEST_STEPS);
-        if (!isRecorded || snapshot.samples() == 0 || !isShort) {
+        if (!isRecorded(snapshot) || snapshot.samples() == 0 || !isShort) {
             return Optional.empty();
         }
         return Optional.of(new Finding(
@@ -271,17 +275,18 @@ final class SnapshotFindings implements FindingSource {
         long medianNs = phase.percentileNs(50);
         double slowNs = phase.durations().meanNs(100 - SLOW_PERCENT, 100);
         double excessNs = phase.count() * SLOW_PERCENT / 100 * (slowNs - medianNs);
+        if (excessNs <= 0) {
+            return Optional.empty();
+        }
+        double share = Math.min(1, excessNs / snapshot.wallNs());
         String name = phase.phase().name().toLowerCase(Locale.ROOT);
         return Optional.of(new Finding(
-                        Kind.SLOW_STEPS,
-                        name,
-                        Math.max(0, Math.min(1, excessNs / snapshot.wallNs())),
-                        "1 " + name + " step in 20 takes " + duration(slowNs) + " on average instead of "
-                                + duration(medianNs) + ", the median: "
-                                + percent(Math.min(1, Math.max(0, excessNs / snapshot.wallNs())))
-                                + " of wall time. The profile does not state why.",
-                        "keep the slowest steps with their timeline (keepSlowSteps, or slow= of the agent)"))
-                .filter(finding -> finding.share() > 0);
+                Kind.SLOW_STEPS,
+                name,
+                share,
+                "1 " + name + " step in 20 takes " + duration(slowNs) + " on average instead of " + duration(medianNs)
+                        + ", the median: " + percent(share) + " of wall time. The profile does not state why.",
+                "keep the slowest steps with their timeline (keepSlowSteps, or slow= of the agent)"));
     }
 
     /**
@@ -371,10 +376,10 @@ final class SnapshotFindings implements FindingSource {
                         share(brick.totalNs(), totalNs),
                         brick.name() + " is the largest brick, " + percent(share(brick.totalNs(), totalNs))
                                 + " of brick time" + ofWall(snapshot, brick) + ".",
-                        snapshot.threads() == 0 && !snapshot.virtualThreads()
-                                ? "brick report FILE --html OUT shows when it runs"
-                                : "brick roofline measures the limits of this machine, and brick report FILE --roofline"
-                                        + " ROOF the distance of each brick to them"));
+                        isRecorded(snapshot)
+                                ? "brick roofline measures the limits of this machine, and brick report FILE --roofline"
+                                        + " ROOF the distance of each brick to them"
+                                : "brick report FILE --html OUT shows when it runs"));
     }
 
     private static String ofWall(ProfileSnapshot snapshot, BrickStats brick) {
