@@ -296,14 +296,14 @@ final class Comparer {
 
     private Line common(@Nullable MaxT test, int at) {
         double[] shared = common == null ? new double[runs] : common;
-        Change change = changeOf(shared);
+        Change change = changeOf(shared, test, at);
         return Line.builder(
                         Kind.COMMON,
                         options.baseline().isEmpty() ? "all bricks alike" : "baseline bricks alike",
                         RunComparison.Statistic.COMMON_PART,
                         100)
                 .change(Optional.of(change), Optional.empty())
-                .verdict(verdict(Kind.COMMON, test, at), "")
+                .verdict(verdict(Kind.COMMON, test, at), note(test, at))
                 .smallestPercent(smallest(test, at))
                 .probability(probability(test, at))
                 .build();
@@ -320,13 +320,17 @@ final class Comparer {
         return more == (kind == Kind.TOKENS_PER_SEC) ? Verdict.FASTER : Verdict.SLOWER;
     }
 
+    private String note(@Nullable MaxT test, int at) {
+        return test != null && test.probability(at) <= LEVEL && !isFound(test, at) ? "below the floor" : "";
+    }
+
     private Line notTested(Figure figure) {
         boolean both = Arrays.stream(figure.values()).noneMatch(Double::isNaN);
         boolean isBeside = both && figure.isComparable() && isBeside(figure.kind());
         return builder(figure)
                 .change(
-                        both ? Optional.of(changeOf(logs(figure))) : Optional.empty(),
-                        isBeside ? Optional.of(changeOf(besideCommon(logs(figure)))) : Optional.empty())
+                        both ? Optional.of(estimateOf(logs(figure))) : Optional.empty(),
+                        isBeside ? Optional.of(estimateOf(besideCommon(logs(figure)))) : Optional.empty())
                 .verdict(figure.isComparable() ? Verdict.NOT_TESTED : Verdict.NOT_COMPARABLE, figure.obstacle())
                 .build();
     }
@@ -339,10 +343,9 @@ final class Comparer {
 
     private Line line(Figure figure, @Nullable MaxT test, int at, double commonShift) {
         double[] logs = logs(figure);
-        Change change = changeOf(logs);
         boolean beside = isBeside(figure.kind());
         Verdict verdict = verdict(figure.kind(), test, at);
-        String note = "";
+        String note = note(test, at);
         if (beside && commonShift != 0 && test != null) {
             double whole = test.difference(at) + commonShift;
             boolean found = verdict == Verdict.FASTER || verdict == Verdict.SLOWER;
@@ -355,7 +358,9 @@ final class Comparer {
             }
         }
         return builder(figure)
-                .change(Optional.of(change), beside ? Optional.of(changeOf(besideCommon(logs))) : Optional.empty())
+                .change(
+                        Optional.of(beside ? estimateOf(logs) : changeOf(logs, test, at)),
+                        beside ? Optional.of(changeOf(besideCommon(logs), test, at)) : Optional.empty())
                 .verdict(verdict, note)
                 .smallestPercent(smallest(test, at))
                 .probability(probability(test, at))
@@ -389,29 +394,39 @@ final class Comparer {
         return Variance.of(values).getAsDouble();
     }
 
-    private Change changeOf(double[] logs) {
-        return change(
-                Trimmed.of(Arrays.copyOfRange(logs, 0, firstRuns), trimmed),
-                Trimmed.of(Arrays.copyOfRange(logs, firstRuns, runs), trimmed));
+    /** Returns the change of a tested variable, with the interval that inverts the test; without a test, none. */
+    private Change changeOf(double[] logs, @Nullable MaxT test, int at) {
+        if (test == null) {
+            return estimateOf(logs);
+        }
+        double half = test.halfWidth(at);
+        double difference = test.difference(at);
+        return new Change(percent(difference), percent(difference - half), percent(difference + half));
     }
 
-    /** Returns the difference of the means with Welch's interval. */
-    static Change change(double[] before, double[] after) {
-        return change(Trimmed.of(before, 0), Trimmed.of(after, 0));
+    /** Returns a change without an interval. */
+    private Change estimateOf(double[] logs) {
+        double before =
+                Trimmed.of(Arrays.copyOfRange(logs, 0, firstRuns), trimmed).mean();
+        double after =
+                Trimmed.of(Arrays.copyOfRange(logs, firstRuns, runs), trimmed).mean();
+        return new Change(percent(after - before), Double.NaN, Double.NaN);
     }
 
     /**
-     * Returns the difference of the means with its interval, by Student's distribution with Satterthwaite's degrees of
-     * freedom.
+     * Returns the difference of the means with Welch's interval, by Student's distribution with Satterthwaite's degrees
+     * of freedom.
      */
-    private static Change change(Trimmed before, Trimmed after) {
-        double difference = after.mean() - before.mean();
-        double first = before.squaredError();
-        double second = after.squaredError();
-        double error = first + second;
-        double degrees = error * error / (first * first / before.degrees() + second * second / after.degrees());
-        boolean isEnough = Math.min(before.degrees(), after.degrees()) >= FEWEST_FOR_INTERVAL - 1;
-        return change(difference, Math.sqrt(error), degrees, isEnough);
+    static Change change(double[] before, double[] after) {
+        Trimmed first = Trimmed.of(before, 0);
+        Trimmed second = Trimmed.of(after, 0);
+        double error = first.squaredError() + second.squaredError();
+        double degrees = error
+                * error
+                / (first.squaredError() * first.squaredError() / first.degrees()
+                        + second.squaredError() * second.squaredError() / second.degrees());
+        boolean isEnough = Math.min(first.degrees(), second.degrees()) >= FEWEST_FOR_INTERVAL - 1;
+        return change(second.mean() - first.mean(), Math.sqrt(error), degrees, isEnough);
     }
 
     /** Returns the mean of the differences of pairs with Student's interval. */

@@ -59,6 +59,10 @@ public final class ComparisonReport {
     /** The longest note in the table; longer notes follow below the table. */
     private static final int LONGEST_NOTE = 22;
 
+    /** The order of changed lines: by the time that a step wins or loses. */
+    private static final Comparator<Line> MOST_TIME_FIRST =
+            Comparator.comparingDouble(ComparisonReport::stepPercent).reversed();
+
     private ComparisonReport() {}
 
     /**
@@ -88,11 +92,13 @@ public final class ComparisonReport {
                 .append('\n')
                 .append(remarks(comparison));
         List<Line> hidden = new ArrayList<>();
+        double floor = comparison.options().floorPercent();
         for (Block block : Block.EACH) {
             List<Line> lines = block.of(comparison);
-            text.append(block.text(
-                    lines.stream().filter(line -> !block.canHide(line)).toList()));
-            lines.stream().filter(block::canHide).forEach(hidden::add);
+            Map<Boolean, List<Line>> byHidden =
+                    lines.stream().collect(Collectors.partitioningBy(line -> block.canHide(line, floor)));
+            text.append(block.text(byHidden.get(false)));
+            hidden.addAll(byHidden.get(true));
         }
         if (!hidden.isEmpty()) {
             text.append('\n').append(hidden(hidden)).append('\n');
@@ -121,8 +127,8 @@ public final class ComparisonReport {
     }
 
     /**
-     * Returns the answer in a sentence: the bricks that changed, the largest change first; or that no difference was
-     * shown, and the change that would have been.
+     * Returns the answer in a sentence: the bricks that changed, the one with the most time won or lost first; or that
+     * no difference was shown, and the change that would have been.
      */
     private static String answer(RunComparison comparison) {
         List<Line> bricks = comparison.lines().stream()
@@ -144,9 +150,7 @@ public final class ComparisonReport {
     private static Optional<String> changed(List<Line> tested, Verdict verdict) {
         List<Line> lines = tested.stream()
                 .filter(line -> line.verdict() == verdict)
-                .sorted(Comparator.comparingDouble((Line line) ->
-                                Math.abs(line.tested().orElseThrow().percent()))
-                        .reversed())
+                .sorted(MOST_TIME_FIRST)
                 .toList();
         if (lines.isEmpty()) {
             return Optional.empty();
@@ -182,9 +186,20 @@ public final class ComparisonReport {
                         ? "."
                         : String.format(
                                 Locale.ROOT,
-                                "; in half of them, these runs could only have shown a change of %.1f %% or more%s.",
-                                smallest[(smallest.length - 1) / 2],
-                                smallest[(smallest.length - 1) / 2] > FINE_PERCENT ? ": run more" : ""));
+                                "; in half of them, these runs could only have shown a change of %s %% or more%s.",
+                                atMost(smallest[(smallest.length - 1) / 2]),
+                                smallest[(smallest.length - 1) / 2] > FINE_PERCENT ? advice(comparison) : ""));
+    }
+
+    private static String advice(RunComparison comparison) {
+        long disturbed = Stream.concat(comparison.before().stream(), comparison.after().stream())
+                .filter(run -> !run.disturbances().isEmpty())
+                .count();
+        int runs = comparison.before().size() + comparison.after().size();
+        return disturbed * 2 > runs
+                ? ". The machine was busy in " + count(disturbed) + " of " + count(runs)
+                        + " runs: run again when it is quiet"
+                : ": run more";
     }
 
     /**
@@ -236,9 +251,9 @@ public final class ComparisonReport {
 
     /**
      * Returns the report as one page for a browser. The page loads nothing, opens from a disk, and can be printed. It
-     * shows the remarks, the whole, and then bricks, categories and tiles, each with its interval drawn; lines with a
-     * verdict and the largest change come first. The page contains the text of {@link #toJson}, which can be saved from
-     * it, and the text of {@link #toText}, which is shown if scripts are off.
+     * shows the remarks, the whole, and then bricks, categories and tiles, each with its interval drawn; the lines that
+     * win or lose the most time come first, and lines without a difference are pale. The page contains the text of
+     * {@link #toJson}, which can be saved from it, and the text of {@link #toText}, which is shown if scripts are off.
      *
      * @param comparison the comparison
      * @return HTML, to be stored as UTF-8
@@ -274,6 +289,18 @@ public final class ComparisonReport {
     }
 
     // ---- words ----
+
+    /** Returns the time that a step wins or loses by the change of a line, as a percentage of its brick time. */
+    private static double stepPercent(Line line) {
+        return line.sharePercent() * Math.abs(line.tested().orElseThrow().percent()) / 100;
+    }
+
+    private static List<Line> changedFirst(List<Line> lines) {
+        return Stream.concat(
+                        lines.stream().filter(ComparisonReport::isChange).sorted(MOST_TIME_FIRST),
+                        lines.stream().filter(line -> !isChange(line)))
+                .toList();
+    }
 
     private static boolean isChange(Line line) {
         return line.verdict() == Verdict.FASTER || line.verdict() == Verdict.SLOWER;
@@ -336,10 +363,12 @@ public final class ComparisonReport {
                             Locale.ROOT,
                             "Verdicts come from one test for all lines: if nothing differs, the chance of any verdict"
                                     + " is at most %s %%. Changes below %s %% count for nothing.%nShown from: the smallest"
-                                    + " change that four in five such comparisons find. Intervals are of 95 %%, each for"
-                                    + " its line alone.%s%n",
+                                    + " change that four in five such comparisons find. Interval: the changes that the test does"
+                                    + " not reject; those of all lines without a difference hold together with a"
+                                    + " confidence of %s %%.%s%n",
                             percent.format(100 * RunComparison.LEVEL),
                             percent.format(comparison.options().floorPercent()),
+                            percent.format(100 * (1 - RunComparison.LEVEL)),
                             trimmed(comparison.trimmedRuns()))
                     .replace("\r\n", "\n"));
         }
@@ -450,10 +479,15 @@ public final class ComparisonReport {
                 new Block("percentile of a brick", Set.of(Kind.BRICK_P50, Kind.BRICK_P90, Kind.BRICK_P99)),
                 new Block("tile", Set.of(Kind.TILE)));
 
+        /**
+         * Returns the lines of the group: those that changed first, by the time that a step wins or loses. The whole
+         * keeps its order.
+         */
         List<Line> of(RunComparison comparison) {
-            return comparison.lines().stream()
+            List<Line> lines = comparison.lines().stream()
                     .filter(line -> kinds.contains(line.kind()))
                     .toList();
+            return equals(WHOLE) ? lines : changedFirst(lines);
         }
 
         /** Returns a table of some of its lines, with the notes that are too long for it; empty without lines. */
@@ -466,10 +500,17 @@ public final class ComparisonReport {
                     .collect(Collectors.joining("", "\n" + table().render(lines), ""));
         }
 
-        /** Returns whether a brief report leaves a line out. */
-        boolean canHide(Line line) {
+        /**
+         * Returns whether a brief report leaves a line out: it was not tested, or shows no difference. A line that did
+         * not change with the others stays.
+         */
+        boolean canHide(Line line, double floorPercent) {
             boolean saysNothing = line.verdict() == Verdict.NO_DIFFERENCE || line.verdict() == Verdict.NOT_TESTED;
-            return saysNothing && !equals(WHOLE) && line.note().isEmpty();
+            boolean isApart = line.tested()
+                    .filter(change -> change.lowPercent() > 0 || change.highPercent() < 0)
+                    .filter(change -> Math.abs(change.percent()) >= floorPercent)
+                    .isPresent();
+            return saysNothing && !isApart && !equals(WHOLE);
         }
 
         TextTable<Line> table() {
@@ -481,7 +522,7 @@ public final class ComparisonReport {
                     .right("speed-up", ComparisonReport::speedUp, "")
                     .right("change %", line -> change(line.change()), "")
                     .rightIf(!kinds.equals(WHOLE.kinds), "beside others %", line -> change(line.beside()), "")
-                    .right("95 % interval", ComparisonReport::interval, "")
+                    .right("interval %", ComparisonReport::interval, "")
                     .right("shown from %", ComparisonReport::smallest, "")
                     .left("verdict", ComparisonReport::verdict, "");
         }
@@ -490,8 +531,8 @@ public final class ComparisonReport {
     // ---- Markdown ----
 
     private static String markdownTable(List<Line> lines) {
-        StringBuilder table = new StringBuilder(
-                "| | statistic | before | after | speed-up | change % | beside others % | 95 % interval "
+        StringBuilder table =
+                new StringBuilder("| | statistic | before | after | speed-up | change % | beside others % | interval % "
                         + "| shown from % | verdict |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---|\n");
         for (Line line : lines) {
             String verdict = line.verdict().displayName() + (line.note().isEmpty() ? "" : ": " + line.note());

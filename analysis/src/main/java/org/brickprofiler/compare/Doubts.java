@@ -327,9 +327,10 @@ final class Doubts {
             return Optional.empty();
         }
         String each = disturbed.stream()
+                .limit(MOST_NAMED)
                 .map(run -> run.name() + " (" + String.join(", ", run.disturbances()) + ")")
                 .collect(Collectors.joining(", "));
-        return Optional.of(
-                disturbed.size() + " of " + (before.size() + after.size()) + " runs were disturbed: " + each + ".");
+        return Optional.of(disturbed.size() + " of " + (before.size() + after.size()) + " runs were disturbed: " + each
+                + (disturbed.size() > MOST_NAMED ? " and " + (disturbed.size() - MOST_NAMED) + " more" : "") + ".");
     }
 }

@@ -2,7 +2,9 @@ package org.brickprofiler.compare;
 
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.Iterator;
 import java.util.List;
+import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 import org.apache.commons.numbers.combinatorics.BinomialCoefficientDouble;
 import org.apache.commons.numbers.combinatorics.Combinations;
@@ -131,10 +133,12 @@ final class MaxT {
     private final int runs;
     private final int firstRuns;
     private final int trimmed;
+    private final double level;
 
     private final Statistic[] statistics;
     private final double[] probabilities;
     private final double critical;
+    private final double lastCritical;
 
     /** The difference of one variable in one assignment. */
     private record Statistic(double difference, double error, double degrees) {
@@ -158,6 +162,7 @@ final class MaxT {
                 variables.stream().map(variable -> centred(variable.values)).toArray(double[][]::new);
         this.runs = values[0].length;
         this.firstRuns = firstRuns;
+        this.level = level;
         trimmed = Trimmed.atEachEnd(firstRuns, runs - firstRuns);
         orders = Arrays.stream(values).map(MaxT::order).toArray(int[][]::new);
         ascending = Arrays.stream(values)
@@ -174,6 +179,10 @@ final class MaxT {
         statistics = assignments.observed;
         probabilities = assignments.probabilities();
         critical = assignments.critical(level);
+        int[] left = IntStream.range(0, values.length)
+                .filter(variable -> probabilities[variable] > level)
+                .toArray();
+        lastCritical = assignments.lastCritical(left, level);
     }
 
     private static int[] order(double[] row) {
@@ -387,52 +396,69 @@ final class MaxT {
 
         private final Statistic[] observed;
         private final double[] sizes;
-        private final Integer[] smallestFirst;
+        private final int[] smallestFirst;
+        private final long seed;
+        private final Split split = new Split();
+        private final double[] largest;
+
         /** For each variable, the number of assignments in which it or a smaller one reached its statistic. */
         private final int[] reached = new int[values.length];
 
-        private final Split split = new Split();
-        private final double[] largest;
-        private int count;
-
         Assignments(int[] isFirst, long seed) {
+            this.seed = seed;
             observed = IntStream.range(0, values.length)
                     .mapToObj(variable -> split.of(variable, isFirst))
                     .toArray(Statistic[]::new);
             sizes = Arrays.stream(observed).mapToDouble(Statistic::size).toArray();
-            smallestFirst = IntStream.range(0, observed.length)
-                    .boxed()
-                    .sorted(Comparator.comparingDouble(variable -> sizes[variable]))
-                    .toArray(Integer[]::new);
-            double all = BinomialCoefficientDouble.value(runs, firstRuns);
-            if (all <= MOST_ASSIGNMENTS) {
-                largest = new double[(int) all];
-                Combinations.of(runs, firstRuns).forEach(this::add);
-            } else {
-                largest = new double[MOST_ASSIGNMENTS + 1];
-                CombinationSampler sampler =
-                        new CombinationSampler(RandomSource.XO_RO_SHI_RO_128_PP.create(seed), runs, firstRuns);
-                add(IntStream.range(0, firstRuns).toArray());
-                while (count < largest.length) {
-                    add(sampler.sample());
-                }
-            }
-            Arrays.sort(largest);
+            smallestFirst = smallestFirst(IntStream.range(0, observed.length));
+            largest = largest(smallestFirst, variable -> reached[variable]++);
         }
 
-        private void add(int[] first) {
+        private int[] smallestFirst(IntStream some) {
+            return some.boxed()
+                    .sorted(Comparator.comparingDouble(variable -> sizes[variable]))
+                    .mapToInt(Integer::intValue)
+                    .toArray();
+        }
+
+        /**
+         * Returns the largest statistic of some variables in each assignment, in ascending order. The assignments are
+         * the same in every call.
+         *
+         * @param some the variables, the smallest statistic first
+         * @param whenReached receives, for each assignment, the variables whose statistic it or a smaller one reached
+         */
+        private double[] largest(int[] some, IntConsumer whenReached) {
+            double all = BinomialCoefficientDouble.value(runs, firstRuns);
+            double[] maxima;
+            if (all <= MOST_ASSIGNMENTS) {
+                maxima = new double[(int) all];
+                Iterator<int[]> each = Combinations.of(runs, firstRuns).iterator();
+                Arrays.setAll(maxima, i -> maximum(each.next(), some, whenReached));
+            } else {
+                maxima = new double[MOST_ASSIGNMENTS + 1];
+                CombinationSampler sampler =
+                        new CombinationSampler(RandomSource.XO_RO_SHI_RO_128_PP.create(seed), runs, firstRuns);
+                int[] asObserved = IntStream.range(0, firstRuns).toArray();
+                Arrays.setAll(maxima, i -> maximum(i == 0 ? asObserved : sampler.sample(), some, whenReached));
+            }
+            Arrays.sort(maxima);
+            return maxima;
+        }
+
+        private double maximum(int[] first, int[] some, IntConsumer whenReached) {
             int[] isFirst = new int[runs];
             for (int run : first) {
                 isFirst[run] = 1;
             }
             double maximum = 0;
-            for (int variable : smallestFirst) {
+            for (int variable : some) {
                 maximum = Math.max(maximum, split.size(variable, isFirst, maximum));
                 if (maximum >= sizes[variable] - ROUNDING) {
-                    reached[variable]++;
+                    whenReached.accept(variable);
                 }
             }
-            largest[count++] = maximum;
+            return maximum;
         }
 
         double[] probabilities() {
@@ -440,15 +466,31 @@ final class MaxT {
             double before = 0;
             for (int i = smallestFirst.length - 1; i >= 0; i--) {
                 int variable = smallestFirst[i];
-                before = Math.max(before, (double) reached[variable] / count);
+                before = Math.max(before, (double) reached[variable] / largest.length);
                 adjusted[variable] = before;
             }
             return adjusted;
         }
 
         double critical(double level) {
-            int rank = (int) Math.ceil((1 - level) * largest.length) - 1;
-            return largest[Math.max(0, Math.min(rank, largest.length - 1))];
+            return critical(largest, level);
+        }
+
+        /**
+         * Returns the critical value of the step at which the test ended: that of the variables that were not found. If
+         * all were found, it is that of the one with the smallest statistic.
+         */
+        double lastCritical(int[] notFound, double level) {
+            if (notFound.length == values.length) {
+                return critical(level);
+            }
+            int[] last = notFound.length == 0 ? new int[] {smallestFirst[0]} : smallestFirst(Arrays.stream(notFound));
+            return critical(largest(last, variable -> {}), level);
+        }
+
+        private static double critical(double[] maxima, double level) {
+            int rank = (int) Math.ceil((1 - level) * maxima.length) - 1;
+            return maxima[Math.max(0, Math.min(rank, maxima.length - 1))];
         }
     }
 
@@ -477,5 +519,17 @@ final class MaxT {
     /** Returns the critical value of the largest statistic at the given level if no variable differs. */
     double critical() {
         return critical;
+    }
+
+    /**
+     * Returns half of the width of a variable's confidence interval, which is centred at its difference. The interval
+     * inverts the test: it contains the differences that the last step of the test does not reject. It therefore
+     * contains 0 if and only if the variable is not found. The intervals of the variables that are not found hold
+     * together with a probability of one minus the level; that of a variable that is found holds so by itself.
+     */
+    double halfWidth(int variable) {
+        Statistic statistic = statistics[variable];
+        double half = lastCritical * statistic.error();
+        return probabilities[variable] > level ? Math.max(half, Math.abs(statistic.difference())) : half;
     }
 }

@@ -26,8 +26,12 @@ import org.brickprofiler.StepInfo;
  * {@link Verdict#SLOWER} is at most 2.5 %. Differences below a floor never count, however significant they are. Test,
  * changes and intervals leave out the lowest and the highest runs of each side (Yuen's trimmed means), so that one bad
  * process neither makes nor hides a difference: one run at each end from ten runs a side, and up to a fifth from
- * twenty. Fewer than ten runs are not trimmed. A remark names a run that is an outlier of its side. Each interval has a
- * confidence of 95 % for its line alone, so one in twenty misses the true change; rely on the verdict.
+ * twenty. Fewer than ten runs are not trimmed. A remark names a run that is an outlier of its side.
+ *
+ * <p><b>Intervals</b> invert this test: an interval contains the changes that the test does not reject. It excludes 0
+ * if and only if the line has a difference, except that a verdict also needs a change of the size of the floor; the
+ * note then says so. The intervals of all lines without a difference hold together with a confidence of 97.5 %, and
+ * that of each line with a difference by itself. Lines that are not tested have no interval.
  *
  * <p><b>The figure of a brick</b> in a run is the mean time of the middle half of its samples, if all runs recorded
  * percentiles: a few interrupted samples then make no difference between runs. Otherwise the figure is the mean of all
@@ -222,15 +226,15 @@ public record RunComparison(
      * The change from the first side to the second.
      *
      * @param percent the difference, % of the first side
-     * @param lowPercent lower end of its 95 % interval, %; NaN if a side has fewer than {@value #FEWEST_FOR_INTERVAL}
-     *     runs
+     * @param lowPercent lower end of its confidence interval, %: that of the test, for a line of a comparison; NaN if
+     *     it has none
      * @param highPercent upper end, %; NaN likewise
      */
     public record Change(double percent, double lowPercent, double highPercent) {
 
         /**
          * Returns the change from one set of runs to another: the ratio of their geometric means, with Welch's interval
-         * of the logarithms.
+         * of the logarithms, of a confidence of 95 %.
          *
          * @param before one figure above 0 for each run of the first side, one or more
          * @param after the same of the second side
@@ -245,7 +249,8 @@ public record RunComparison(
 
         /**
          * Returns the change in measurements that were taken in pairs, one of each side: the geometric mean of their
-         * ratios, with Student's interval of the logarithms. Variation from pair to pair does not widen it.
+         * ratios, with Student's interval of the logarithms, of a confidence of 95 %. Variation from pair to pair does
+         * not widen it.
          *
          * @param before one figure above 0 of the first side for each pair, one or more
          * @param after for each pair the figure of the second side, in the same order
@@ -280,7 +285,7 @@ public record RunComparison(
         /**
          * Returns whether there is an interval.
          *
-         * @return false if a side has fewer than {@value #FEWEST_FOR_INTERVAL} runs
+         * @return false if a side has fewer than {@value #FEWEST_FOR_INTERVAL} runs, or the line was not tested
          */
         public boolean hasInterval() {
             return !Double.isNaN(lowPercent);

@@ -21,10 +21,14 @@ function tested(line) {
   return line.beside_others || line.change;
 }
 
-/** @param {ComparedLine} line */
-function size(line) {
+/**
+ * Returns the time that a step wins or loses by the change of a line, as a percentage of its brick time.
+ *
+ * @param {ComparedLine} line
+ */
+function stepPct(line) {
   const change = tested(line);
-  return change === undefined ? -1 : Math.abs(change.pct);
+  return change === undefined ? -1 : (Math.abs(change.pct) * line.share_pct) / 100;
 }
 
 /** @param {ComparedLine} line */
@@ -34,14 +38,14 @@ function isChange(line) {
 
 /**
  * Sorts lines: first those that are faster or slower, then the others, and last those that cannot be compared. Within a
- * group, the largest change comes first.
+ * group, the line that wins or loses the most time comes first.
  *
  * @param {ComparedLine[]} lines
  */
-function largestFirst(lines) {
+function mostTimeFirst(lines) {
   /** @param {ComparedLine} line */
   const rank = (line) => (isChange(line) ? 0 : line.verdict === "not_comparable" ? 2 : 1);
-  return [...lines].sort((a, b) => rank(a) - rank(b) || size(b) - size(a));
+  return [...lines].sort((a, b) => rank(a) - rank(b) || stepPct(b) - stepPct(a));
 }
 
 /**
@@ -104,7 +108,7 @@ function intervalOf(change) {
 function describe(line) {
   const change = tested(line);
   const found = change === undefined ? "" : ", " + signed(change.pct) + " %";
-  const within = hasInterval(change) ? ", 95 % interval " + intervalOf(change) + " %" : "";
+  const within = hasInterval(change) ? ", interval " + intervalOf(change) + " %" : "";
   return WORDS[line.verdict] + found + within;
 }
 
@@ -230,7 +234,7 @@ function figuresOfTheWhole() {
       const sides = line.before && line.after ? [valueText(line, line.before) + " to " + valueText(line, line.after) + "; "] : [];
       const unit = html("span", { class: "unit" }, NARROW + "%");
       const value = line.change === undefined ? NONE : [signed(line.change.pct), unit];
-      const within = hasInterval(tested(line)) ? ", 95\u00a0% interval " + intervalOf(tested(line)) + "\u00a0%" : "";
+      const within = hasInterval(tested(line)) ? ", interval " + intervalOf(tested(line)) + "\u00a0%" : "";
       return figure(named(line.name), value, [...sides, html("span", { class: "verdict" }, symbol(line.verdict), WORDS[line.verdict]), within]);
     }),
   );
@@ -289,7 +293,7 @@ function columnsOf(what, lines) {
     { label: what, text: true, value: (line) => line.name, cell: (line) => named(line.name) },
     { label: "change %", value: (line) => pct(line.change), cell: (line) => (line.change ? signed(line.change.pct) : NONE) },
     { label: "verdict", text: true, value: (line) => WORDS[line.verdict], cell: verdictCell },
-    { label: "95 % interval, %", text: true, below: axis, cell: drawn },
+    { label: "interval, %", text: true, below: axis, cell: drawn },
     beside && {
       label: "beside others %",
       value: (line) => pct(line.beside_others),
@@ -362,6 +366,7 @@ function linesSection(name, what, lines) {
     return "";
   }
   const made = table(name, columnsOf(what, lines), lines, { detail: lineDetail, wide: true });
+  made.lines.forEach(({ row, tr }) => tr.classList.toggle("quiet", !isChange(row)));
   /** @param {ComparedLine} line */
   const words = (line) => visible(line.name) + "\n" + WORDS[line.verdict];
   const beside = lines.length < 8 ? "" : filter(made.lines, "Filter by name or verdict", words, "line", "lines");
@@ -404,10 +409,10 @@ show(
   figuresOfTheWhole(),
   sides(),
   linesSection("The whole", "the whole", linesOf(...WHOLE)),
-  linesSection("Bricks", "brick, of a sample", largestFirst(linesOf("brick"))),
-  linesSection("Percentiles of bricks", "percentile of a brick", largestFirst(linesOf("brick_p50", "brick_p90", "brick_p99"))),
-  linesSection("Categories", "category, of a step", largestFirst(linesOf("category"))),
-  linesSection("Tiles", "tile", largestFirst(linesOf("tile"))),
+  linesSection("Bricks", "brick, of a sample", mostTimeFirst(linesOf("brick"))),
+  linesSection("Percentiles of bricks", "percentile of a brick", mostTimeFirst(linesOf("brick_p50", "brick_p90", "brick_p99"))),
+  linesSection("Categories", "category, of a step", mostTimeFirst(linesOf("category"))),
+  linesSection("Tiles", "tile", mostTimeFirst(linesOf("tile"))),
   runsSection(),
   legendSection(),
 );

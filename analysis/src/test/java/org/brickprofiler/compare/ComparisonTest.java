@@ -8,11 +8,13 @@ import static org.assertj.core.api.Assertions.within;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -26,6 +28,7 @@ import org.brickprofiler.RunIdentity;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
+import org.brickprofiler.compare.RunComparison.Change;
 import org.brickprofiler.compare.RunComparison.Kind;
 import org.brickprofiler.compare.RunComparison.Line;
 import org.brickprofiler.compare.RunComparison.Options;
@@ -43,10 +46,14 @@ import org.brickprofiler.tile.TileStats;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ComparisonTest {
+
+    /** The notes of lines whose interval excludes 0 but which have no difference. */
+    private static final Set<String> EXPLAINED = Set.of("below the floor", "did not change with the others");
 
     private static final Environment HERE = new Environment("17", "VM 17", "Linux 6", "amd64", "CPU", 8, 20);
 
@@ -453,7 +460,9 @@ class ComparisonTest {
         Line gate = line(comparison, Kind.BRICK, "GateProjection");
         assertThat(gate.verdict()).isEqualTo(Verdict.TOO_FEW_RUNS);
         assertThat(gate.change().orElseThrow().percent()).isCloseTo(200, within(10.0));
-        assertThat(gate.change().orElseThrow().hasInterval()).isEqualTo(runs > 2);
+        assertThat(gate.change().orElseThrow().hasInterval())
+                .as("an interval of a line without a test")
+                .isFalse();
         assertThat(gate.speedUp().orElseThrow()).isCloseTo(1 / 3.0, within(0.02));
         assertThat(gate.smallestPercent()).isEmpty();
         assertThat(comparison.lines()).extracting(Line::verdict).containsOnly(Verdict.TOO_FEW_RUNS);
@@ -489,6 +498,35 @@ class ComparisonTest {
         assertThat(gate.tested().orElseThrow().lowPercent()).isBetween(3.5, 5.0);
         assertThat(gate.tested().orElseThrow().highPercent()).isBetween(5.0, 6.5);
         assertThat(gate.probability().orElseThrow()).isLessThan(0.01);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = SimulatedRuns.Noise.class,
+            names = {"BIMODAL", "SLOW", "DISTURBED", "HEAVY", "ONE_APART"})
+    void aLineHasADifferenceIfAndOnlyIfItsIntervalExcludesZeroAndItIsNotBelowTheFloor(SimulatedRuns.Noise noise) {
+        SimulatedRuns runs = new SimulatedRuns(new SimulatedRuns.Behaviour("with " + noise, 0.01, Set.of(noise)), 45);
+        Map<Verdict, Integer> seen = new EnumMap<>(Verdict.class);
+        for (double slower : new double[] {-20, 0, 1.5, 6, 40}) {
+            for (int number : new int[] {5, 8, 12}) {
+                for (Line line : runs.sides(number, new SimulatedRuns.Change(slower, 9, 0, 1))
+                        .compare(2)
+                        .lines()) {
+                    Change tested = line.tested().orElseThrow();
+                    boolean isApart = tested.lowPercent() > 0 || tested.highPercent() < 0;
+                    boolean isFound = line.verdict() == Verdict.FASTER || line.verdict() == Verdict.SLOWER;
+                    assertThat(tested.percent()).isBetween(tested.lowPercent(), tested.highPercent());
+                    assertThat(isFound)
+                            .as("%s", line)
+                            .isEqualTo(isApart
+                                    && Math.abs(tested.percent()) >= 2
+                                    && line.note().isEmpty());
+                    assertThat(isApart && !isFound).as("%s", line).isEqualTo(EXPLAINED.contains(line.note()));
+                    seen.merge(line.verdict(), 1, Integer::sum);
+                }
+            }
+        }
+        assertThat(seen).containsOnlyKeys(Verdict.SLOWER, Verdict.FASTER, Verdict.NO_DIFFERENCE);
     }
 
     @Test

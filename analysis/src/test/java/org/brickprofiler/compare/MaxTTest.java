@@ -97,6 +97,45 @@ class MaxTTest {
         assertThat(together).isGreaterThan(apart + repeats / 10);
     }
 
+    /** One variable in thirty differs by 2; the intervals of all others must hold together, and its own alone. */
+    @Test
+    void intervalsContainTheTrueDifferences() {
+        UniformRandomProvider random = RandomSource.XO_RO_SHI_RO_128_PP.create(11);
+        ZigguratSampler.NormalizedGaussian normal = ZigguratSampler.NormalizedGaussian.of(random);
+        int repeats = 150;
+        int othersMissed = 0;
+        int ownMissed = 0;
+        for (int i = 0; i < repeats; i++) {
+            List<double[]> variables = IntStream.range(0, 30)
+                    .mapToObj(variable -> IntStream.range(0, 16)
+                            .mapToDouble(run -> normal.sample() + (variable == 0 && run >= 8 ? 2 : 0))
+                            .toArray())
+                    .toList();
+            MaxT test = test(8, variables, i);
+            othersMissed += IntStream.range(1, 30)
+                            .anyMatch(variable -> Math.abs(test.difference(variable)) > test.halfWidth(variable))
+                    ? 1
+                    : 0;
+            ownMissed += Math.abs(test.difference(0) - 2) > test.halfWidth(0) ? 1 : 0;
+        }
+        // 5 % of 150 are 7.5, with a standard deviation of 2.7.
+        assertThat(othersMissed).isBetween(1, 16);
+        assertThat(ownMissed).isLessThan(16);
+    }
+
+    @Test
+    void anIntervalIsNoWiderThanTheStepAtWhichTheTestEndedRequires() {
+        double[] strong = {1.0, 1.1, 1.2, 1.15, 5.4, 5.2, 5.35, 5.3};
+        double[] weaker = {1.0, 1.3, 1.1, 1.2, 1.42, 1.5, 1.6, 1.35};
+        MaxT both = test(4, weaker, strong);
+        MaxT alone = test(4, weaker);
+        assertThat(both.probability(0)).isLessThanOrEqualTo(LEVEL);
+        assertThat(both.halfWidth(0)).isEqualTo(alone.halfWidth(0));
+        assertThat(both.halfWidth(0))
+                .isLessThan(both.difference(0))
+                .isLessThanOrEqualTo(both.critical() * both.error(0));
+    }
+
     private static double welch(double[] values) {
         MaxT alone = test(6, values);
         double t = Math.abs(alone.difference(0) / alone.error(0));
