@@ -8,6 +8,7 @@ interface Fleet {
   schema_version: string;
   kind: string;
   headline: string;
+  findings: FleetFinding[];
   totals: FleetTotals;
   problem_kinds: ProblemKind[];
   problems: Problem[];
@@ -31,6 +32,15 @@ interface Parts {
   compute_ns?: number;
   communication_ns?: number;
   idle_ns?: number;
+}
+
+interface FleetFinding {
+  kind: string;
+  place?: string;
+  share: number;
+  of: string;
+  sentence: string;
+  next?: string;
 }
 
 interface FleetTotals extends Parts {

@@ -53,6 +53,8 @@ public record Finding(Kind kind, String place, double share, String sentence, St
         BELOW_ROOF(Whole.BRICK_TIME),
         /** A rank of a fleet that is slower than its peers. */
         STRAGGLER(Whole.WALL_TIME),
+        /** Collectives between ranks, waiting for the slowest rank included. */
+        COMMUNICATION(Whole.WALL_TIME),
         /** The brick with the most time. */
         LARGEST_BRICK(Whole.BRICK_TIME),
         /** No finding has a share of five percent. */

@@ -18,8 +18,9 @@ import org.brickprofiler.report.Finding.Kind;
 
 /**
  * The findings of a profile: at most {@value #MOST} sentences, ranked. Reasons to doubt the whole profile come first,
- * then findings on requests, then those on wall time and bricks, each by their share; the largest brick is the last
- * one. Candidates with a share below five percent are left out. Static methods only; any thread.
+ * then findings on requests, then those on wall time and bricks, each by their share; communication, whose cause may be
+ * among these, and the largest brick are the last ones. Candidates with a share below five percent are left out. Static
+ * methods only; any thread.
  */
 public final class Findings {
 
@@ -53,8 +54,23 @@ public final class Findings {
     public static List<Finding> of(ProfileSnapshot snapshot, FindingSource... sources) {
         Objects.requireNonNull(snapshot, "snapshot");
         Objects.requireNonNull(sources, "sources");
-        List<Finding> ranked = Stream.concat(Arrays.stream(sources), Stream.of(new SnapshotFindings()))
-                .flatMap(source -> source.candidates(snapshot).stream())
+        return ranked(
+                Stream.concat(Arrays.stream(sources), Stream.of(new SnapshotFindings()))
+                        .flatMap(source -> source.candidates(snapshot).stream())
+                        .toList(),
+                SnapshotFindings.isRecorded(snapshot));
+    }
+
+    /**
+     * Returns the findings among the candidates for something else than one profile, such as a fleet.
+     *
+     * @param candidates the candidates, in any order
+     * @param isComplete whether the candidates cover everything that can stand out. If so, and none does, the finding
+     *     is that nothing stands out
+     * @return at most {@value #MOST} findings, the most important first
+     */
+    public static List<Finding> ranked(List<Finding> candidates, boolean isComplete) {
+        List<Finding> ranked = candidates.stream()
                 .filter(finding -> finding.share() >= LEAST_SHARE
                         || isDoubt(finding.kind())
                         || finding.kind() == Kind.LARGEST_BRICK)
@@ -69,7 +85,7 @@ public final class Findings {
                 .findFirst();
         boolean hasOnlyDoubts = found.stream().allMatch(finding -> isDoubt(finding.kind()));
         if (hasOnlyDoubts
-                && SnapshotFindings.isRecorded(snapshot)
+                && isComplete
                 && largest.filter(brick -> brick.share() < LARGE).isPresent()) {
             found.add(nothing(largest.get()));
         } else {
@@ -102,9 +118,11 @@ public final class Findings {
         if (isDoubt(kind)) {
             return 0;
         }
-        return switch (kind.of()) {
-            case "requests" -> 1;
-            default -> kind == Kind.LARGEST_BRICK ? 3 : 2;
+        return switch (kind) {
+            case REQUESTS_QUEUE, REQUESTS_STALL, OWN_WORK, DELIVERY -> 1;
+            case COMMUNICATION -> 3;
+            case LARGEST_BRICK -> 4;
+            default -> 2;
         };
     }
 

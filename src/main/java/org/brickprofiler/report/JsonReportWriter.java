@@ -144,28 +144,7 @@ final class JsonReportWriter {
     }
 
     private void fields(Map<?, ?> values) throws IOException {
-        for (Map.Entry<?, ?> entry : values.entrySet()) {
-            json.writeFieldName(String.valueOf(entry.getKey()));
-            value(entry.getValue());
-        }
-    }
-
-    private void value(Object value) throws IOException {
-        if (value instanceof Map<?, ?> map) {
-            json.writeStartObject();
-            fields(map);
-            json.writeEndObject();
-        } else if (value instanceof List<?> list) {
-            json.writeStartArray();
-            for (Object element : list) {
-                value(element);
-            }
-            json.writeEndArray();
-        } else if (value instanceof String || value instanceof Number || value instanceof Boolean) {
-            json.writePOJO(value);
-        } else {
-            throw new IllegalArgumentException("unsupported value " + value);
-        }
+        JsonText.fields(json, values);
     }
 
     private void environments() throws IOException {
@@ -278,7 +257,7 @@ final class JsonReportWriter {
         }
         if (!facts.disturbances().isEmpty()) {
             json.writeFieldName("disturbances");
-            value(facts.disturbances());
+            JsonText.value(json, facts.disturbances());
         }
         if (!facts.virtualMachines().isEmpty()) {
             virtualMachines(facts.virtualMachines());

@@ -6,6 +6,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.report.internal.RoughUnits;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestTimeline;
 
@@ -68,16 +69,16 @@ record ServingRates(
         return String.format(
                 Locale.ROOT,
                 "Output: %s tokens/s and %s requests/s, over the %s in which a request was live.",
-                SnapshotFindings.number(outputTokensPerSecond),
-                SnapshotFindings.number(finishedPerSecond),
-                SnapshotFindings.duration(liveNs));
+                RoughUnits.number(outputTokensPerSecond),
+                RoughUnits.number(finishedPerSecond),
+                RoughUnits.duration(liveNs));
     }
 
     /** Returns a sentence on the load, empty unless requests arrived faster than they finished. */
     String load() {
         return arrivedPerSecond.isPresent() && arrivedPerSecond.getAsDouble() > MORE * finishedPerSecond
-                ? " " + SnapshotFindings.number(arrivedPerSecond.getAsDouble()) + " requests/s arrived, "
-                        + SnapshotFindings.number(finishedPerSecond) + "/s finished."
+                ? " " + RoughUnits.number(arrivedPerSecond.getAsDouble()) + " requests/s arrived, "
+                        + RoughUnits.number(finishedPerSecond) + "/s finished."
                 : "";
     }
 }

@@ -1,7 +1,8 @@
 package org.brickprofiler.report;
 
-import java.math.BigDecimal;
-import java.math.MathContext;
+import static org.brickprofiler.report.internal.RoughUnits.duration;
+import static org.brickprofiler.report.internal.RoughUnits.percent;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -37,11 +38,6 @@ final class SnapshotFindings implements FindingSource {
 
     /** The largest ratio of the median context length of slow steps to that of all kept steps. */
     private static final double MOST_LONGER = 1.25;
-
-    private static final int SIGNIFICANT = 10;
-    private static final double NEARLY_ALL = 0.995;
-    private static final double PER_UNIT = 1_000;
-    private static final int DIGITS = 3;
 
     @Override
     public List<Finding> candidates(ProfileSnapshot snapshot) {
@@ -392,38 +388,5 @@ final class SnapshotFindings implements FindingSource {
 
     private static double share(long part, long whole) {
         return whole == 0 ? 0 : Math.min(1, (double) part / whole);
-    }
-
-    /** Returns a share with two or three digits. */
-    static String percent(double share) {
-        boolean isNearlyAll = share >= NEARLY_ALL && share < 1;
-        return (isNearlyAll ? String.format(Locale.ROOT, "%.1f", Math.min(99.9, 100 * share)) : number(100 * share))
-                + " %";
-    }
-
-    /** Returns a duration, as {@link #duration(double)}. */
-    static String duration(long ns) {
-        return duration((double) ns);
-    }
-
-    /** Returns a duration with at most three digits that are not zeros at the end. */
-    static String duration(double ns) {
-        String[] units = {"ns", "us", "ms", "s"};
-        double value = ns;
-        int unit = 0;
-        while (value >= PER_UNIT && unit < units.length - 1) {
-            value /= PER_UNIT;
-            unit++;
-        }
-        return BigDecimal.valueOf(value)
-                        .round(new MathContext(DIGITS))
-                        .stripTrailingZeros()
-                        .toPlainString()
-                + " " + units[unit];
-    }
-
-    /** Returns a rate or a share with two digits, or with all digits before the point. */
-    static String number(double value) {
-        return String.format(Locale.ROOT, value < SIGNIFICANT ? "%.1f" : "%.0f", value);
     }
 }

@@ -14,6 +14,9 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** JSON that is the same text on every machine and JDK. Stateless; any thread. */
 public final class JsonText {
@@ -110,6 +113,46 @@ public final class JsonText {
     public static void number(JsonGenerator json, String key, double value) throws IOException {
         if (Double.isFinite(value)) {
             json.writeNumberField(key, value);
+        }
+    }
+
+    /**
+     * Writes the entries of a map into the current object.
+     *
+     * @param json the target
+     * @param values the values, as {@link #value} takes them
+     * @throws IOException when writing fails
+     */
+    public static void fields(JsonGenerator json, Map<?, ?> values) throws IOException {
+        for (Map.Entry<?, ?> entry : values.entrySet()) {
+            json.writeFieldName(String.valueOf(entry.getKey()));
+            value(json, entry.getValue());
+        }
+    }
+
+    /**
+     * Writes a value.
+     *
+     * @param json the target
+     * @param value a map, a list, a text, a number or a truth value
+     * @throws IOException when writing fails
+     * @throws IllegalArgumentException when it is of another type
+     */
+    public static void value(JsonGenerator json, @Nullable Object value) throws IOException {
+        if (value instanceof Map<?, ?> map) {
+            json.writeStartObject();
+            fields(json, map);
+            json.writeEndObject();
+        } else if (value instanceof List<?> list) {
+            json.writeStartArray();
+            for (Object element : list) {
+                value(json, element);
+            }
+            json.writeEndArray();
+        } else if (value instanceof String || value instanceof Number || value instanceof Boolean) {
+            json.writePOJO(value);
+        } else {
+            throw new IllegalArgumentException("unsupported value " + value);
         }
     }
 }

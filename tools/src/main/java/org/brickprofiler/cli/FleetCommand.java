@@ -98,15 +98,26 @@ final class FleetCommand implements Callable<Integer> {
         @Option(
                 names = "--pack",
                 paramLabel = "DIR",
-                description = "The pack, a folder or an address that the engine reads (${DEFAULT-VALUE}).")
-        private String location = PACK;
+                description = "The pack, a folder or an address that the engine reads (" + PACK + ").")
+        private @Nullable String location;
 
         @Mixin
         private EngineOptions how;
 
-        /** Opens the pack, as {@link EngineOptions#open} does. */
-        OpenPack open(PrintWriter err) throws IOException {
-            return how.open(location, err);
+        /**
+         * Opens the pack, as {@link EngineOptions#open} does.
+         *
+         * @param parameter the pack if it was named without an option
+         */
+        OpenPack open(@Nullable String parameter, PrintWriter err) throws IOException {
+            if (parameter != null && location != null) {
+                throw new IllegalArgumentException("two packs: " + parameter + " and --pack " + location);
+            }
+            return how.open(parameter == null ? location() : parameter, err);
+        }
+
+        private String location() {
+            return location == null ? PACK : location;
         }
 
         /**
@@ -114,7 +125,7 @@ final class FleetCommand implements Callable<Integer> {
          * warning is printed.
          */
         OpenPack openConfined(PrintWriter err) throws IOException {
-            OpenPack open = how.open(location, err);
+            OpenPack open = how.open(location(), err);
             try {
                 if (!open.engine().confine()) {
                     Brick.report(

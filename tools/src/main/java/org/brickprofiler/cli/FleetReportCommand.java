@@ -17,6 +17,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** Reports a pack. */
@@ -26,6 +27,7 @@ import picocli.CommandLine.Spec;
         usageHelpWidth = 100,
         description = "Reports a fleet: what is wrong with its data, which ranks and hosts keep the others waiting and "
                 + "what that costs, the bricks of all ranks, how far ranks differ, what each did, and what drifts.",
+        parameterListHeading = "%nParameter:%n",
         optionListHeading = "%nOptions:%n")
 final class FleetReportCommand implements Callable<Integer> {
 
@@ -34,6 +36,9 @@ final class FleetReportCommand implements Callable<Integer> {
 
     @Mixin
     private FleetCommand.PackOptions options;
+
+    @Parameters(arity = "0..1", paramLabel = "PACK", description = "The pack, instead of --pack.")
+    private @Nullable String pack;
 
     @ArgGroup
     private @Nullable Form form;
@@ -66,7 +71,7 @@ final class FleetReportCommand implements Callable<Integer> {
             OutputFile.requireWritable(page);
         }
         FleetReport report;
-        try (FleetCommand.OpenPack open = options.open(spec.commandLine().getErr())) {
+        try (FleetCommand.OpenPack open = options.open(pack, spec.commandLine().getErr())) {
             report = FleetReport.of(open.engine(), open.pack().problems());
         }
         PrintWriter out = spec.commandLine().getOut();

@@ -23,11 +23,12 @@ import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.fleet.FleetQuestion.Row;
-import org.brickprofiler.fleet.Stragglers.Finding;
 import org.brickprofiler.fleet.Stragglers.Shown;
 import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.report.Finding;
+import org.brickprofiler.report.Findings;
 import org.brickprofiler.report.internal.Fields.PackedColumn;
 import org.brickprofiler.report.internal.HtmlPage;
 import org.brickprofiler.report.internal.JsonText;
@@ -84,6 +85,7 @@ public final class FleetReport {
 
     private final List<Row> shares;
     private final IncompleteRanks losses;
+    private final List<Finding> findings;
 
     /** By phase, category and brick. */
     private final Map<List<String>, Row> percentiles = new HashMap<>();
@@ -103,6 +105,15 @@ public final class FleetReport {
         shares = rows(FleetQuestion.SHARES).stream()
                 .sorted(Comparator.comparingDouble(FleetReport::communicationShare))
                 .toList();
+        findings = new FleetFindings(
+                        stragglers,
+                        tallies().stream().mapToLong(Tally::leftOut).sum(),
+                        runs,
+                        rows(FleetQuestion.PHASES),
+                        rows(FleetQuestion.REQUESTS),
+                        shares,
+                        bricks)
+                .ranked();
         rows(FleetQuestion.PERCENTILES).forEach(row -> percentiles.put(partKey(row), row));
         rows(FleetQuestion.SPREAD).forEach(row -> spreads.put(partKey(row), row));
     }
@@ -281,13 +292,13 @@ public final class FleetReport {
                 .toList();
     }
 
-    private Sheet<Finding> stragglerSheet() {
-        Sheet<Finding> sheet = Sheet.of("Stragglers, the most costly first", stragglers.findings());
+    private Sheet<Stragglers.Finding> stragglerSheet() {
+        Sheet<Stragglers.Finding> sheet = Sheet.of("Stragglers, the most costly first", stragglers.findings());
         if (runs.size() > 1) {
-            sheet.left("run", Finding::run);
+            sheet.left("run", Stragglers.Finding::run);
         }
-        return sheet.left("who", Finding::who)
-                .left("what", Finding::what)
+        return sheet.left("who", Stragglers.Finding::who)
+                .left("what", Stragglers.Finding::what)
                 .right("longer in a step", finding -> durationCell(Math.max(0, finding.ownNs())))
                 .right("later in a step", finding -> cell(finding.lateNs()))
                 .right("costs each step", finding -> cell(finding.costNs()));
@@ -551,7 +562,7 @@ public final class FleetReport {
     }
 
     /**
-     * Returns the report for a console: printable ASCII, lines that end with {@code "\n"}.
+     * Returns the report for a console, with the findings last: printable ASCII, lines that end with {@code "\n"}.
      *
      * @return lines of text
      */
@@ -562,7 +573,7 @@ public final class FleetReport {
         Optional.of(wholeShares()).filter(words -> !words.isEmpty()).ifPresent(words -> text.append(words)
                 .append('\n'));
         sheets().forEach(sheet -> text.append('\n').append(sheet.toText()));
-        return text.toString();
+        return text.append(Findings.text(findings)).toString();
     }
 
     /** Returns the reasons to doubt the figures: problems of the data, and parts that were not tested. */
@@ -579,13 +590,16 @@ public final class FleetReport {
     }
 
     /**
-     * Returns the report for a comment in Markdown: stragglers are visible, the rest is collapsed. Names are escaped,
-     * so that they appear as they are.
+     * Returns the report for a comment in Markdown: findings and stragglers are visible, the rest is collapsed. Names
+     * are escaped, so that they appear as they are.
      *
      * @return lines of Markdown
      */
     public String toMarkdown() {
         StringBuilder text = new StringBuilder("**" + headline() + "**\n\n");
+        findings.forEach(finding ->
+                text.append("1. ").append(Markdown.escaped(finding.sentence())).append('\n'));
+        text.append(findings.isEmpty() ? "" : "\n");
         doubts().forEach(doubt ->
                 text.append("> :warning: ").append(Markdown.escaped(doubt)).append("\n>\n"));
         text.append(doubts().isEmpty() ? "" : "\n").append(wholeShares()).append("\n\n");
@@ -639,6 +653,8 @@ public final class FleetReport {
             json.writeStringField("schema_version", SCHEMA_VERSION);
             json.writeStringField("kind", "brick-fleet");
             json.writeStringField("headline", headline());
+            json.writeFieldName("findings");
+            JsonText.value(json, Findings.values(findings));
             json.writeObjectFieldStart("totals");
             json.writeNumberField("ranks", sum(runs, "ranks"));
             json.writeNumberField("compute_ns", sum(shares, "compute_ns"));
@@ -692,7 +708,7 @@ public final class FleetReport {
 
         private void stragglers() throws IOException {
             json.writeArrayFieldStart("stragglers");
-            for (Finding finding : stragglers.findings()) {
+            for (Stragglers.Finding finding : stragglers.findings()) {
                 startRow();
                 json.writeStringField("kind", finding.kind().name().toLowerCase(Locale.ROOT));
                 json.writeStringField("run_id", finding.run());

@@ -40,6 +40,18 @@ final class StragglerRemarks {
                 .distinct()
                 .sorted(Peers.ORDER)
                 .collect(Collectors.groupingBy(Peers::run, TreeMap::new, Collectors.toList()));
+        List<String> alone = runs.entrySet().stream()
+                .filter(entry -> entry.getValue().stream()
+                                .mapToInt(group -> ranks(peers, group) + ranks(brief, group))
+                                .sum()
+                        == 1)
+                .map(Map.Entry::getKey)
+                .toList();
+        if (alone.size() > 1) {
+            remarks.add(Plural.of(alone.size(), "run") + " have one rank each, so these ranks have no peers. If they"
+                    + " belong to one run, give all of them the same BRICK_PROFILER_RUN_ID.");
+            runs.keySet().removeAll(alone);
+        }
         runs.forEach((run, groups) -> {
             List<Map.Entry<Peers, List<Rank>>> computing = peers.entrySet().stream()
                     .filter(entry -> entry.getKey().run().equals(run))
@@ -50,6 +62,10 @@ final class StragglerRemarks {
             groups.forEach(group ->
                     remark(named(group), peers.getOrDefault(group, List.of()), brief.getOrDefault(group, List.of())));
         });
+    }
+
+    private static int ranks(Map<Peers, List<Rank>> some, Peers group) {
+        return some.getOrDefault(group, List.of()).size();
     }
 
     private static String devices(String run, List<Map.Entry<Peers, List<Rank>>> groups) {

@@ -168,6 +168,15 @@ function partsOf(each) {
   });
 }
 
+/** Returns the findings, each with its next step. */
+function findings() {
+  const items = fleet.findings.map((each) => [
+    html("bdi", {}, visible(each.sentence)),
+    each.next === undefined ? "" : html("span", { class: "quiet" }, " Next: " + visible(each.next) + "."),
+  ]);
+  return items.length === 0 ? "" : section("Findings", "", html("ol", { class: "findings" }, items.map((item) => html("li", {}, item))));
+}
+
 function whole() {
   const parts = partsOf(totals);
   if (sum(parts, ({ pct }) => pct) === 0) {
@@ -345,6 +354,7 @@ function spreadSection() {
   }
   /** @param {SpreadOfBrick} each */
   const beyond = (each) => (each.median_ns > 0 ? 100 * (each.max_ns / each.median_ns - 1) : 0);
+  const leastShownPct = fleet.shown.length === 0 ? Infinity : Math.min(...fleet.shown.map((each) => each.least_brick_pct));
   /** @type {Column<SpreadOfBrick>[]} */
   const columns = [
     { label: "brick", text: true, value: (each) => each.brick, cell: (each) => named(each.brick) },
@@ -355,7 +365,12 @@ function spreadSection() {
     { label: "median", value: (each) => each.median_ns, cell: (each) => time(each.median_ns) },
     { label: "slowest", value: (each) => each.max_ns, cell: (each) => time(each.max_ns) },
     { label: "which", text: true, cell: (each) => rankCell(each.max_run, each.max_rank) },
-    { label: "slowest to median %", value: beyond, cell: (each) => signed(beyond(each)) },
+    {
+      label: "slowest to median %",
+      hint: "Grey if the test for stragglers could not have shown it",
+      value: beyond,
+      cell: (each) => html("span", { class: beyond(each) < leastShownPct ? "quiet" : false }, signed(beyond(each))),
+    },
   ];
   const made = table("Spread over ranks", columns, fleet.spread, { sorted: 8, wide: true });
   /** @param {SpreadOfBrick} each */
@@ -640,16 +655,16 @@ function runSection() {
 show(
   head("Brick fleet", fleet.headline + period(), "fleet", "brick-fleet.json"),
   notices(doubts()),
+  findings(),
   figures(),
   whole(),
-  stragglerSection(),
-  shownSection(),
+  ...(stragglers.length > 0 ? [stragglerSection(), shownSection()] : [brickSection()]),
   lossSection(),
   mapSection(),
   spreadSection(),
   shareSection(),
   driftSection(),
-  brickSection(),
+  ...(stragglers.length > 0 ? [brickSection()] : [stragglerSection(), shownSection()]),
   brickPhaseSection(),
   phaseSection(),
   requestSection(),

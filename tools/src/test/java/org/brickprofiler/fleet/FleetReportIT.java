@@ -42,6 +42,7 @@ final class FleetReportIT extends PageInBrowser {
         assertThat(browser.texts("main h2"))
                 .containsExactly(
                         "Before you read on",
+                        "Findings",
                         "Stragglers",
                         "Shown from",
                         "Ranks by bricks",

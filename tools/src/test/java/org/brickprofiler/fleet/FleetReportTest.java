@@ -2,6 +2,7 @@ package org.brickprofiler.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.offset;
+import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -224,9 +225,14 @@ final class FleetReportTest {
                 .contains("\nShown from: the least slowness of a rank that is found in four of five such fleets\n")
                 .matches("\\p{ASCII}*");
         assertThat(report.toMarkdown())
-                .startsWith("**64 ranks in 1 run, 20 windows: 1 straggler**\n\n> :warning: damaged: 1 ")
+                .startsWith(
+                        "**64 ranks in 1 run, 20 windows: 1 straggler**\n\n1. The numbers are without 1 window with")
+                .contains("\n\n> :warning: damaged: 1 ")
                 .contains("| rank 17 &#40;node-0002&#41; | slow in LmHead by ", "<details>");
         JsonNode json = new ObjectMapper().readTree(report.toJson());
+        assertThat(json.at("/findings"))
+                .extracting(each -> each.path("kind").asText())
+                .contains("DISTURBED");
         assertThat(json.at("/stragglers/0/rank").asInt()).isEqualTo(17);
         assertThat(json.at("/stragglers/0/bricks/0").asText()).isEqualTo("LmHead");
         assertThat(json.at("/shown")).hasSize(1);
@@ -235,6 +241,45 @@ final class FleetReportTest {
         assertThat(json.at("/problems/1/reason").asText()).isEqualTo("world_size is 65");
         assertThat(json.at("/rank_bricks/ranks")).hasSize(64);
         assertThat(json.at("/windows/0/median_ns")).hasSize(20);
+    }
+
+    @Test
+    void findsTheStragglerFirstAndStatesItsCostInAStep() throws Exception {
+        Injected slow = new Injected(Fault.THROTTLED, 17, BrickId.LM_HEAD, 0.3, 0, 20);
+        FleetReport report = simulated(new Shape("slow", 64, 20, 11), List.of(slow), folder);
+
+        JsonNode json = new ObjectMapper().readTree(report.toJson());
+        JsonNode first = json.at("/findings/1");
+        JsonNode steps = json.at("/phases/0");
+        double stepNs = steps.path("total_ns").asDouble() / steps.path("steps").asDouble();
+        assertThat(first.path("kind").asText()).isEqualTo("STRAGGLER");
+        assertThat(first.path("share").asDouble())
+                .isCloseTo(json.at("/stragglers/0/cost_ns").asDouble() / stepNs, within(1e-9));
+        assertThat(first.path("sentence").asText())
+                .matches(
+                        "Rank 17 \\(node-0002\\): slow throughout by [0-9.]+ %; each step waits up to .* for it, .* % of a step\\.");
+    }
+
+    @Test
+    void saysThatNoRankCouldBeTested() throws Exception {
+        assertThat(twoRanks("b", TWO_BUCKETS).toText()).endsWith("""
+
+                        Findings
+                         1  No rank could be tested for being slower than its peers. Run b, b: 2 ranks cannot show an
+                            outlier; the test needs 4.
+                         2  The numbers are without 1 window with a problem; the list of problems names each.
+                         3  b is the largest brick that computes, 100 % of brick time.
+                        Next: record more ranks or windows.
+                        """);
+    }
+
+    @Test
+    void aFleetWithoutAStragglerNamesItsCollectives() throws Exception {
+        FleetReport report = simulated(new Shape("quiet", 64, 20, 11), List.of(), folder);
+
+        assertThat(new ObjectMapper().readTree(report.toJson()).at("/findings"))
+                .extracting(each -> each.path("kind").asText())
+                .containsExactly("DISTURBED", "COMMUNICATION");
     }
 
     /** A rank with two faults is one straggler with two lines. */

@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.Assertions.within;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -14,6 +17,9 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.fleet.SimulatedFleet.Fault;
 import org.brickprofiler.fleet.SimulatedFleet.Injected;
 import org.brickprofiler.fleet.SimulatedFleet.Shape;
+import org.brickprofiler.fleet.StragglerSearch.Peers;
+import org.brickprofiler.fleet.StragglerSearch.Rank;
+import org.brickprofiler.fleet.StragglerSearch.RankKey;
 import org.brickprofiler.fleet.Stragglers.Finding;
 import org.brickprofiler.fleet.Stragglers.Kind;
 import org.brickprofiler.fleet.Stragglers.Stretch;
@@ -151,6 +157,29 @@ final class StragglersTest {
                         List.of(),
                         List.of(),
                         List.of("Run r1, Simulated A: 2 windows cannot show a lasting difference; the test needs 6.")));
+    }
+
+    @Test
+    void runsOfOneRankAreNamedTogether() {
+        Map<Peers, List<Rank>> peers = new HashMap<>();
+        for (String run : List.of("job-a", "job-b", "job-c")) {
+            peers.put(new Peers(run, "A"), List.of(rank(run, 0)));
+        }
+        peers.put(new Peers("pair", "A"), List.of(rank("pair", 0), rank("pair", 1)));
+        StragglerRemarks remarks = new StragglerRemarks();
+
+        remarks.add(peers, Map.of());
+
+        assertThat(remarks.all())
+                .startsWith(
+                        "3 runs have one rank each, so these ranks have no peers. If they belong to one run, give all of"
+                                + " them the same BRICK_PROFILER_RUN_ID.",
+                        "Run pair, A: 2 ranks cannot show an outlier; the test needs 4.")
+                .noneMatch(remark -> remark.contains("job-"));
+    }
+
+    private static Rank rank(String run, int number) {
+        return new Rank(new RankKey(run, number), "A", "", 30, 30, new Rank.Compute(1_000, 0, 1), OptionalLong.empty());
     }
 
     @Test
