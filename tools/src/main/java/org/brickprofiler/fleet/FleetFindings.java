@@ -36,8 +36,6 @@ record FleetFindings(
         List<Row> shares,
         List<Row> bricks) {
 
-    private static final String NEXT = "brick fleet report PACK --html OUT shows ranks and windows";
-
     /** Returns at most {@value Findings#MOST} findings, the most important first. */
     List<Finding> ranked() {
         List<Finding> found = new ArrayList<>();
@@ -122,7 +120,16 @@ record FleetFindings(
                 each.who() + run,
                 share,
                 capital(each.who()) + run + ": " + each.what() + cost + ".",
-                NEXT);
+                next(each.kind()));
+    }
+
+    private static String next(Stragglers.Kind kind) {
+        return switch (kind) {
+            case LINK -> "look at the network of this host";
+            case MORE_WORK -> "look at how the work is divided among the ranks";
+            case BRICKS, THROUGHOUT, SOME_WINDOWS, DRIFT, NOT_KNOWN ->
+                "compare the clock, the temperature and the processes of its device with those of a peer";
+        };
     }
 
     /** Returns the mean time of a step; empty without steps, and for several runs, whose steps may differ. */
@@ -143,7 +150,7 @@ record FleetFindings(
                         ns / allNs(),
                         "Collectives take " + percent(ns / allNs())
                                 + " of the time of all ranks, waiting for the latest rank included.",
-                        NEXT));
+                        "brick fleet report PACK --html OUT draws which ranks wait least"));
     }
 
     private Optional<Finding> idle() {
@@ -180,7 +187,7 @@ record FleetFindings(
                         row.number("total_ns") / all,
                         row.text("brick") + " is the largest brick that computes, "
                                 + percent(row.number("total_ns") / all) + " of brick time.",
-                        NEXT));
+                        ""));
     }
 
     private static double sum(List<Row> rows, ToLongFunction<Row> value) {

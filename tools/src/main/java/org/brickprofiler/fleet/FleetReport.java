@@ -185,7 +185,10 @@ public final class FleetReport {
                 .count();
         String whole = Plural.of(ranks, "rank") + " in " + Plural.of(runs.size(), "run") + ", "
                 + Plural.of(sum(runs, "windows"), "window") + ": ";
-        return whole + (found == 0 ? "no straggler was found" : Plural.of(found, "straggler"));
+        return whole
+                + (found > 0
+                        ? Plural.of(found, "straggler")
+                        : stragglers.shown().isEmpty() ? "no rank could be tested" : "no straggler was found");
     }
 
     // ---- problems ----

@@ -243,7 +243,8 @@ function lossSection() {
 
 function stragglerSection() {
   if (stragglers.length === 0) {
-    return section("Stragglers", "", note("No rank and no host was found that keeps the others waiting."));
+    const words = fleet.shown.length === 0 ? "No rank could be tested." : "No rank and no host was found that keeps the others waiting.";
+    return section("Stragglers", "", note(words));
   }
   const costs = stragglers.some((each) => each.cost_ns !== undefined);
   /** @type {Column<Straggler>[]} */

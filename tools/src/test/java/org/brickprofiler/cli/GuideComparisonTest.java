@@ -28,7 +28,7 @@ class GuideComparisonTest {
         assertThat(new GuideShell(folder).run(Part.COMPARISON, 9))
                 .contains("5 runs before, 5 after: ", ": no difference shown (--all lists them")
                 .contains("With the profiler on, a token takes ", "net total")
-                .containsPattern("2 ranks in 1 run, \\d+ windows?: no straggler was found")
+                .containsPattern("2 ranks in 1 run, \\d+ windows?: no rank could be tested")
                 .contains("Spread over ranks", "rank  brick ");
         assertThat(folder.resolve("fleet.html")).content().contains("\"run_id\":\"laptop\"");
         assertThat(folder.resolve("fleet.md")).content().startsWith("**2 ranks in 1 run");

@@ -356,7 +356,7 @@ final class FleetReportTest {
         FleetReport report = hostile();
 
         assertThat(report.toMarkdown()).doesNotContain("<img", "<i>", "<b>", "<script");
-        assertThat(report.toText()).contains("no straggler was found", "idle not known");
+        assertThat(report.toText()).contains("no rank could be tested", "idle not known");
         assertThat(new ObjectMapper()
                         .readTree(report.toJson())
                         .at("/bricks/0/brick")
