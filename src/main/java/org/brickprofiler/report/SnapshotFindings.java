@@ -3,6 +3,8 @@ package org.brickprofiler.report;
 import static org.brickprofiler.report.internal.RoughUnits.duration;
 import static org.brickprofiler.report.internal.RoughUnits.percent;
 
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -32,6 +34,9 @@ final class SnapshotFindings implements FindingSource {
 
     /** The fewest steps of which the slowest {@link #SLOW_PERCENT} are more than one or two. */
     private static final long FEWEST_FOR_SLOW = 100;
+
+    /** The largest difference between the wall time and the dates of the profile of one run, as a share. */
+    private static final double ONE_RUN = 0.01;
 
     /** The share of steps that bricks cover, below which most of a step is not marked. */
     private static final double MARKED = 0.5;
@@ -212,17 +217,82 @@ final class SnapshotFindings implements FindingSource {
         double share = share(outside, snapshot.wallNs());
         String amount =
                 percent(share) + " of wall time (" + duration(outside) + " of " + duration(snapshot.wallNs()) + ")";
+        if (!hasSteps) {
+            return Optional.of(new Finding(
+                    Kind.IDLE,
+                    "",
+                    share,
+                    "At least " + amount + " lies outside of all bricks.",
+                    "mark more bricks, or look at the timeline"));
+        }
+        Optional<Edges> edges = Edges.of(snapshot, outside);
         return Optional.of(new Finding(
                 Kind.IDLE,
                 "",
                 share,
-                hasSteps
-                        ? amount
-                                + " lies outside of steps, which includes the time before the first and after the last one."
-                        : "At least " + amount + " lies outside of all bricks.",
-                hasSteps
-                        ? "take the snapshot right after the last step, or mark what the engine does between steps"
-                        : "mark more bricks, or look at the timeline"));
+                amount + " lies outside of steps"
+                        + edges.map(Edges::words)
+                                .orElse(", which includes the time before the first and after the last one")
+                        + ".",
+                edges.map(Edges::next)
+                        .orElse("take the snapshot right after the last step, or mark what the engine does between"
+                                + " steps")));
+    }
+
+    /**
+     * The time without steps at both ends of the profile of one run.
+     *
+     * @param beforeNs from its beginning to the first kept step, ns
+     * @param afterNs from the end of the last kept step to its end, ns
+     * @param least the least of these times that is worth a word, ns
+     * @param isLimit whether there are steps that are not kept, so that the times are upper limits
+     */
+    private record Edges(long beforeNs, long afterNs, double least, boolean isLimit) {
+
+        /** Returns the times, at most {@code mostNs} each; empty if they are not known, as in a sum of several runs. */
+        static Optional<Edges> of(ProfileSnapshot snapshot, long mostNs) {
+            long startNs = unixNs(snapshot.startedAt());
+            long endNs = unixNs(snapshot.endedAt());
+            boolean isOneRun = Math.abs(endNs - startNs - snapshot.wallNs()) <= ONE_RUN * snapshot.wallNs();
+            List<Step> kept = snapshot.steps().kept();
+            if (!isOneRun || kept.isEmpty()) {
+                return Optional.empty();
+            }
+            long firstNs = kept.stream().mapToLong(Step::startedAtUnixNs).min().orElseThrow();
+            long lastNs = kept.stream()
+                    .mapToLong(step -> step.startedAtUnixNs() + step.durationNs())
+                    .max()
+                    .orElseThrow();
+            return Optional.of(new Edges(
+                    Math.max(0, Math.min(firstNs - startNs, mostNs)),
+                    Math.max(0, Math.min(endNs - lastNs, mostNs)),
+                    Findings.LEAST_SHARE * snapshot.wallNs(),
+                    kept.size() < snapshot.steps().count()));
+        }
+
+        private boolean isShort() {
+            return Math.max(beforeNs, afterNs) < least;
+        }
+
+        String words() {
+            return isShort()
+                    ? ""
+                    : ", " + (isLimit ? "at most " : "") + duration(Math.max(beforeNs, afterNs))
+                            + (afterNs >= beforeNs ? " of it after the last step" : " of it before the first step");
+        }
+
+        String next() {
+            if (isShort()) {
+                return "mark what the engine does between steps";
+            }
+            return afterNs >= beforeNs
+                    ? "take the snapshot right after the last step"
+                    : "reset the profiler right before the first step";
+        }
+    }
+
+    private static long unixNs(Instant instant) {
+        return ChronoUnit.NANOS.between(Instant.EPOCH, instant);
     }
 
     /**

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
@@ -14,6 +15,7 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.Step;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
@@ -170,6 +172,57 @@ class FindingsTest {
                 .doesNotContain(Kind.BETWEEN_BRICKS);
         assertThat(sentence(profile(20 * SECOND, 3 * SECOND).build(), Kind.IDLE))
                 .isEqualTo("At least 85 % of wall time (17 s of 20 s) lies outside of all bricks.");
+    }
+
+    @Spec("8.10")
+    @Test
+    void timeBeforeTheFirstAndAfterTheLastStepIsNamed() {
+        assertThat(outside(step(0, 4 * SECOND), step(4 * SECOND, 8 * SECOND)))
+                .isEqualTo("40 % of wall time (8 s of 20 s) lies outside of steps, 8 s of it after the last step.");
+        assertThat(outside(step(7 * SECOND, 12 * SECOND), step(19 * SECOND, SECOND)))
+                .isEqualTo("35 % of wall time (7 s of 20 s) lies outside of steps, 7 s of it before the first step.");
+        assertThat(outside(step(0, SECOND), step(18 * SECOND, 2 * SECOND)))
+                .isEqualTo("85 % of wall time (17 s of 20 s) lies outside of steps.");
+    }
+
+    /** Of 100 steps that took 10 s, one is kept: others may lie behind it. */
+    @Test
+    void ofASampleOfStepsTheTimeAfterTheLastOneIsALimit() {
+        Step kept = step(9 * SECOND, SECOND);
+        Steps steps = new Steps(
+                steps(1_000, 0, 0, 1).phases(),
+                LatencyDistribution.EMPTY,
+                0,
+                LatencyDistribution.EMPTY,
+                0,
+                List.of(kept));
+        assertThat(sentence(profile(12 * SECOND, 10 * SECOND).steps(steps).build(), Kind.IDLE))
+                .isEqualTo(
+                        "17 % of wall time (2 s of 12 s) lies outside of steps, at most 2 s of it after the last step.");
+        ProfileSnapshot twoRuns = ProfileSnapshot.builder(Instant.EPOCH, Instant.EPOCH.plusSeconds(3_600), 12 * SECOND)
+                .threads(1, false)
+                .bricks(profile(12 * SECOND, 10 * SECOND).build().bricks())
+                .steps(steps)
+                .build();
+        assertThat(sentence(twoRuns, Kind.IDLE))
+                .endsWith("lies outside of steps, which includes the time before the first and after the last one.");
+    }
+
+    private static Step step(long startNs, long durationNs) {
+        return new Step(startNs, startNs, durationNs, StepInfo.decode(100), 0, Map.of());
+    }
+
+    private static String outside(Step... steps) {
+        long allNs = Arrays.stream(steps).mapToLong(Step::durationNs).sum();
+        StepStats decode = StepStats.builder(StepInfo.Phase.DECODE)
+                .steps(steps.length, allNs)
+                .durations(allNs, SECOND, 12 * SECOND, LatencyDistribution.EMPTY)
+                .sequences(steps.length)
+                .tokens(0, steps.length, 0, 0)
+                .build();
+        Steps all =
+                new Steps(List.of(decode), LatencyDistribution.EMPTY, 0, LatencyDistribution.EMPTY, 0, List.of(steps));
+        return sentence(profile(20 * SECOND, allNs).steps(all).build(), Kind.IDLE);
     }
 
     @Spec("8.10")
