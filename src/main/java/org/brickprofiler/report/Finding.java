@@ -22,6 +22,7 @@ public record Finding(Kind kind, String place, double share, String sentence, St
         WALL_TIME,
         BRICK_TIME,
         UP_TIME,
+        SLOW_STEPS,
         NONE
     }
 
@@ -45,6 +46,8 @@ public record Finding(Kind kind, String place, double share, String sentence, St
         BETWEEN_BRICKS(Whole.WALL_TIME),
         /** Steps that take longer than the median step. */
         SLOW_STEPS(Whole.WALL_TIME),
+        /** The slowest steps, of a recording that keeps these only. */
+        SLOWEST_STEPS(Whole.SLOW_STEPS),
         /** Garbage collection. */
         GARBAGE_COLLECTION(Whole.UP_TIME),
         /** Threads of steps that were ready to run and had no processor. */
@@ -69,8 +72,8 @@ public record Finding(Kind kind, String place, double share, String sentence, St
         /**
          * Returns the name of the time of which {@link Finding#share()} is.
          *
-         * @return {@code requests}, {@code wall_time}, {@code brick_time}, {@code up_time} (of the virtual machine) or
-         *     {@code none}
+         * @return {@code requests}, {@code wall_time}, {@code brick_time}, {@code up_time} (of the virtual machine),
+         *     {@code slow_steps} (the time of these steps) or {@code none}
          */
         public String of() {
             return whole.name().toLowerCase(Locale.ROOT);

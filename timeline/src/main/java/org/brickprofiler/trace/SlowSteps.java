@@ -8,7 +8,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
+import org.brickprofiler.report.Finding;
+import org.brickprofiler.report.FindingSource;
 
 /**
  * The slowest steps of a run, each compared with typical steps of its size, and the number of events that were left out
@@ -37,7 +40,8 @@ import org.brickprofiler.StepInfo;
  * @param spansKept events of the kept steps in the timeline
  * @param spansLeftOut events of other steps, and between steps, that were recorded and dropped
  */
-public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long spansKept, long spansLeftOut) {
+public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long spansKept, long spansLeftOut)
+        implements FindingSource {
 
     /** The steps that make a typical one; more if several are equally near. */
     public static final int NEAREST = 9;
@@ -268,6 +272,18 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
      */
     public String text() {
         return SlowStepText.render(this);
+    }
+
+    /**
+     * Returns the causes of the slow steps of each phase as candidates for findings, and the steps that have no
+     * explanation as a reason to doubt. The profile beside it is not that of the whole run, and is not read.
+     *
+     * @param snapshot a profile
+     * @return candidates
+     */
+    @Override
+    public List<Finding> candidates(ProfileSnapshot snapshot) {
+        return SlowStepFindings.of(this);
     }
 
     /**

@@ -166,11 +166,12 @@ record ProfileInput(
      * Returns the findings.
      *
      * @param rooflines its rooflines, if they were requested
-     * @return the findings; empty if the trace holds chosen steps only, whose sums are not those of the run
+     * @return the findings; those on slow steps if the trace holds chosen steps only, whose sums are not those of the
+     *     run
      */
     List<Finding> findings(FindingSource... rooflines) {
         if (slowSteps().isPresent()) {
-            return List.of();
+            return Findings.ranked(slowSteps().get().candidates(snapshot), false);
         }
         FindingSource[] sources =
                 Stream.concat(trace.stream(), Stream.of(rooflines)).toArray(FindingSource[]::new);

@@ -80,7 +80,7 @@ class FormatDocumentTest {
                 missing number is 0 unless its meaning says otherwise. Rules [8.1 to 8.10](spec/reports.md) apply.
 
                 A report, but no window, has `findings`, the answer first: objects with `kind`, `place` (a brick, a phase, a
-                rank), `share` (0 to 1) `of` what (`requests`, `wall_time`, `brick_time`, `up_time` or `none`), `sentence` and `next`.
+                rank), `share` (0 to 1) `of` what (`requests`, `wall_time`, `brick_time`, `up_time`, `slow_steps` or `none`), `sentence` and `next`.
                 They follow from the other values, so readers ignore them. New kinds may appear.
 
                 This page is written by `FormatDocumentTest` from the tables that writers, readers and CSV use. To change it,

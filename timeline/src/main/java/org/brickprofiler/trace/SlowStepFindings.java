@@ -1,0 +1,111 @@
+package org.brickprofiler.trace;
+
+import static org.brickprofiler.report.internal.RoughUnits.duration;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.internal.base.Plural;
+import org.brickprofiler.report.Finding;
+import org.brickprofiler.trace.SlowSteps.Explained;
+import org.brickprofiler.trace.SlowSteps.Part;
+import org.brickprofiler.trace.SlowSteps.PhaseSteps;
+
+/** Slow steps as candidates for findings. The whole is the time of these steps. Stateless; any thread. */
+final class SlowStepFindings {
+
+    /** The most causes that a sentence names. */
+    private static final int MOST_CAUSES = 3;
+
+    private SlowStepFindings() {}
+
+    static List<Finding> of(SlowSteps steps) {
+        List<Finding> found = new ArrayList<>();
+        for (PhaseSteps phase : steps.phases()) {
+            List<Explained> slowest = steps.slowest().stream()
+                    .filter(step -> step.info().phase() == phase.phase())
+                    .toList();
+            List<Explained> slow = slowest.stream()
+                    .filter(step ->
+                            step.verdict().isExplained() && !step.typical().isUsual() && step.excessNs() > 0)
+                    .toList();
+            if (!slow.isEmpty()) {
+                found.add(explained(phase, slow));
+            }
+            unexplained(phase.phase(), slowest).ifPresent(found::add);
+        }
+        return found;
+    }
+
+    private static Finding explained(PhaseSteps phase, List<Explained> slow) {
+        long totalNs = slow.stream().mapToLong(Explained::durationNs).sum();
+        long excessNs = slow.stream().mapToLong(Explained::excessNs).sum();
+        boolean isOne = slow.size() == 1;
+        return new Finding(
+                Finding.Kind.SLOWEST_STEPS,
+                name(phase.phase()),
+                (double) excessNs / totalNs,
+                String.format(
+                        Locale.ROOT,
+                        "%s of %,d %s %s instead of %s, which is typical for %s size: %s.",
+                        Plural.of(slow.size(), name(phase.phase()) + " step"),
+                        phase.steps(),
+                        isOne ? "takes" : "take",
+                        duration((double) totalNs / slow.size()) + (isOne ? "" : " on average"),
+                        duration((double) (totalNs - excessNs) / slow.size()),
+                        isOne ? "its" : "their",
+                        causes(slow)),
+                "brick report FILE --html OUT draws them beside the step with the median duration");
+    }
+
+    /** Returns the parts in which the steps lost the most time, those of the most steps first. */
+    private static String causes(List<Explained> slow) {
+        Map<String, Long> steps = slow.stream()
+                .collect(Collectors.groupingBy(step -> largest(step).name(), TreeMap::new, Collectors.counting()));
+        List<String> named = steps.entrySet().stream()
+                .sorted(Map.Entry.<String, Long>comparingByValue(Comparator.reverseOrder())
+                        .thenComparing(Map.Entry.comparingByKey()))
+                .limit(MOST_CAUSES)
+                .map(each -> slow.size() == 1 ? each.getKey() : each.getKey() + " in " + each.getValue() + " of them")
+                .toList();
+        String unknown = slow.stream()
+                .flatMap(step -> step.unknown().stream())
+                .distinct()
+                .sorted()
+                .map(SlowSteps.Kind::displayName)
+                .collect(Collectors.joining(", "));
+        return "the largest part is " + String.join(", ", named)
+                + (steps.size() > MOST_CAUSES ? ", ..." : "")
+                + (unknown.isEmpty() ? "" : ". Unknown, so part of these: " + unknown);
+    }
+
+    private static Part largest(Explained step) {
+        return step.parts().stream()
+                .max(Comparator.comparingLong(Part::excessNs))
+                .orElseThrow();
+    }
+
+    private static Optional<Finding> unexplained(StepInfo.Phase phase, List<Explained> slowest) {
+        long number =
+                slowest.stream().filter(step -> !step.verdict().isExplained()).count();
+        return number == 0
+                ? Optional.empty()
+                : Optional.of(new Finding(
+                        Finding.Kind.DISTURBED,
+                        name(phase),
+                        0,
+                        Plural.of(number, "slow " + name(phase) + " step") + (number == 1 ? " has" : " have")
+                                + " no explanation; the list of slow steps states the reason of each.",
+                        ""));
+    }
+
+    private static String name(StepInfo.Phase phase) {
+        return phase.name().toLowerCase(Locale.ROOT);
+    }
+}
