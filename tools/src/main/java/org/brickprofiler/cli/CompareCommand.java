@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.compare.Run;
 import org.brickprofiler.compare.RunComparison;
+import org.brickprofiler.console.MachineWatch;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;

@@ -14,6 +14,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.console.MachineWatch;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.roofline.MachineRoof;

@@ -7,6 +7,7 @@ import java.util.concurrent.Callable;
 import java.util.function.LongFunction;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.console.MachineWatch;
 import org.brickprofiler.console.OutputFile;
 import org.brickprofiler.console.Terminal.InputBar;
 import org.brickprofiler.roofline.BrickRoofline;

@@ -24,6 +24,7 @@ import org.brickprofiler.cli.ProgramRunner.Program;
 import org.brickprofiler.cli.ProgramRunner.RunOutcome;
 import org.brickprofiler.compare.Run;
 import org.brickprofiler.compare.RunComparison;
+import org.brickprofiler.console.MachineWatch;
 import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.internal.io.FileMode;
 import org.brickprofiler.report.JsonReport;

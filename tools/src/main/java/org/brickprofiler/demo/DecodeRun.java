@@ -6,10 +6,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.console.MachineWatch;
 import org.brickprofiler.console.Style;
 import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.report.Findings;
@@ -88,6 +90,7 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
         }
         List<Integer> firstTokens = new ArrayList<>();
         profiler.reset();
+        MachineWatch watch = MachineWatch.begin(MachineWatch.ROOT);
         progress.warmedUp();
         long startNs = clock.nanoTime();
         int decoded = 0;
@@ -102,12 +105,20 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
             wallNs = clock.nanoTime() - startNs;
         }
         profiler.setTokensPerSec(tokensPerSec(decoded, wallNs));
-        return new DecodeRun(List.copyOf(firstTokens), decoded, wallNs, limit, profiler.snapshot());
+        ProfileSnapshot snapshot = profiler.snapshot();
+        return new DecodeRun(
+                List.copyOf(firstTokens), decoded, wallNs, limit, snapshot.withFacts(watch.seen(snapshot.facts())));
     }
 
-    /** Returns this run with a more complete snapshot. */
+    /** Returns this run with a more complete snapshot, and the figures of the machine of this one. */
     DecodeRun with(ProfileSnapshot known) {
-        return new DecodeRun(firstTokens, tokens, wallNs, limit, known);
+        RunFacts facts = snapshot.facts();
+        return new DecodeRun(
+                firstTokens,
+                tokens,
+                wallNs,
+                limit,
+                known.withFacts(known.facts().withMachine(facts.machine(), facts.disturbances())));
     }
 
     /** Returns this run with measured figures of the machine. */
@@ -118,7 +129,13 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
                 tokens,
                 wallNs,
                 limit,
-                snapshot.withFacts(facts.withMachine(figures, facts.disturbances())));
+                snapshot.withFacts(facts.withMachine(union(facts.machine(), figures), facts.disturbances())));
+    }
+
+    private static Map<String, Double> union(Map<String, Double> first, Map<String, Double> second) {
+        Map<String, Double> both = new TreeMap<>(first);
+        both.putAll(second);
+        return both;
     }
 
     /**

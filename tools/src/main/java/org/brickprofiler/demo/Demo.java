@@ -14,6 +14,7 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.console.MachineWatch;
 import org.brickprofiler.console.OutputFile;
 import org.brickprofiler.console.Style;
 import org.brickprofiler.console.Terminal;
@@ -222,8 +223,10 @@ public final class Demo implements Callable<Integer> {
                     NanoClock.SYSTEM,
                     options.seed());
             profiler.reset();
+            MachineWatch watch = MachineWatch.begin(MachineWatch.ROOT);
             serveWatched(run, profiler);
-            ProfileSnapshot snapshot = profiler.snapshot();
+            ProfileSnapshot recorded = profiler.snapshot();
+            ProfileSnapshot snapshot = recorded.withFacts(watch.seen(recorded.facts()));
             out.printf(
                     Locale.ROOT,
                     "%s, %s a second, %s, prompts %s%n%n",

@@ -1,4 +1,4 @@
-package org.brickprofiler.cli;
+package org.brickprofiler.console;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.entry;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.compare.Run;
 import org.junit.jupiter.api.BeforeEach;
@@ -103,6 +105,9 @@ class MachineWatchTest {
     private static Run at(double megahertz) {
         Map<String, Double> machine = megahertz == 0 ? Map.of() : Map.of("mhz", megahertz);
         return Run.of(
-                "a run", CompareCommandTest.snapshot(0, 1).withFacts(RunFacts.NONE.withMachine(machine, List.of())));
+                "a run",
+                ProfileSnapshot.builder(Instant.EPOCH, Instant.EPOCH, 0)
+                        .build()
+                        .withFacts(RunFacts.NONE.withMachine(machine, List.of())));
     }
 }

@@ -1,4 +1,4 @@
-package org.brickprofiler.cli;
+package org.brickprofiler.console;
 
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -19,14 +19,14 @@ import org.brickprofiler.compare.Run;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches the machine for disturbances while this process waits for a child process. It reads Linux's {@code /proc}
- * (proc(5)) and {@code /sys} (the kernel's documentation of hwmon and of thermal zones); on other systems it detects
- * nothing. Not thread-safe.
+ * Watches the machine for disturbances while this process works, or waits for a child process. It reads Linux's
+ * {@code /proc} (proc(5)) and {@code /sys} (the kernel's documentation of hwmon and of thermal zones); on other systems
+ * it detects nothing. Not thread-safe.
  */
-final class MachineWatch {
+public final class MachineWatch {
 
     /** The folder that contains {@code proc} and {@code sys}. */
-    static final Path ROOT = Path.of("/");
+    public static final Path ROOT = Path.of("/");
 
     /** The highest steal time of a quiet host, % of the processors' time. */
     private static final double MOST_STEAL_PERCENT = 1;
@@ -69,18 +69,20 @@ final class MachineWatch {
     /**
      * Begins to watch.
      *
-     * @param root the folder with {@code proc} and {@code sys}: {@code /}, except in tests
+     * @param root the folder with {@code proc} and {@code sys}: {@link #ROOT}, except in tests
+     * @return the watch
      */
-    static MachineWatch begin(Path root) {
+    public static MachineWatch begin(Path root) {
         return new MachineWatch(root);
     }
 
     /**
-     * Ends watching and adds the disturbances to the facts of the run. Call it after waiting for the process.
+     * Ends watching and adds the disturbances to the facts of the run. Call it after waiting for a child process.
      *
      * @param known the facts of the run so far
+     * @return the facts with the figures of the machine
      */
-    RunFacts seen(RunFacts known) {
+    public RunFacts seen(RunFacts known) {
         Map<String, Double> figures = new TreeMap<>(known.machine());
         figures.putAll(shares());
         put(figures, LOAD, first(firstLine("proc/loadavg")));
@@ -225,8 +227,9 @@ final class MachineWatch {
      *
      * @param side the runs of a side
      * @param other the runs of the other side
+     * @return the runs of the side
      */
-    static List<Run> marked(List<Run> side, List<Run> other) {
+    public static List<Run> marked(List<Run> side, List<Run> other) {
         double usual = Stream.concat(side.stream(), other.stream())
                 .mapToDouble(run -> megahertz(run.snapshot()))
                 .max()
