@@ -52,6 +52,8 @@ public record Finding(Kind kind, String place, double share, String sentence, St
         GARBAGE_COLLECTION(Whole.UP_TIME),
         /** Threads of steps that were ready to run and had no processor. */
         NO_PROCESSOR(Whole.WALL_TIME),
+        /** Time within passes in which a stream of a device ran no brick. */
+        DEVICE_IDLE(Whole.WALL_TIME),
         /** A brick that is slower than the limits of the machine allow. */
         BELOW_ROOF(Whole.BRICK_TIME),
         /** A rank of a fleet that is slower than its peers. */

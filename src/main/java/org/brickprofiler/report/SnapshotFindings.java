@@ -6,6 +6,7 @@ import static org.brickprofiler.report.internal.RoughUnits.percent;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -15,6 +16,7 @@ import org.brickprofiler.RunFacts;
 import org.brickprofiler.Step;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
+import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.report.Finding.Kind;
@@ -41,6 +43,14 @@ final class SnapshotFindings implements FindingSource {
     /** The share of steps that bricks cover, below which most of a step is not marked. */
     private static final double MARKED = 0.5;
 
+    /** The share of the time of a virtual machine from which its compilers' time means that it was warming up. */
+    private static final double COMPILING = 0.2;
+
+    /**
+     * The share of the time of a virtual machine that a profile covers, from which that time is said of the profile.
+     */
+    private static final double COVERED = 0.5;
+
     /** The largest ratio of the median context length of slow steps to that of all kept steps. */
     private static final double MOST_LONGER = 1.25;
 
@@ -49,6 +59,7 @@ final class SnapshotFindings implements FindingSource {
         List<Finding> found = new ArrayList<>();
         disturbed(snapshot).ifPresent(found::add);
         tooShort(snapshot).ifPresent(found::add);
+        compiled(snapshot).ifPresent(found::add);
         requests(snapshot, found);
         if (snapshot.wallNs() > 0) {
             outside(snapshot).ifPresent(found::add);
@@ -56,6 +67,7 @@ final class SnapshotFindings implements FindingSource {
             snapshot.steps().phases().forEach(phase -> slowSteps(snapshot, phase)
                     .ifPresent(found::add));
             noProcessor(snapshot).ifPresent(found::add);
+            snapshot.streams().forEach(stream -> idleDevice(snapshot, stream).ifPresent(found::add));
         }
         garbageCollection(snapshot).ifPresent(found::add);
         largest(snapshot).ifPresent(found::add);
@@ -196,6 +208,22 @@ final class SnapshotFindings implements FindingSource {
                 isBehindPrompts
                         ? "process prompts in chunks"
                         : "look at the slowest requests: brick report FILE --html OUT"));
+    }
+
+    /** Returns that the compilers worked for much of the time that the profile covers. */
+    private static Optional<Finding> compiled(ProfileSnapshot snapshot) {
+        return snapshot.facts().virtualMachines().stream()
+                .filter(machine -> machine.upNs() > 0
+                        && machine.jitNs() >= COMPILING * machine.upNs()
+                        && snapshot.wallNs() >= COVERED * machine.upNs())
+                .max(Comparator.comparingLong(RunFacts.VirtualMachine::jitNs))
+                .map(machine -> new Finding(
+                        Kind.DISTURBED,
+                        "compilation",
+                        0,
+                        "Part of the profile is warm-up: the compilers of the virtual machine worked for "
+                                + duration(machine.jitNs()) + " of " + duration(machine.upNs()) + " since its start.",
+                        "reset the profiler after a warm-up, or record a longer run"));
     }
 
     // ---- wall time ----
@@ -401,6 +429,25 @@ final class SnapshotFindings implements FindingSource {
                 "The threads of steps waited for a processor for " + percent(share(waited, of))
                         + " of the steps' time, because other threads and processes occupied it.",
                 "run fewer threads, or nothing else on this machine"));
+    }
+
+    /**
+     * Returns the time in which a stream had no brick within its passes, without the time that marks may have taken.
+     * Whether the stream waited for its host is not known: work without marks counts as idle.
+     */
+    private static Optional<Finding> idleDevice(ProfileSnapshot snapshot, StreamTotals stream) {
+        long idleNs = stream.idleNs() - stream.idleOfMarksNs();
+        long passesNs = Sums.limited(stream.busyNs(), stream.idleNs());
+        return idleNs <= 0
+                ? Optional.empty()
+                : Optional.of(new Finding(
+                        Kind.DEVICE_IDLE,
+                        stream.device() + ", " + stream.stream(),
+                        share(idleNs, snapshot.wallNs()),
+                        "Stream " + stream.stream() + " of " + stream.device() + " ran no brick for "
+                                + percent(share(idleNs, passesNs)) + " of the time of its passes (" + duration(idleNs)
+                                + " of " + duration(passesNs) + "), beside what marks may take.",
+                        "launch work earlier or as a graph, or mark what else runs there"));
     }
 
     /** Returns the time of the garbage collectors; concurrent ones report the time of whole cycles. */

@@ -19,6 +19,7 @@ import org.brickprofiler.Step;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
+import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.report.Finding.Kind;
 import org.brickprofiler.request.Cause;
@@ -172,6 +173,58 @@ class FindingsTest {
                 .doesNotContain(Kind.BETWEEN_BRICKS);
         assertThat(sentence(profile(20 * SECOND, 3 * SECOND).build(), Kind.IDLE))
                 .isEqualTo("At least 85 % of wall time (17 s of 20 s) lies outside of all bricks.");
+    }
+
+    @Spec("8.10")
+    @Test
+    void aStreamThatRunsNothingWithinItsPassesIsAFindingBesideTheTimeOfMarks() {
+        StreamTotals waiting = StreamTotals.builder("decode", "GPU 0", 0)
+                .bricks(100, 4 * SECOND, 4 * SECOND)
+                .gaps(1_000, MS)
+                .build();
+        StreamTotals marks = StreamTotals.builder("copy", "GPU 0", 0)
+                .bricks(100, 4 * SECOND, 4 * SECOND)
+                .gaps(4_000, MS)
+                .build();
+
+        ProfileSnapshot device = profile(10 * SECOND, 10 * SECOND)
+                .streams(List.of(waiting, marks))
+                .build();
+        assertThat(kinds(device)).containsExactly(Kind.DEVICE_IDLE, Kind.LARGEST_BRICK);
+        assertThat(sentence(device, Kind.DEVICE_IDLE))
+                .isEqualTo("Stream decode of GPU 0 ran no brick for 38 % of the time of its passes (3 s of 8 s), beside"
+                        + " what marks may take.");
+    }
+
+    @Spec("8.10")
+    @Test
+    void aProfileThatCompilersWorkedInIsDoubtful() {
+        ProfileSnapshot warm = profile(6 * SECOND, 6 * SECOND)
+                .facts(compiling(10 * SECOND, 4 * SECOND))
+                .build();
+        assertThat(sentence(warm, Kind.DISTURBED))
+                .isEqualTo("Part of the profile is warm-up: the compilers of the virtual machine worked for 4 s of 10 s"
+                        + " since its start.");
+        assertThat(kinds(profile(4 * SECOND, 4 * SECOND)
+                        .facts(compiling(10 * SECOND, 4 * SECOND))
+                        .build()))
+                .as("compiled before the profile, or within it")
+                .doesNotContain(Kind.DISTURBED);
+        assertThat(kinds(profile(6 * SECOND, 6 * SECOND)
+                        .facts(compiling(10 * SECOND, SECOND))
+                        .build()))
+                .doesNotContain(Kind.DISTURBED);
+    }
+
+    private static RunFacts compiling(long upNs, long jitNs) {
+        return new RunFacts(
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                Map.of(),
+                List.of(),
+                List.of(new RunFacts.VirtualMachine(1, Instant.EPOCH, upNs, 0, jitNs)),
+                List.of(),
+                Map.of());
     }
 
     @Spec("8.10")
