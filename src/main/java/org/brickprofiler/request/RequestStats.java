@@ -12,6 +12,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.BinaryOperator;
+import java.util.stream.Stream;
 import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.stats.LatencyDistribution;
@@ -32,6 +34,8 @@ import org.brickprofiler.stats.LatencyDistribution;
  *     first
  * @param countedFrom the moments from which requests count, such as <i>the call of Llama.generate</i>, in alphabetical
  *     order; queues before them are not seen. Empty in files of older versions
+ * @param histograms the latencies of the requests that finished, by outcome, at fixed bounds, without histograms that
+ *     have no request; empty in files of older versions
  */
 public record RequestStats(
         Counts counts,
@@ -41,7 +45,8 @@ public record RequestStats(
         SortedMap<Integer, Map<Cause, Long>> firstTokenCauseNs,
         List<RequestRecord> slowestFirstTokens,
         List<RequestRecord> longestGaps,
-        List<String> countedFrom) {
+        List<String> countedFrom,
+        Map<Outcome, List<LatencyHistogram>> histograms) {
 
     /** The number of slowest requests that are kept in each of the two lists. */
     public static final int SLOWEST = 16;
@@ -67,7 +72,8 @@ public record RequestStats(
             Collections.emptySortedMap(),
             List.of(),
             List.of(),
-            List.of());
+            List.of(),
+            Map.of());
 
     /**
      * Numbers of requests. Immutable.
@@ -242,7 +248,8 @@ public record RequestStats(
     /**
      * Copies and sorts the values, and leaves out buckets without time.
      *
-     * @throws IllegalArgumentException when a number is negative, or a bucket does not exist
+     * @throws IllegalArgumentException when a number is negative, a bucket does not exist, or an outcome has two
+     *     histograms of one kind
      */
     public RequestStats {
         Objects.requireNonNull(counts, "counts");
@@ -265,10 +272,63 @@ public record RequestStats(
                 .distinct()
                 .sorted()
                 .toList();
+        histograms = withRequests(Objects.requireNonNull(histograms, "histograms"));
+    }
+
+    /** Returns the histograms that have a request, in order. */
+    private static Map<Outcome, List<LatencyHistogram>> withRequests(Map<Outcome, List<LatencyHistogram>> all) {
+        Map<Outcome, List<LatencyHistogram>> kept = new EnumMap<>(Outcome.class);
+        all.forEach((outcome, each) -> {
+            List<LatencyHistogram> some = each.stream()
+                    .filter(histogram -> histogram.count() > 0)
+                    .sorted(Comparator.comparing(LatencyHistogram::kind))
+                    .toList();
+            if (some.stream().map(LatencyHistogram::kind).distinct().count() < some.size()) {
+                throw new IllegalArgumentException("two histograms of one kind: " + outcome + " " + some);
+            }
+            if (!some.isEmpty()) {
+                kept.put(outcome, some);
+            }
+        });
+        return Collections.unmodifiableMap(kept);
     }
 
     /**
-     * Makes requests of which it is unknown from which moment they count.
+     * Makes requests without histograms.
+     *
+     * @param counts numbers of requests
+     * @param tokens tokens of the requests that finished
+     * @param latencies distributions of latencies
+     * @param causeNs the time of the requests that finished, by cause
+     * @param firstTokenCauseNs the time from arrival to first token by cause, by bucket
+     * @param slowestFirstTokens the finished requests with the longest times to first token
+     * @param longestGaps the finished requests with the longest gaps between tokens
+     * @param countedFrom the moments from which requests count
+     * @throws IllegalArgumentException when a number is negative, or a bucket does not exist
+     */
+    public RequestStats(
+            Counts counts,
+            Tokens tokens,
+            Latencies latencies,
+            Map<Cause, Long> causeNs,
+            SortedMap<Integer, Map<Cause, Long>> firstTokenCauseNs,
+            List<RequestRecord> slowestFirstTokens,
+            List<RequestRecord> longestGaps,
+            List<String> countedFrom) {
+        this(
+                counts,
+                tokens,
+                latencies,
+                causeNs,
+                firstTokenCauseNs,
+                slowestFirstTokens,
+                longestGaps,
+                countedFrom,
+                Map.of());
+    }
+
+    /**
+     * Makes requests of which it is unknown from which moment they count, without histograms.
      *
      * @param counts numbers of requests
      * @param tokens tokens of the requests that finished
@@ -318,7 +378,38 @@ public record RequestStats(
                 firstTokenCauseNs,
                 slowestFirstTokens,
                 longestGaps,
-                countedFrom);
+                countedFrom,
+                histograms);
+    }
+
+    /**
+     * Returns the histogram of a latency of the requests that finished with some outcomes.
+     *
+     * @param kind the latency
+     * @param outcomes the outcomes
+     * @return the sum of their histograms
+     */
+    public LatencyHistogram histogram(LatencyHistogram.Kind kind, Collection<Outcome> outcomes) {
+        Objects.requireNonNull(kind, "kind");
+        return outcomes.stream()
+                .flatMap(outcome -> histograms.getOrDefault(outcome, List.of()).stream())
+                .filter(histogram -> histogram.kind() == kind)
+                .reduce(LatencyHistogram.empty(kind), LatencyHistogram::plus);
+    }
+
+    /** Returns the histograms of this and another object, combined by an operation. */
+    private Map<Outcome, List<LatencyHistogram>> combined(
+            RequestStats other, BinaryOperator<LatencyHistogram> operation) {
+        Map<Outcome, List<LatencyHistogram>> all = new EnumMap<>(Outcome.class);
+        for (Outcome outcome : Outcome.values()) {
+            List<Outcome> one = List.of(outcome);
+            all.put(
+                    outcome,
+                    Stream.of(LatencyHistogram.Kind.values())
+                            .map(kind -> operation.apply(histogram(kind, one), other.histogram(kind, one)))
+                            .toList());
+        }
+        return all;
     }
 
     /**
@@ -412,7 +503,8 @@ public record RequestStats(
                 byBucket,
                 firstTokens,
                 gaps,
-                from);
+                from,
+                combined(other, LatencyHistogram::plus));
     }
 
     /**
@@ -439,7 +531,8 @@ public record RequestStats(
                 byBucket,
                 firstTokens,
                 gaps,
-                countedFrom);
+                countedFrom,
+                combined(earlier, LatencyHistogram::since));
     }
 
     private static Map<Cause, Long> sum(Map<Cause, Long> one, Map<Cause, Long> two) {

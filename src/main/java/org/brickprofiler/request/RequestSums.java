@@ -3,6 +3,7 @@ package org.brickprofiler.request;
 import static org.brickprofiler.internal.base.Sums.limited;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +20,7 @@ final class RequestSums {
 
     private static final int CAUSES = Cause.values().length;
     private static final Outcome[] OUTCOMES = Outcome.values();
+    private static final LatencyHistogram.Kind[] KINDS = LatencyHistogram.Kind.values();
 
     private final long[] finished = new long[OUTCOMES.length];
     private final long[] queueTimes = new long[LatencyBuckets.COUNT];
@@ -30,6 +32,9 @@ final class RequestSums {
 
     /** The times by cause up to the first token, of all requests whose time to first token is in the same bucket. */
     private final long[] @Nullable [] firstTokenCauseNs = new long[LatencyBuckets.COUNT][];
+
+    /** For each outcome and kind of histogram, the counts and, in the last cell, the sum. */
+    private final long[][][] histograms = new long[OUTCOMES.length][KINDS.length][];
 
     private final Slowest slowestFirstTokens = new Slowest(RequestRecord.FIRST_TOKEN);
     private final Slowest longestGaps = new Slowest(RequestRecord.LONGEST_GAP);
@@ -46,6 +51,14 @@ final class RequestSums {
     private long promptTokens;
     private long cachedTokens;
     private long outputTokens;
+
+    RequestSums() {
+        for (long[][] ofOutcome : histograms) {
+            for (LatencyHistogram.Kind kind : KINDS) {
+                ofOutcome[kind.index()] = new long[kind.buckets() + 1];
+            }
+        }
+    }
 
     /** The requests with the largest numbers in one cell of their records; requests with 0 are left out. */
     private static final class Slowest {
@@ -152,8 +165,52 @@ final class RequestSums {
         for (int i = 0; i < CAUSES; i++) {
             causeNs[i] += record[RequestRecord.CAUSES + i];
         }
+        countLatencies(record);
         slowestFirstTokens.offer(record);
         longestGaps.offer(record);
+    }
+
+    private void countLatencies(long[] record) {
+        long[][] ofOutcome = histograms[(int) record[RequestRecord.OUTCOME]];
+        count(ofOutcome, LatencyHistogram.Kind.DURATION, record[RequestRecord.DURATION]);
+        count(
+                ofOutcome,
+                LatencyHistogram.Kind.QUEUE_TIME,
+                record[RequestRecord.CAUSES + Cause.QUEUED_BEHIND_PROMPTS.index()]
+                        + record[RequestRecord.CAUSES + Cause.QUEUED_BEHIND_DECODING.index()]
+                        + record[RequestRecord.CAUSES + Cause.QUEUED_IDLE.index()]);
+        long tokens = record[RequestRecord.OUTPUT_TOKENS];
+        if (tokens > 0) {
+            count(ofOutcome, LatencyHistogram.Kind.TIME_TO_FIRST_TOKEN, record[RequestRecord.FIRST_TOKEN]);
+        }
+        if (tokens > 1) {
+            long perTokenNs = Math.round((double) record[RequestRecord.FIRST_TO_LAST] / (tokens - 1));
+            count(ofOutcome, LatencyHistogram.Kind.TIME_PER_OUTPUT_TOKEN, perTokenNs);
+        }
+    }
+
+    private static void count(long[][] ofOutcome, LatencyHistogram.Kind kind, long ns) {
+        long[] cells = ofOutcome[kind.index()];
+        cells[kind.bucketOf(ns)]++;
+        cells[kind.buckets()] = limited(cells[kind.buckets()], ns);
+    }
+
+    private Map<Outcome, List<LatencyHistogram>> histograms() {
+        Map<Outcome, List<LatencyHistogram>> all = new EnumMap<>(Outcome.class);
+        for (Outcome outcome : OUTCOMES) {
+            long[][] ofOutcome = histograms[outcome.index()];
+            all.put(
+                    outcome,
+                    Arrays.stream(KINDS)
+                            .map(kind -> new LatencyHistogram(
+                                    kind,
+                                    Arrays.stream(ofOutcome[kind.index()], 0, kind.buckets())
+                                            .boxed()
+                                            .toList(),
+                                    ofOutcome[kind.index()][kind.buckets()]))
+                            .toList());
+        }
+        return all;
     }
 
     /**
@@ -180,7 +237,8 @@ final class RequestSums {
                 firstTokenCauses(),
                 slowestFirstTokens.records(),
                 longestGaps.records(),
-                List.copyOf(countedFrom));
+                List.copyOf(countedFrom),
+                histograms());
     }
 
     private SortedMap<Integer, Map<Cause, Long>> firstTokenCauses() {

@@ -8,9 +8,12 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.request.LatencyHistogram.Kind;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.Spec;
 
@@ -61,6 +64,7 @@ final class RequestRecorderProperties {
             assertThat(stats.latencies().duration())
                     .isEqualTo(distribution(
                             expected.stream().map(RequestRecord::durationNs).toList()));
+            assertThat(stats.histograms()).isEqualTo(histograms(expected));
             long toFirstTokenNs = stats.firstTokenCauseNs().values().stream()
                     .flatMap(ns -> ns.values().stream())
                     .mapToLong(ns -> ns)
@@ -69,6 +73,50 @@ final class RequestRecorderProperties {
                     .isLessThanOrEqualTo(
                             firstTokens.stream().mapToLong(ns -> ns).sum());
         }
+    }
+
+    /** Returns the histograms of finished requests, computed from each latency and each bound. */
+    private static Map<Outcome, List<LatencyHistogram>> histograms(List<RequestRecord> finished) {
+        Map<Outcome, List<LatencyHistogram>> all = new EnumMap<>(Outcome.class);
+        for (Outcome outcome : Outcome.values()) {
+            List<RequestRecord> some = finished.stream()
+                    .filter(record -> record.outcome() == outcome)
+                    .toList();
+            List<RequestRecord> withTokens =
+                    some.stream().filter(record -> record.outputTokens() > 0).toList();
+            List<LatencyHistogram> each = Stream.of(
+                            histogram(Kind.QUEUE_TIME, some.stream().map(RequestRecord::queueNs)),
+                            histogram(
+                                    Kind.TIME_TO_FIRST_TOKEN,
+                                    withTokens.stream().map(RequestRecord::timeToFirstTokenNs)),
+                            histogram(
+                                    Kind.TIME_PER_OUTPUT_TOKEN,
+                                    withTokens.stream()
+                                            .filter(record -> record.outputTokens() > 1)
+                                            .map(record -> Math.round(record.timePerOutputTokenNs()
+                                                    .orElseThrow()))),
+                            histogram(Kind.DURATION, some.stream().map(RequestRecord::durationNs)))
+                    .filter(histogram -> histogram.count() > 0)
+                    .toList();
+            if (!each.isEmpty()) {
+                all.put(outcome, each);
+            }
+        }
+        return all;
+    }
+
+    private static LatencyHistogram histogram(Kind kind, Stream<Long> latencies) {
+        List<Long> all = latencies.toList();
+        List<Long> bounds = new ArrayList<>(List.of(-1L));
+        bounds.addAll(kind.boundsNs());
+        bounds.add(Long.MAX_VALUE);
+        List<Long> counts = IntStream.range(1, bounds.size())
+                .mapToObj(i -> all.stream()
+                        .filter(ns -> ns > bounds.get(i - 1) && ns <= bounds.get(i))
+                        .count())
+                .toList();
+        return new LatencyHistogram(
+                kind, counts, all.stream().mapToLong(Long::longValue).sum());
     }
 
     /** A timeline has its requests in the order in which they finished. */

@@ -480,6 +480,7 @@ public final class ProfileFields {
                 RequestFields.REQUESTS,
                 RequestFields.REQUEST,
                 RequestFields.FIRST_TOKEN,
+                RequestFields.HISTOGRAM,
                 RequestFields.TIMELINE_STEP,
                 RequestFields.TIMELINE_WORK,
                 RequestFields.TIMELINE_OWN_WORK);

@@ -4,6 +4,7 @@ import static org.brickprofiler.report.internal.ProfileFields.lower;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
@@ -12,9 +13,11 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.request.Cause;
+import org.brickprofiler.request.LatencyHistogram;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestStats;
@@ -97,6 +100,39 @@ public final class RequestFields {
             .signed("start_ns", "beginning, ns since the epoch of the profiler", each -> each.work()
                     .startNs())
             .signed("end_ns", "end", each -> each.work().endNs())
+            .build();
+
+    /**
+     * A histogram of the requests with one outcome.
+     *
+     * @param outcome the outcome
+     * @param histogram the histogram
+     */
+    public record OutcomeHistogram(Outcome outcome, LatencyHistogram histogram) {}
+
+    /** The fields of a histogram of the requests with one outcome. */
+    public static final Fields<OutcomeHistogram> HISTOGRAM = new Fields.Builder<OutcomeHistogram>("latency histogram")
+            .object(
+                    "outcome",
+                    "reason for which the requests ended",
+                    each -> lower(each.outcome()),
+                    (input, key) -> input.oneOf(key, Outcome.values(), Outcome::name))
+            .typed("string")
+            .object(
+                    "latency",
+                    "`queue_time`, `time_to_first_token`, `time_per_output_token` or `duration`",
+                    each -> lower(each.histogram().kind()),
+                    (input, key) -> input.oneOf(key, LatencyHistogram.Kind.values(), LatencyHistogram.Kind::name))
+            .typed("string")
+            .text(
+                    "counts",
+                    "requests up to each bound of the latency and above the previous one, then those above all, separated"
+                            + " by commas",
+                    each -> each.histogram().counts().stream()
+                            .map(String::valueOf)
+                            .collect(Collectors.joining(",")))
+            .whole("sum_ns", "sum of the latencies, ns", each -> each.histogram()
+                    .sumNs())
             .build();
 
     /** The fields of the requests of a profile. */
@@ -227,6 +263,15 @@ public final class RequestFields {
                         REQUEST,
                         RequestStats::longestGaps,
                         RequestFields::request)
+                .parts(
+                        "histograms",
+                        "latencies of the finished requests at fixed bounds, by outcome",
+                        HISTOGRAM,
+                        stats -> stats.histograms().entrySet().stream()
+                                .flatMap(entry -> entry.getValue().stream()
+                                        .map(each -> new OutcomeHistogram(entry.getKey(), each)))
+                                .toList(),
+                        RequestFields::histogram)
                 .build();
     }
 
@@ -336,6 +381,22 @@ public final class RequestFields {
         }
     }
 
+    private static OutcomeHistogram histogram(JsonInput input, Row row) throws IOException {
+        String counts = String.valueOf(row.get(String.class, "counts"));
+        try {
+            return new OutcomeHistogram(
+                    row.get("outcome", Outcome.COMPLETED),
+                    new LatencyHistogram(
+                            row.get("latency", LatencyHistogram.Kind.DURATION),
+                            Arrays.stream(counts.split(",", -1))
+                                    .map(Long::valueOf)
+                                    .toList(),
+                            row.whole("sum_ns")));
+        } catch (IllegalArgumentException wrong) {
+            throw input.error("a histogram is wrong: " + counts + ": " + wrong.getMessage());
+        }
+    }
+
     private static Map.Entry<Integer, Map<Cause, Long>> firstToken(JsonInput input, Row row) throws IOException {
         if (row.whole("bucket") >= LatencyBuckets.COUNT) {
             throw input.error("bucket " + row.whole("bucket") + " of the causes up to the first token does not exist:"
@@ -364,6 +425,13 @@ public final class RequestFields {
                 throw input.error("bucket " + entry.getKey() + " of the causes up to the first token occurs twice");
             }
         }
+        Map<Outcome, List<LatencyHistogram>> histograms = new EnumMap<>(Outcome.class);
+        for (OutcomeHistogram each : RequestFields.<OutcomeHistogram>list(row, "histograms")) {
+            histograms
+                    .computeIfAbsent(each.outcome(), none -> new ArrayList<>())
+                    .add(each.histogram());
+        }
+        requireAllFinished(input, histograms, finished);
         String from = row.get(String.class, "counted_from");
         return new RequestStats(
                 new RequestStats.Counts(
@@ -385,7 +453,32 @@ public final class RequestFields {
                 firstTokens,
                 list(row, "slowest_first_tokens"),
                 list(row, "longest_gaps"),
-                from == null ? List.of() : List.of(from.split(SEPARATOR, -1)));
+                from == null ? List.of() : List.of(from.split(SEPARATOR, -1)),
+                histograms);
+    }
+
+    /** Refuses histograms that do not have the durations of all finished requests, each once. */
+    private static void requireAllFinished(
+            JsonInput input, Map<Outcome, List<LatencyHistogram>> histograms, Map<Outcome, Long> finished)
+            throws IOException {
+        if (histograms.isEmpty()) {
+            return; // An older version wrote the file.
+        }
+        for (Outcome outcome : Outcome.values()) {
+            List<LatencyHistogram> some = histograms.getOrDefault(outcome, List.of());
+            if (some.stream().map(LatencyHistogram::kind).distinct().count() < some.size()) {
+                throw input.error("requests that ended " + lower(outcome) + " have two histograms of one latency");
+            }
+            long durations = some.stream()
+                    .filter(histogram -> histogram.kind() == LatencyHistogram.Kind.DURATION)
+                    .mapToLong(LatencyHistogram::count)
+                    .sum();
+            long number = finished.getOrDefault(outcome, 0L);
+            if (durations != number) {
+                throw input.error("the requests contradict each other: " + number + " ended " + lower(outcome)
+                        + ", and the histogram of their durations has " + durations);
+            }
+        }
     }
 
     /**

@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.ToLongFunction;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.CategoryStats;
@@ -35,6 +36,9 @@ import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.internal.setting.OptionalPart;
 import org.brickprofiler.metrics.BrickSeries;
 import org.brickprofiler.metrics.BrickSeries.Labels;
+import org.brickprofiler.request.LatencyHistogram;
+import org.brickprofiler.request.LatencyHistogram.Kind;
+import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.stats.LatencyDistribution;
 
@@ -71,9 +75,10 @@ import org.brickprofiler.stats.LatencyDistribution;
  * <p>If the producer is created with the attributes of OpenTelemetry's semantic conventions for generative AI, it also
  * produces the histograms {@code gen_ai.server.time_to_first_token} and {@code gen_ai.server.time_per_output_token} of
  * these conventions, in s, with the bucket boundaries that the conventions advise. If the profiler has recorded
- * requests, the histograms are those of the requests, and {@code gen_ai.server.request.duration} is produced as well;
- * otherwise they are those of the steps. Durations are assigned to buckets within
- * {@link LatencyDistribution#RELATIVE_ERROR}.
+ * requests, they are those of the requests that finished with an answer, and {@code gen_ai.server.request.duration} is
+ * produced as well, in which {@code error.type} is the outcome of the other requests; so is
+ * {@code brick.request.queue_time}. All of these are exact. Without requests, the first two are those of the steps, and
+ * durations are assigned to buckets within {@link LatencyDistribution#RELATIVE_ERROR}.
  *
  * <p>256 bricks have their own series; further bricks share one for each category, named
  * {@value BrickProfiler#OTHER_NAMES}. Any thread.
@@ -99,12 +104,10 @@ public final class BrickMetricProducer implements MetricProducer {
     private static final List<AttributeKey<String>> REQUIRED =
             List.of(AttributeKey.stringKey("gen_ai.operation.name"), AttributeKey.stringKey("gen_ai.provider.name"));
 
-    private static final List<Double> FIRST_TOKEN_SECONDS =
-            List.of(0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0);
-    private static final List<Double> OUTPUT_TOKEN_SECONDS =
-            List.of(0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 2.5);
-    private static final List<Double> DURATION_SECONDS =
-            List.of(0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92);
+    private static final AttributeKey<String> ERROR = AttributeKey.stringKey("error.type");
+
+    /** The outcomes of requests with an answer; the others are errors. */
+    private static final Set<Outcome> ANSWERED = Set.of(Outcome.COMPLETED, Outcome.LENGTH);
 
     /**
      * Creates producers. The virtual machine loads this class without OpenTelemetry, but not
@@ -236,27 +239,54 @@ public final class BrickMetricProducer implements MetricProducer {
     }
 
     private void addGenAi(Collected to, ProfileSnapshot snapshot) {
-        boolean ofRequests = snapshot.requests().hasRequests();
-        to.histogram(
+        RequestStats requests = snapshot.requests();
+        if (!requests.hasRequests()) {
+            to.distribution(
+                    "gen_ai.server.time_to_first_token",
+                    "Time from the beginning of a prompt to its first token.",
+                    genAi,
+                    Kind.TIME_TO_FIRST_TOKEN,
+                    snapshot.timeToFirstToken());
+            to.distribution(
+                    "gen_ai.server.time_per_output_token",
+                    "Time between two output tokens.",
+                    genAi,
+                    Kind.TIME_PER_OUTPUT_TOKEN,
+                    snapshot.timePerOutputToken());
+            return;
+        }
+        to.histograms(
                 "gen_ai.server.time_to_first_token",
-                ofRequests
-                        ? "Time from the arrival of a request to its first token."
-                        : "Time from the beginning of a prompt to its first token.",
-                genAi,
-                FIRST_TOKEN_SECONDS,
-                snapshot.timeToFirstToken());
-        to.histogram(
+                "Time from the arrival of a request to its first token.",
+                Map.of(genAi, requests.histogram(Kind.TIME_TO_FIRST_TOKEN, ANSWERED)));
+        to.histograms(
                 "gen_ai.server.time_per_output_token",
-                "Time between two output tokens.",
-                genAi,
-                OUTPUT_TOKEN_SECONDS,
-                snapshot.timePerOutputToken());
-        to.histogram(
+                "Time per output token after the first one.",
+                Map.of(genAi, requests.histogram(Kind.TIME_PER_OUTPUT_TOKEN, ANSWERED)));
+        to.histograms(
                 "gen_ai.server.request.duration",
                 "Time from the arrival of a request to its finish.",
-                genAi,
-                DURATION_SECONDS,
-                snapshot.requests().latencies().duration());
+                byError(requests, Kind.DURATION));
+        to.histograms(
+                "brick.request.queue_time",
+                "Time that a request waited for its first step.",
+                byError(requests, Kind.QUEUE_TIME));
+    }
+
+    /** Returns the histograms of the requests with an answer, and of each other outcome. */
+    private Map<Attributes, LatencyHistogram> byError(RequestStats requests, Kind kind) {
+        Map<Attributes, LatencyHistogram> all = new LinkedHashMap<>();
+        all.put(genAi, requests.histogram(kind, ANSWERED));
+        for (Outcome outcome : Outcome.values()) {
+            if (!ANSWERED.contains(outcome)) {
+                all.put(
+                        genAi.toBuilder()
+                                .put(ERROR, outcome.name().toLowerCase(Locale.ROOT))
+                                .build(),
+                        requests.histogram(kind, List.of(outcome)));
+            }
+        }
+        return all;
     }
 
     private static Map<Attributes, CategoryStats> byAttributes(Map<Labels, CategoryStats> sums) {
@@ -308,12 +338,40 @@ public final class BrickMetricProducer implements MetricProducer {
                     SumData.createLongSumData(true, AggregationTemporality.CUMULATIVE, points));
         }
 
-        void histogram(
-                String name,
-                String description,
-                Attributes attributes,
-                List<Double> boundaries,
-                LatencyDistribution distribution) {
+        /** Adds exact histograms; those without requests are left out. */
+        void histograms(String name, String description, Map<Attributes, LatencyHistogram> histograms) {
+            List<HistogramPointData> points = new ArrayList<>();
+            histograms.forEach((attributes, histogram) -> {
+                if (histogram.count() > 0) {
+                    points.add(HistogramPointData.create(
+                            startNs,
+                            endNs,
+                            attributes,
+                            histogram.sumNs() / 1e9,
+                            false,
+                            0,
+                            false,
+                            0,
+                            seconds(histogram.kind()),
+                            histogram.counts()));
+                }
+            });
+            add(
+                    name,
+                    description,
+                    "s",
+                    MetricDataType.HISTOGRAM,
+                    HistogramData.create(AggregationTemporality.CUMULATIVE, points));
+        }
+
+        private static List<Double> seconds(Kind kind) {
+            return kind.boundsNs().stream().map(ns -> ns / 1e9).toList();
+        }
+
+        /** Adds a distribution as a histogram with the bounds of a latency. */
+        void distribution(
+                String name, String description, Attributes attributes, Kind kind, LatencyDistribution distribution) {
+            List<Double> boundaries = seconds(kind);
             Long[] counts = new Long[boundaries.size() + 1];
             Arrays.fill(counts, 0L);
             double sum = 0;

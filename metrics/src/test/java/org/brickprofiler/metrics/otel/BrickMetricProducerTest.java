@@ -112,7 +112,11 @@ final class BrickMetricProducerTest {
     }
 
     private static String attribute(NumberDataPoint point, String key) {
-        return point.getAttributesList().stream()
+        return attribute(point.getAttributesList(), key);
+    }
+
+    private static String attribute(List<KeyValue> attributes, String key) {
+        return attributes.stream()
                 .filter(each -> each.getKey().equals(key))
                 .map(KeyValue::getValue)
                 .map(value -> value.getStringValue())
@@ -237,7 +241,7 @@ final class BrickMetricProducerTest {
     /** A request that is cancelled at once may have lasted less than the clock's resolution. */
     @Spec("20.7")
     @Test
-    void theShortestDurationMayBeZero() {
+    void requestsWithoutAnAnswerHaveTheirOwnDurations() {
         RequestRecorder requests = profiler.requests();
         requests.finished(requests.arrived(1), Outcome.CANCELLED);
         long request = requests.arrived(1);
@@ -245,8 +249,11 @@ final class BrickMetricProducerTest {
         requests.finished(request, Outcome.CANCELLED);
 
         HistogramDataPoint duration = histogram(export(), "gen_ai.server.request.duration");
-        assertThat(duration.getMin()).isZero();
-        assertThat(duration.getMax()).isCloseTo(1, Percentage.withPercentage(1));
+        assertThat(attribute(duration.getAttributesList(), "error.type")).isEqualTo("cancelled");
+        assertThat(duration.getCount()).isEqualTo(2);
+        assertThat(duration.getSum()).isEqualTo(1);
+        assertThat(duration.getBucketCounts(0)).isEqualTo(1);
+        assertThat(duration.getBucketCounts(7)).as("above 0.64, to 1.28").isEqualTo(1);
     }
 
     private static HistogramDataPoint histogram(Received received, String name) {
