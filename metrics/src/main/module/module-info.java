@@ -5,6 +5,9 @@ module org.brickprofiler.metrics {
     requires static io.opentelemetry.api;
     requires static io.opentelemetry.sdk.common;
     requires static io.opentelemetry.sdk.metrics;
+    requires static io.prometheus.metrics.config;
+    requires static io.prometheus.writer.text;
+    requires static io.prometheus.metrics.model;
     requires static micrometer.core;
     requires static org.jspecify;
 

@@ -116,6 +116,7 @@ public final class Agent {
         weaving.begin(instrumentation);
         reports.writeAtEnd();
         options.port().ifPresent(this::open);
+        options.metrics().ifPresent(this::open);
         weaving.dropShort(instrumentation);
         if (recording.alternation == null) {
             registerLater();
@@ -156,6 +157,14 @@ public final class Agent {
             say("the live report is at " + LiveReport.open(port, reports::snapshot));
         } catch (IOException | LinkageError unable) {
             say("port " + port + " is not opened: " + unable.getMessage());
+        }
+    }
+
+    private void open(MetricsListener.Place place) {
+        try {
+            say("metrics are at " + MetricsListener.open(place, recording.profiler));
+        } catch (IOException | LinkageError unable) {
+            say("metrics=" + place + " is not opened: " + unable.getMessage());
         }
     }
 

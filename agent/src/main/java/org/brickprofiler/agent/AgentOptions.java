@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.stream.Collectors;
@@ -22,10 +23,16 @@ import org.jspecify.annotations.Nullable;
  *     {@code trace} for the timeline, {@code slow} for the timeline of the slowest steps, and {@code snapshot}, to
  *     which an agent that is already running writes the profile up to now
  * @param port the local port of the live report, 0 for any free one; empty for no live report
+ * @param metrics the address of the page of metrics; empty for none
  * @param ab the seed of the random order in which recording is switched on and off; empty to keep it on
  * @param warmup the number of steps of the warm-up; empty for the number that the rules state
  */
-record AgentOptions(Map<String, Path> files, OptionalInt port, OptionalLong ab, OptionalInt warmup) {
+record AgentOptions(
+        Map<String, Path> files,
+        OptionalInt port,
+        Optional<MetricsListener.Place> metrics,
+        OptionalLong ab,
+        OptionalInt warmup) {
 
     /** The variable by which {@code brick run} names the file to which a run writes its profile. */
     static final String OUT_VARIABLE = "BRICK_PROFILER_OUT";
@@ -38,9 +45,10 @@ record AgentOptions(Map<String, Path> files, OptionalInt port, OptionalLong ab, 
     private static final List<String> FILES = List.of("rules", OUT, HTML, TRACE, SLOW, SNAPSHOT);
 
     private static final String PORT = "port";
+    private static final String METRICS = "metrics";
     private static final String AB = "ab";
     private static final String WARMUP = "warmup";
-    private static final List<String> NUMBERS = List.of(PORT, AB, WARMUP);
+    private static final List<String> NUMBERS = List.of(PORT, METRICS, AB, WARMUP);
 
     private static final int LAST_PORT = 65_535;
 
@@ -90,11 +98,13 @@ record AgentOptions(Map<String, Path> files, OptionalInt port, OptionalLong ab, 
             files.putIfAbsent(OUT, runFile);
         }
         String port = numbers.get(PORT);
+        String metrics = numbers.get(METRICS);
         String seed = numbers.get(AB);
         String warmup = numbers.get(WARMUP);
         return new AgentOptions(
                 Map.copyOf(files),
                 port == null ? OptionalInt.empty() : OptionalInt.of((int) number(PORT, port, LAST_PORT)),
+                metrics == null ? Optional.empty() : Optional.of(MetricsListener.Place.parse(metrics)),
                 seed == null ? OptionalLong.empty() : OptionalLong.of(number(AB, seed, Long.MAX_VALUE)),
                 warmup == null ? OptionalInt.empty() : OptionalInt.of((int) number(WARMUP, warmup, Integer.MAX_VALUE)));
     }

@@ -47,14 +47,14 @@ final class LiveReport {
     }
 
     static String open(int port, Duration limit, Supplier<ProfileSnapshot> snapshots) throws IOException {
-        int opened = LocalHttpServer.open(port, limit, THREADS, path -> answer(path, snapshots));
+        int opened = PageServer.open(port, limit, THREADS, (path, openMetrics) -> answer(path, snapshots));
         return "http://localhost:" + opened + "/";
     }
 
-    private static LocalHttpServer.Answer answer(String path, Supplier<ProfileSnapshot> snapshots) {
+    private static PageServer.Answer answer(String path, Supplier<ProfileSnapshot> snapshots) {
         Page page = PAGES.get(path);
         return page == null
-                ? LocalHttpServer.Answer.of(404, "not found; the paths are / and /profile.json")
-                : new LocalHttpServer.Answer(200, page.type(), page.text().apply(snapshots.get()));
+                ? PageServer.Answer.of(404, "not found; the paths are / and /profile.json")
+                : new PageServer.Answer(200, page.type(), page.text().apply(snapshots.get()));
     }
 }

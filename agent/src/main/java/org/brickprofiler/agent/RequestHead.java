@@ -10,12 +10,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The request line and the headers of an HTTP/1 request, as far as {@link LocalHttpServer} uses them.
+ * The request line and the headers of an HTTP/1 request, as far as {@link PageServer} uses them.
  *
  * @param isHead true for HEAD, false for GET
  * @param path the decoded path, without the query
+ * @param takesOpenMetrics whether the client accepts the format of OpenMetrics
  */
-record RequestHead(boolean isHead, String path) {
+record RequestHead(boolean isHead, String path, boolean takesOpenMetrics) {
 
     private static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 
@@ -50,10 +51,11 @@ record RequestHead(boolean isHead, String path) {
      * Reads the head of a request.
      *
      * @param text the request up to the line break that ends its last header, each byte as one character
+     * @param isForThisMachine whether its Host header must name this machine
      * @return the request
-     * @throws Refusal when the request is malformed, is neither GET nor HEAD, or is not addressed to this machine
+     * @throws Refusal when the request is malformed, is neither GET nor HEAD, or names another machine
      */
-    static RequestHead parse(String text) throws Refusal {
+    static RequestHead parse(String text, boolean isForThisMachine) throws Refusal {
         List<String> lines = List.of(text.split("\r?\n"));
         Matcher line = REQUEST_LINE.matcher(lines.get(0));
         if (!line.matches()) {
@@ -62,28 +64,38 @@ record RequestHead(boolean isHead, String path) {
         if (!line.group(3).equals("1")) {
             throw new Refusal(505, "only HTTP/1.1 is supported");
         }
-        List<String> hosts = hosts(lines.subList(1, lines.size()));
+        List<String> headers = lines.subList(1, lines.size());
+        List<String> hosts = values(headers, "host");
         URI target = target(line.group(2));
-        requireThisMachine(hosts, target.getRawAuthority());
+        if (hosts.size() > 1) {
+            throw new Refusal(400, "there are several Host headers");
+        }
+        if (isForThisMachine) {
+            requireThisMachine(hosts, target.getRawAuthority());
+        }
         boolean isHead = line.group(1).equals("HEAD");
         if (!isHead && !line.group(1).equals("GET")) {
             throw new Refusal(405, "only GET and HEAD are supported");
         }
-        return new RequestHead(isHead, Optional.ofNullable(target.getPath()).orElse(""));
+        return new RequestHead(
+                isHead,
+                Optional.ofNullable(target.getPath()).orElse(""),
+                values(headers, "accept").stream().anyMatch(each -> each.contains("application/openmetrics-text")));
     }
 
-    private static List<String> hosts(List<String> headers) throws Refusal {
-        List<String> hosts = new ArrayList<>();
+    /** Returns the values of the headers of a name. */
+    private static List<String> values(List<String> headers, String name) throws Refusal {
+        List<String> values = new ArrayList<>();
         for (String each : headers) {
             Matcher header = HEADER.matcher(each);
             if (!header.matches()) {
                 throw new Refusal(400, "a header is malformed");
             }
-            if (header.group(1).equalsIgnoreCase("host")) {
-                hosts.add(header.group(2).strip());
+            if (header.group(1).equalsIgnoreCase(name)) {
+                values.add(header.group(2).strip());
             }
         }
-        return hosts;
+        return values;
     }
 
     private static URI target(String target) throws Refusal {
@@ -99,9 +111,6 @@ record RequestHead(boolean isHead, String path) {
      * could read the report.
      */
     private static void requireThisMachine(List<String> hosts, @Nullable String authority) throws Refusal {
-        if (hosts.size() > 1) {
-            throw new Refusal(400, "there are several Host headers");
-        }
         boolean isHere = !hosts.isEmpty()
                 && THIS_MACHINE.matcher(hosts.get(0)).matches()
                 && (authority == null || THIS_MACHINE.matcher(authority).matches());

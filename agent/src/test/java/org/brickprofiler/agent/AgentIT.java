@@ -354,6 +354,25 @@ class AgentIT extends WovenApplication {
         }
     }
 
+    /** The library of the metrics is in the agent's own loader, and the application has none. */
+    @Test
+    void servesMetricsOnAPortOfItsOwn() throws Exception {
+        try (RunningProcess running =
+                application("rules=bricks.yaml,metrics=0", "wait").start()) {
+            await("ready");
+            Matcher address = Pattern.compile("metrics are at (http://localhost:\\d+/metrics)")
+                    .matcher(running.printed());
+            assertThat(address.find()).as(running.printed()).isTrue();
+            assertThat(get(URI.create(address.group(1))).body())
+                    .contains(
+                            "brick_samples_total{brick=\"AttentionScore\",category=\"Attention\",phase=\"prefill\"} 480")
+                    .doesNotContain("bricks.yaml");
+            Files.writeString(folder.resolve("go"), "");
+            Files.writeString(folder.resolve("end"), "");
+            assertThat(running.result().exitCode()).isZero();
+        }
+    }
+
     private static HttpResponse<String> get(URI address) throws Exception {
         return HttpClient.newHttpClient()
                 .send(HttpRequest.newBuilder(address).build(), HttpResponse.BodyHandlers.ofString());

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.regex.Pattern;
@@ -186,7 +187,8 @@ class RuleFileTest {
         assertThat(options.port()).isEmpty();
         assertThat(options.ab()).isEmpty();
         assertThat(AgentOptions.parse("port=0,ab=12,warmup=3", Map.of()))
-                .isEqualTo(new AgentOptions(Map.of(), OptionalInt.of(0), OptionalLong.of(12), OptionalInt.of(3)));
+                .isEqualTo(new AgentOptions(
+                        Map.of(), OptionalInt.of(0), Optional.empty(), OptionalLong.of(12), OptionalInt.of(3)));
         assertThat(AgentOptions.parse("slow=s.pftrace", Map.of()).timeline()).isEqualTo(Path.of("s.pftrace"));
         assertThat(AgentOptions.parse("trace=t.json", Map.of()).timeline()).isEqualTo(Path.of("t.json"));
         assertThat(AgentOptions.parse("", Map.of(AgentOptions.OUT_VARIABLE, "y"))

@@ -2,6 +2,7 @@ package org.brickprofiler.metrics;
 
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.brickprofiler.BrickCategory;
@@ -20,6 +21,9 @@ public final class BrickSeries {
 
     /** The default limit of the number of bricks with a series of their own. */
     public static final int DEFAULT_MOST = 256;
+
+    /** The phase of samples outside of steps, or whose step is not known. */
+    public static final String NO_PHASE = "none";
 
     private final int most;
     private final Set<Labels> own = new HashSet<>();
@@ -58,6 +62,40 @@ public final class BrickSeries {
             sums.merge(labels(brick), part, BrickSeries::plus);
         }
         return sums;
+    }
+
+    /**
+     * Returns the sums of each series by the phase of the steps. A brick has the same series in each phase.
+     *
+     * @param snapshot a snapshot, always of the same profiler
+     * @return the sums by phase in lower case, and those of samples outside of steps, or whose step is not known, by
+     *     {@value #NO_PHASE}; of all phases together, the sums of {@link #sums}
+     */
+    public synchronized Map<String, Map<Labels, CategoryStats>> sumsByPhase(ProfileSnapshot snapshot) {
+        Map<Labels, CategoryStats> rest = sums(snapshot);
+        Map<String, Map<Labels, CategoryStats>> all = new LinkedHashMap<>();
+        snapshot.phases().forEach((phase, bricks) -> {
+            Map<Labels, CategoryStats> sums = new LinkedHashMap<>();
+            for (BrickStats brick : bricks) {
+                CategoryStats part = new CategoryStats(brick.totalNs(), brick.totalElements(), brick.count());
+                Labels labels = labels(brick);
+                sums.merge(labels, part, BrickSeries::plus);
+                rest.merge(labels, part, BrickSeries::minus);
+            }
+            all.put(phase.name().toLowerCase(Locale.ROOT), sums);
+        });
+        rest.values().removeIf(sum -> sum.count() == 0 && sum.totalNs() == 0);
+        if (!rest.isEmpty()) {
+            all.put(NO_PHASE, rest);
+        }
+        return all;
+    }
+
+    private static CategoryStats minus(CategoryStats whole, CategoryStats part) {
+        return new CategoryStats(
+                whole.totalNs() - part.totalNs(),
+                whole.totalElements() - part.totalElements(),
+                whole.count() - part.count());
     }
 
     private Labels labels(BrickStats brick) {

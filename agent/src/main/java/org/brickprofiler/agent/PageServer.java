@@ -32,8 +32,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server of HTTP/1.1 on the loopback address, for a few pages that are rendered on request. It answers GET and HEAD,
- * one request per connection, and refuses requests whose Host header does not name this machine.
+ * A server of HTTP/1.1 for a few pages that are rendered on request. It answers GET and HEAD, one request per
+ * connection. On the loopback address, it refuses requests whose Host header does not name this machine.
  *
  * <p>One thread serves all connections and never waits for one of them; a second thread renders the pages. Requests for
  * the same path that wait at the same time share one rendering. Both are daemon threads. The JDK's server needs a
@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
  * {@value #MOST_CONNECTIONS} connections are open, a further one replaces the one that has been incomplete for longest.
  * Any thread may open a server; it stays open until the process ends.
  */
-final class LocalHttpServer {
+final class PageServer {
 
     /** Bounds the file descriptors and the memory that clients can take from the application. */
     static final int MOST_CONNECTIONS = 256;
@@ -113,12 +113,14 @@ final class LocalHttpServer {
          * Renders the page of a path. Only the rendering thread calls it.
          *
          * @param path the decoded path of the request, without its query
+         * @param openMetrics whether the client accepts the format of OpenMetrics
          * @return the page; an exception becomes an answer of status 500
          */
-        Answer render(String path);
+        Answer render(String path, boolean openMetrics);
     }
 
     private final Pages pages;
+    private final boolean isLocal;
     private final long limitNs;
     private final ExecutorService renderer;
     private final Selector selector = Selector.open();
@@ -133,8 +135,11 @@ final class LocalHttpServer {
     /** The number of open connections, those that wait for a page included. Serving thread. */
     private int connections;
 
-    /** The connections that wait for the page of a path. Guarded by itself. */
-    private final Map<String, List<Connection>> waiting = new HashMap<>();
+    /** A page in one of its formats. */
+    private record Wanted(String path, boolean openMetrics) {}
+
+    /** The connections that wait for a page. Guarded by itself. */
+    private final Map<Wanted, List<Connection>> waiting = new HashMap<>();
 
     /** What the serving thread does with rendered pages. Any thread. */
     private final Queue<Runnable> rendered = new ConcurrentLinkedQueue<>();
@@ -146,14 +151,15 @@ final class LocalHttpServer {
 
     private final ByteBuffer discarded = ByteBuffer.allocate(16 << 10);
 
-    private LocalHttpServer(Duration limit, String threads, Pages pages) throws IOException {
+    private PageServer(boolean isLocal, Duration limit, String threads, Pages pages) throws IOException {
+        this.isLocal = isLocal;
         this.pages = pages;
         limitNs = limit.toNanos();
         renderer = Executors.newSingleThreadExecutor(task -> daemon(task, threads));
     }
 
     /**
-     * Opens a server.
+     * Opens a server on the loopback address.
      *
      * @param port the port, 0 for any that is free
      * @param limit the time for receiving a request, and for sending its answer
@@ -163,9 +169,24 @@ final class LocalHttpServer {
      * @throws IOException when the port is taken
      */
     static int open(int port, Duration limit, String threads, Pages pages) throws IOException {
-        LocalHttpServer server = new LocalHttpServer(limit, threads, pages);
+        return open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), limit, threads, pages);
+    }
+
+    /**
+     * Opens a server.
+     *
+     * @param address the address, whose port is 0 for any that is free
+     * @param limit the time for receiving a request, and for sending its answer
+     * @param threads the name of its threads
+     * @param pages renders its pages
+     * @return the port
+     * @throws IOException when the port is taken, or this machine does not have the address
+     */
+    static int open(InetSocketAddress address, Duration limit, String threads, Pages pages) throws IOException {
+        boolean isLocal = address.getAddress() != null && address.getAddress().isLoopbackAddress();
+        PageServer server = new PageServer(isLocal, limit, threads, pages);
         try {
-            server.door.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), BACKLOG);
+            server.door.bind(address, BACKLOG);
             server.door.configureBlocking(false);
             int opened = server.door.socket().getLocalPort();
             daemon(server::serve, threads).start();
@@ -386,7 +407,7 @@ final class LocalHttpServer {
         private void request(String text) throws IOException {
             RequestHead request;
             try {
-                request = RequestHead.parse(text);
+                request = RequestHead.parse(text, isLocal);
             } catch (RequestHead.Refusal refused) {
                 answer(Answer.of(refused.status, refused.getMessage()));
                 return;
@@ -394,14 +415,15 @@ final class LocalHttpServer {
             receiving.remove(this);
             await(0);
             isHead = request.isHead();
+            Wanted wanted = new Wanted(request.path(), request.takesOpenMetrics());
             boolean isFirst;
             synchronized (waiting) {
-                List<Connection> others = waiting.computeIfAbsent(request.path(), path -> new ArrayList<>());
+                List<Connection> others = waiting.computeIfAbsent(wanted, none -> new ArrayList<>());
                 isFirst = others.isEmpty();
                 others.add(this);
             }
             if (isFirst) {
-                renderer.execute(() -> render(request.path()));
+                renderer.execute(() -> render(wanted));
             }
         }
 
@@ -446,15 +468,15 @@ final class LocalHttpServer {
 
     // ---- the rendering thread ----
 
-    private void render(String path) {
+    private void render(Wanted wanted) {
         List<Connection> clients;
         synchronized (waiting) {
-            clients = Objects.requireNonNull(waiting.remove(path), "clients");
+            clients = Objects.requireNonNull(waiting.remove(wanted), "clients");
         }
         Answer answer;
         byte[] text;
         try {
-            answer = pages.render(path);
+            answer = pages.render(wanted.path(), wanted.openMetrics());
             text = answer.text().getBytes(StandardCharsets.UTF_8);
         } catch (RuntimeException | Error failed) {
             answer = Answer.of(500, "the page cannot be rendered: " + failed);

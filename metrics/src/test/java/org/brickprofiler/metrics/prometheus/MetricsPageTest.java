@@ -1,0 +1,173 @@
+package org.brickprofiler.metrics.prometheus;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.IntStream;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.metrics.prometheus.MetricsPage.Format;
+import org.brickprofiler.request.LatencyHistogram.Kind;
+import org.brickprofiler.request.Outcome;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.FakeClock;
+import org.brickprofiler.testing.Fixture;
+import org.brickprofiler.testing.ProcessResult;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class MetricsPageTest {
+
+    private static final long MS = 1_000_000;
+
+    @TempDir
+    private Path folder;
+
+    private final FakeClock clock = new FakeClock();
+    private final BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
+    private final MetricsPage page = new MetricsPage();
+
+    @BeforeEach
+    void record() {
+        profiler.enable();
+        profiler.record(BrickId.LM_HEAD, 5 * MS, 1);
+        serve(100 * MS, Outcome.COMPLETED);
+        serve(101 * MS, Outcome.LENGTH);
+        serve(3_000 * MS, Outcome.FAILED);
+        profiler.requests().arrived(7);
+    }
+
+    /** Serves a request whose first token comes after a time, and the second one 20 ms later. */
+    private void serve(long firstNs, Outcome outcome) {
+        long request = profiler.requests().arrived(10);
+        step(request, StepInfo.prefill(10), 10, firstNs);
+        step(request, StepInfo.decode(10), 0, 20 * MS);
+        profiler.requests().finished(request, outcome);
+    }
+
+    private void step(long request, StepInfo info, long promptTokens, long ns) {
+        profiler.beginStep(info);
+        if (promptTokens > 0) {
+            profiler.requests().inStep(request, promptTokens);
+        } else {
+            profiler.requests().inStep(request, 0);
+        }
+        long timer = profiler.startBrick(BrickId.LM_HEAD);
+        clock.advance(ns);
+        profiler.stopBrick(timer, 1);
+        profiler.endPass();
+    }
+
+    private static List<String> lines(String page, String start) {
+        return Arrays.stream(page.split("\n"))
+                .filter(line -> line.startsWith(start))
+                .toList();
+    }
+
+    private static double value(String page, String series) {
+        return lines(page, series + " ").stream()
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(series + " is not in " + page));
+    }
+
+    @Test
+    void histogramsOfTokensHaveAnsweredRequestsOnlyAndAgreeWithTheSnapshot() {
+        ProfileSnapshot snapshot = profiler.snapshot();
+        String text = page.render(snapshot, Format.PROMETHEUS);
+
+        String firstTokens = "gen_ai_server_time_to_first_token_seconds";
+        assertThat(value(text, firstTokens + "_count")).isEqualTo(2);
+        assertThat(value(text, firstTokens + "_sum")).isCloseTo(0.201, within(1e-12));
+        assertThat(value(text, firstTokens + "_bucket{le=\"0.08\"}")).isZero();
+        assertThat(value(text, firstTokens + "_bucket{le=\"0.1\"}"))
+                .as("up to and with the bound")
+                .isEqualTo(1);
+        assertThat(value(text, firstTokens + "_bucket{le=\"0.25\"}")).isEqualTo(2);
+        assertThat(value(text, "gen_ai_server_time_per_output_token_seconds_sum"))
+                .isCloseTo(0.04, within(1e-12));
+        assertThat(value(text, "gen_ai_server_request_duration_seconds_count")).isEqualTo(2);
+        assertThat(value(text, "gen_ai_server_request_duration_seconds_count{error_type=\"failed\"}"))
+                .isEqualTo(1);
+        for (Kind kind : List.of(Kind.TIME_TO_FIRST_TOKEN, Kind.TIME_PER_OUTPUT_TOKEN)) {
+            String name = "gen_ai_server_" + kind.name().toLowerCase(Locale.ROOT) + "_seconds_bucket";
+            List<Long> counts = snapshot.requests()
+                    .histogram(kind, List.of(Outcome.COMPLETED, Outcome.LENGTH))
+                    .counts();
+            List<Long> cumulative = IntStream.range(0, counts.size())
+                    .mapToObj(i -> counts.subList(0, i + 1).stream()
+                            .mapToLong(Long::longValue)
+                            .sum())
+                    .toList();
+            assertThat(lines(text, name))
+                    .extracting(line -> (long) Double.parseDouble(line.substring(line.lastIndexOf(' '))))
+                    .isEqualTo(cumulative);
+        }
+    }
+
+    @Test
+    void countersHaveBricksByPhaseRequestsByOutcomeAndWaitsByCause() {
+        String text = page.render(profiler.snapshot(), Format.PROMETHEUS);
+
+        String brick = "brick_time_seconds_total{brick=\"LmHead\",category=\"Other\",phase=\"%s\"}";
+        assertThat(value(text, brick.formatted("none"))).isEqualTo(0.005);
+        assertThat(value(text, brick.formatted("prefill"))).isCloseTo(3.201, within(1e-12));
+        assertThat(value(text, brick.formatted("decode"))).isCloseTo(0.06, within(1e-12));
+        assertThat(value(text, "brick_steps_total{phase=\"decode\"}")).isEqualTo(3);
+        assertThat(value(text, "brick_step_tokens_total{kind=\"prompt\",phase=\"prefill\"}"))
+                .isEqualTo(30);
+        assertThat(value(text, "brick_requests_total{outcome=\"failed\"}")).isEqualTo(1);
+        assertThat(value(text, "brick_requests_arrived_total")).isEqualTo(4);
+        assertThat(value(text, "brick_requests_waiting")).isEqualTo(1);
+        assertThat(value(text, "brick_requests_running")).isZero();
+        assertThat(value(text, "brick_request_time_seconds_total{cause=\"own_prompt\"}"))
+                .isCloseTo(3.201, within(1e-12));
+    }
+
+    @Test
+    void aProfilerWithoutStepsOrRequestsHasAPageToo() {
+        BrickProfiler empty = BrickProfiler.enabled();
+        String text = new MetricsPage().render(empty.snapshot(), Format.PROMETHEUS);
+        assertThat(text).contains("brick_wall_seconds_total ").doesNotContain("gen_ai");
+    }
+
+    @Test
+    void openMetricsStatesTheBeginningOfEachCounterAndItsEnd() {
+        String text = page.render(profiler.snapshot(), Format.OPEN_METRICS);
+        assertThat(text).endsWith("# EOF\n").contains("# TYPE gen_ai_server_time_to_first_token_seconds histogram");
+        assertThat(Format.OPEN_METRICS.type()).isEqualTo("application/openmetrics-text; version=1.0.0");
+    }
+
+    /** Names of bricks may be anything. */
+    @ParameterizedTest
+    @EnumSource(Format.class)
+    void hostileNamesStayOneLabel(Format format) {
+        profiler.record("name with \"quotes\", a \\ and\nanother line", 1_000, 1);
+        assertThat(page.render(profiler.snapshot(), format))
+                .contains("brick=\"name with \\\"quotes\\\", a \\\\ and\\nanother line\"");
+    }
+
+    @Test
+    void promtoolFindsNoFault() throws IOException {
+        Fixture.PROMETHEUS.needProgram("promtool");
+        profiler.record("name with \"quotes\", a \\ and\nanother line", 1_000, 1);
+        Path text = Files.writeString(folder.resolve("metrics"), page.render(profiler.snapshot(), Format.PROMETHEUS));
+        ProcessResult result = ChildProcess.of("sh")
+                .arguments(List.of("-c", "promtool check metrics < " + text))
+                .run();
+
+        assertThat(result.output()).isEmpty();
+        assertThat(result.exitCode()).isZero();
+    }
+}
