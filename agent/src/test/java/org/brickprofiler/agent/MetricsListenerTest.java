@@ -13,15 +13,24 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.util.Map;
 import java.util.Optional;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.agent.MetricsListener.Place;
+import org.brickprofiler.request.Outcome;
+import org.brickprofiler.testing.PrometheusServer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class MetricsListenerTest {
+
+    @TempDir
+    private Path folder;
 
     private final BrickProfiler profiler = BrickProfiler.enabled();
 
@@ -69,6 +78,30 @@ class MetricsListenerTest {
 
         assertThat(address.getHost()).isEqualTo(host);
         assertThat(get(address, "text/plain").body()).contains("LmHead");
+    }
+
+    /** The rate of requests and their percentiles, as an alert asks for them. */
+    @Test
+    @Timeout(100)
+    void aPrometheusServerReadsItOverAnAddressOfOtherMachines() throws Exception {
+        Optional<InetAddress> outside = outside();
+        assumeTrue(outside.isPresent(), "this machine has no address but the loopback's");
+        String host = outside.orElseThrow().getHostAddress();
+        for (int i = 0; i < 3; i++) {
+            profiler.requests().finished(profiler.requests().arrived(1), Outcome.CANCELLED);
+        }
+        URI address = URI.create(MetricsListener.open(Place.parse(host + ":0"), profiler));
+
+        try (PrometheusServer prometheus = PrometheusServer.start(folder, host + ":" + address.getPort())) {
+            assertThat(prometheus.query("sum by (category) (brick_samples_total)", "category"))
+                    .containsExactly(Map.entry("Other", 1.0));
+            assertThat(prometheus.query("gen_ai_server_request_duration_seconds_count > 0", "error_type"))
+                    .containsExactly(Map.entry("cancelled", 3.0));
+            assertThat(prometheus.query(
+                            "histogram_quantile(0.99, sum by (le) (gen_ai_server_request_duration_seconds_bucket))",
+                            ""))
+                    .hasEntrySatisfying("", seconds -> assertThat(seconds).isBetween(0.0, 0.01));
+        }
     }
 
     @Test

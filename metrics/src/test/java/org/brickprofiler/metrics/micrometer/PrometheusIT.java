@@ -2,24 +2,15 @@ package org.brickprofiler.metrics.micrometer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.sun.net.httpserver.HttpServer;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
-import java.net.URI;
-import java.net.URLEncoder;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -31,7 +22,7 @@ import org.brickprofiler.StepInfo;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.Fixture;
 import org.brickprofiler.testing.ProcessResult;
-import org.brickprofiler.testing.RunningProcess;
+import org.brickprofiler.testing.PrometheusServer;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -100,28 +91,14 @@ final class PrometheusIT {
     void theSharesOfCategoriesInPrometheusAreThoseOfTheSnapshot() throws Exception {
         Fixture.PROMETHEUS.needProgram("prometheus");
         ProfileSnapshot snapshot = profiler.snapshot();
-        int port = freePort();
-        Path config = Files.writeString(folder.resolve("prometheus.yml"), """
-                global:
-                  scrape_interval: 200ms
-                  scrape_timeout: 200ms
-                scrape_configs:
-                  - job_name: bricks
-                    static_configs:
-                      - targets: ['%s:%d']
-                """.formatted(
-                        page.getAddress().getHostString(), page.getAddress().getPort()));
-        try (RunningProcess prometheus = ChildProcess.of("prometheus")
-                .arguments(List.of(
-                        "--config.file=" + config,
-                        "--storage.tsdb.path=" + folder.resolve("data"),
-                        "--web.listen-address=127.0.0.1:" + port,
-                        "--log.level=error"))
-                .start()) {
-            Map<String, Double> samples = query(port, "sum by (category) (brick_time_seconds_count)");
+        try (PrometheusServer prometheus = PrometheusServer.start(
+                folder,
+                page.getAddress().getHostString() + ":" + page.getAddress().getPort())) {
+            Map<String, Double> samples = prometheus.query("sum by (category) (brick_time_seconds_count)", "category");
             assertThat(samples).hasSize(3);
-            Map<String, Double> shares = query(
-                    port, "100 * sum by (category) (brick_time_seconds_sum) / scalar(sum(brick_time_seconds_sum))");
+            Map<String, Double> shares = prometheus.query(
+                    "100 * sum by (category) (brick_time_seconds_sum) / scalar(sum(brick_time_seconds_sum))",
+                    "category");
 
             Map<String, Double> expected = new TreeMap<>();
             snapshot.categories().forEach((category, stats) -> {
@@ -132,47 +109,6 @@ final class PrometheusIT {
             assertThat(shares.keySet()).isEqualTo(expected.keySet());
             shares.forEach((category, percent) ->
                     assertThat(percent).as(category).isCloseTo(expected.get(category), Offset.offset(1e-9)));
-        }
-    }
-
-    /** Queries the server until it is up and has read the page. */
-    private static Map<String, Double> query(int port, String expression) throws Exception {
-        HttpClient client = HttpClient.newHttpClient();
-        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/v1/query?query="
-                        + URLEncoder.encode(expression, StandardCharsets.UTF_8)))
-                .timeout(Duration.ofSeconds(5))
-                .build();
-        while (true) {
-            try {
-                String answer = client.send(request, BodyHandlers.ofString()).body();
-                Map<String, Double> values = values(answer);
-                if (!values.isEmpty()) {
-                    return values;
-                }
-            } catch (IOException e) {
-                // The server does not listen yet; the test's timeout ends this loop.
-            }
-            Thread.sleep(50);
-        }
-    }
-
-    private static Map<String, Double> values(String answer) throws IOException {
-        Map<String, Double> values = new TreeMap<>();
-        if (answer.startsWith("{")) {
-            JsonNode tree = new ObjectMapper().readTree(answer);
-            assertThat(tree.path("status").asText()).as(answer).isEqualTo("success");
-            for (JsonNode each : tree.path("data").path("result")) {
-                values.put(
-                        each.path("metric").path("category").asText(),
-                        Double.valueOf(each.path("value").path(1).asText()));
-            }
-        }
-        return values;
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
         }
     }
 }
