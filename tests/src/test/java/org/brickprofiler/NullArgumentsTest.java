@@ -81,9 +81,11 @@ import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.kernel.KernelTimings;
 import org.brickprofiler.metrics.micrometer.BrickMetrics;
 import org.brickprofiler.metrics.otel.BrickMetricProducer;
+import org.brickprofiler.metrics.prometheus.MetricsPage;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.PagePart;
 import org.brickprofiler.report.TextReport;
+import org.brickprofiler.request.LatencyHistogram;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestRecorder;
@@ -478,6 +480,8 @@ final class NullArgumentsTest {
     private @Nullable Object usual(Class<?> type) {
         Map<Class<?>, Object> usual = Map.ofEntries(
                 Map.entry(String.class, "name"),
+                Map.entry(LatencyHistogram.class, LatencyHistogram.empty(LatencyHistogram.Kind.DURATION)),
+                Map.entry(MetricsPage.class, new MetricsPage()),
                 Map.entry(LogRecord.class, new LogRecord(Level.INFO, "message")),
                 Map.entry(CharSequence.class, "name"),
                 Map.entry(Object.class, "object"),

@@ -283,6 +283,7 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
      */
     @Override
     public List<Finding> candidates(ProfileSnapshot snapshot) {
+        Objects.requireNonNull(snapshot, "snapshot");
         return SlowStepFindings.of(this);
     }
 
