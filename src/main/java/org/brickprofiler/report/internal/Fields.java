@@ -35,13 +35,13 @@ public final class Fields<T> {
         /** Read back; some older files lack it. */
         PRESENT("if known"),
         /** Read back; left out of compact text if it is 0, as a missing number reads as 0. */
-        SUM("always; in windows if it is not 0"),
+        SUM("windows: if not 0"),
         /** Follows from other fields: left out of compact text, and not read. */
-        DERIVED("in reports, not in windows; ignored by readers"),
+        DERIVED("reports only"),
         /** Follows from other fields, and some records lack it. */
-        DERIVED_IF_KNOWN("in reports, not in windows; ignored by readers"),
+        DERIVED_IF_KNOWN("reports only"),
         /** Follows from other fields, but is read from files of older versions, which lack those. */
-        OLD_FORM("in reports, not in windows; read from files of older versions"),
+        OLD_FORM("reports only; read from old files"),
         /** Follows from other fields, and is written always. */
         SHOWN("always; ignored by readers");
 

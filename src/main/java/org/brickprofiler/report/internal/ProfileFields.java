@@ -99,11 +99,11 @@ public final class ProfileFields {
                     "launch_ns",
                     "sum of the host's time from start to stop of these launches, ns",
                     brick -> brick.device().launchNs())
-            .whole("min_launch_ns", "shortest launch, ns; 0 if it is not known", brick -> brick.device()
+            .whole("min_launch_ns", "shortest launch, ns; 0 if unknown", brick -> brick.device()
                     .minLaunchNs())
             .factIf("max_launch_ns", FactGroup.DEVICE, "Shortest launch", "ns")
             .jsonOnly()
-            .whole("max_launch_ns", "longest launch, ns; 0 if it is not known", brick -> brick.device()
+            .whole("max_launch_ns", "longest launch, ns; 0 if unknown", brick -> brick.device()
                     .maxLaunchNs())
             .factIf("max_launch_ns", FactGroup.DEVICE, "Longest launch", "ns")
             .jsonOnly()
@@ -160,20 +160,20 @@ public final class ProfileFields {
             .derived("avg_us", "mean duration, us", brick -> brick.stats.avgUs())
             .oldForm("min_us", "shortest duration, us", brick -> brick.stats.minUs())
             .oldForm("max_us", "longest duration, us", brick -> brick.stats.maxUs())
-            .whole("min_ns", "shortest duration, ns; 0 if it is not known", brick -> brick.stats.minNs())
+            .whole("min_ns", "shortest duration, ns; 0 if unknown", brick -> brick.stats.minNs())
             .factIf("min_ns", FactGroup.TIMES, "Shortest", "ns")
             .packed("min_ns", ProfileFields::packedMinNs)
-            .whole("max_ns", "longest duration, ns; 0 if it is not known", brick -> brick.stats.maxNs())
+            .whole("max_ns", "longest duration, ns; 0 if unknown", brick -> brick.stats.maxNs())
             .factIf("max_ns", FactGroup.TIMES, "Longest", "ns")
             .packed("max_ns", ProfileFields::packedMaxNs)
             .optionalWhole(
                     "min_at_least_ns",
-                    "a lower bound of the shortest duration, ns, if a window does not have that duration itself",
+                    "lower bound of a window's unknown shortest duration, ns",
                     brick -> brick.stats.minAtLeastNs())
             .jsonOnly()
             .optionalWhole(
                     "max_at_most_ns",
-                    "an upper bound of the longest duration, ns, if a window does not have that duration itself",
+                    "upper bound of a window's unknown longest duration, ns",
                     brick -> brick.stats.maxAtMostNs())
             .jsonOnly()
             .whole("last_ns", "duration of the sample that was recorded last, ns", brick -> brick.stats.lastNs())
@@ -235,16 +235,14 @@ public final class ProfileFields {
             .derived("avg_us", "mean duration, us", TileStats::avgUs)
             .oldForm("min_us", "shortest duration, us", TileStats::minUs)
             .oldForm("max_us", "longest duration, us", TileStats::maxUs)
-            .whole("min_ns", "shortest duration, ns; 0 if it is not known", TileStats::minNs)
-            .whole("max_ns", "longest duration, ns; 0 if it is not known", TileStats::maxNs)
+            .whole("min_ns", "shortest duration, ns; 0 if unknown", TileStats::minNs)
+            .whole("max_ns", "longest duration, ns; 0 if unknown", TileStats::maxNs)
             .optionalWhole(
                     "min_at_least_ns",
-                    "a lower bound of the shortest duration, ns, if a window does not have that duration itself",
+                    "lower bound of a window's unknown shortest duration, ns",
                     TileStats::minAtLeastNs)
             .optionalWhole(
-                    "max_at_most_ns",
-                    "an upper bound of the longest duration, ns, if a window does not have that duration itself",
-                    TileStats::maxAtMostNs)
+                    "max_at_most_ns", "upper bound of a window's unknown longest duration, ns", TileStats::maxAtMostNs)
             .derived("gflops", "10^9 operations per second", TileStats::gflops)
             .derived(
                     "arithmetic_intensity",
@@ -379,9 +377,8 @@ public final class ProfileFields {
                 .whole("accepted_tokens", "accepted tokens", Step::acceptedTokens);
         for (BrickCategory category : BrickCategory.values()) {
             fields.whole(
-                    category.displayName(),
-                    "brick time of this category, ns; 0 if it is unknown",
-                    step -> step.categoryNs().getOrDefault(category, 0L));
+                    category.displayName(), "brick time of this category, ns; 0 if unknown", step -> step.categoryNs()
+                            .getOrDefault(category, 0L));
         }
         return fields.build();
     }

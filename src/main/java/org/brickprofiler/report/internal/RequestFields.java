@@ -157,13 +157,14 @@ public final class RequestFields {
     private RequestFields() {}
 
     private static <T> Fields<T> withCauses(Fields.Builder<T> fields, Function<T, Map<Cause, Long>> causes) {
-        addCauses(fields, "time of this cause, ns: ", causes);
+        addCauses(fields, cause -> "time of this cause, ns", causes);
         return fields.build();
     }
 
-    private static <T> void addCauses(Fields.Builder<T> fields, String meaning, Function<T, Map<Cause, Long>> causes) {
+    private static <T> void addCauses(
+            Fields.Builder<T> fields, Function<Cause, String> meaning, Function<T, Map<Cause, Long>> causes) {
         for (Cause cause : Cause.values()) {
-            fields.sum(key(cause), meaning + cause.displayName(), record -> causes.apply(record)
+            fields.sum(key(cause), meaning.apply(cause), record -> causes.apply(record)
                     .getOrDefault(cause, 0L));
         }
     }
@@ -237,7 +238,7 @@ public final class RequestFields {
                 "(last token - first token) / (tokens - 1)",
                 RequestStats.Latencies::timePerOutputToken);
         latency(fields, "duration", "time from arrival to finish", RequestStats.Latencies::duration);
-        addCauses(fields, "time of the finished requests with this cause, ns: ", RequestStats::causeNs);
+        addCauses(fields, cause -> "time, ns: " + cause.displayName(), RequestStats::causeNs);
         fields.packed("arrived", row -> row.whole("arrived"))
                 .packed("finished", RequestFields::finished)
                 .packed("prompt_tokens", row -> row.whole("prompt_tokens"))

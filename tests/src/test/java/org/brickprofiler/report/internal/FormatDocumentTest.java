@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.brickprofiler.testing.Golden;
 import org.brickprofiler.testing.SourceTree;
 import org.brickprofiler.testing.Spec;
@@ -20,9 +21,8 @@ class FormatDocumentTest {
     private static final Map<String, String> PLACES = Map.ofEntries(
             Map.entry(
                     "brick",
-                    "An object of `bricks`, for which CSV has a row each; and of `bricks` in an object of `phases`, which"
-                            + " has the samples that belong to the steps of a `phase`: `prefill`, `decode` or `mixed`. `phases`"
-                            + " is left out if no sample belongs to a step."),
+                    "An object of `bricks`, a row of CSV; and of `bricks` in an object of `phases`, which has the samples of"
+                            + " a `phase`: `prefill`, `decode` or `mixed`. `phases` is left out if no sample has a phase."),
             Map.entry("tile level", "An object of `tiles`."),
             Map.entry("stream", "An object of `streams`, which is left out without streams."),
             Map.entry("phase of steps", "An object of `steps.phases`."),
@@ -32,12 +32,15 @@ class FormatDocumentTest {
             Map.entry("virtual machine", "An object of `run.virtual_machines`."),
             Map.entry("nesting", "An object of `run.nesting`."),
             Map.entry("spread", "A measured cost in `run.calibrations`."),
-            Map.entry("requests", "The object `requests`, which is left out without requests."),
+            Map.entry(
+                    "requests",
+                    "The object `requests`, which is left out without requests. Its times by cause are those of the finished"
+                            + " requests."),
             Map.entry(
                     "step of the time line",
                     "A row of `request_timeline.steps`, whose columns are `step_columns`; `requests` beside it are rows of "
-                            + "requests, with the columns `request_columns`. Requests whose steps are no longer known are "
-                            + "listed in `incomplete`, by their index."),
+                            + "requests, with the columns `request_columns`. `incomplete` lists the requests whose steps "
+                            + "are no longer known, by index."),
             Map.entry("work on a request", "A row of `request_timeline.works`, whose columns are `work_columns`."),
             Map.entry(
                     "own work on a request",
@@ -75,9 +78,11 @@ class FormatDocumentTest {
         StringBuilder text = new StringBuilder("""
                 # Fields of a profile
 
-                A report is one JSON object. A *report* is the text of `JsonReport`, and a *window* is a file of a run's
-                windows, which leaves out values that follow from others. Readers ignore keys that they do not know, and a
-                missing number is 0 unless its meaning says otherwise. Rules [8.1 to 8.10](spec/reports.md) apply.
+                A *report* is the JSON object of `JsonReport`, and a *window* is a file of a run's windows. Readers ignore
+                keys that they do not know, and a missing number is 0 unless its meaning says otherwise. *Reports only* values
+                follow from others: windows lack them, and readers ignore them, except those *read from old files*.
+                *Windows: if not 0* values are always in reports. *CSV* says whether a field is a column. Rules
+                [8.1 to 8.10](spec/reports.md) apply.
 
                 A report, but no window, has `findings`, the answer first: objects with `kind`, `place` (a brick, a phase, a
                 rank), `share` (0 to 1) `of` what (`requests`, `wall_time`, `brick_time`, `up_time`, `slow_steps` or `none`), `sentence` and `next`.
@@ -95,8 +100,8 @@ class FormatDocumentTest {
             boolean isInCsv = isInCsv(table);
             text.append("| key | meaning | written |").append(isInCsv ? " CSV |" : "");
             text.append("\n|---|---|---|").append(isInCsv ? "---|\n" : "\n");
-            for (Fields.Description field : table.descriptions()) {
-                text.append(line(field, isInCsv));
+            for (List<Fields.Description> alike : rows(table.descriptions())) {
+                text.append(line(alike, isInCsv));
             }
         }
         text.append("""
@@ -168,14 +173,34 @@ class FormatDocumentTest {
                         .anyMatch(field -> field.parts().equals(table.title()));
     }
 
-    private static String line(Fields.Description field, boolean isInCsv) {
+    /** Returns the fields of each row: consecutive fields that differ in their keys alone share one. */
+    private static List<List<Fields.Description>> rows(List<Fields.Description> fields) {
+        List<List<Fields.Description>> rows = new ArrayList<>();
+        for (Fields.Description field : fields) {
+            List<Fields.Description> last = rows.isEmpty() ? List.of() : rows.get(rows.size() - 1);
+            if (!last.isEmpty() && cellsOf(last.get(0)).equals(cellsOf(field))) {
+                last.add(field);
+            } else {
+                rows.add(new ArrayList<>(List.of(field)));
+            }
+        }
+        return rows;
+    }
+
+    /** Returns all that a row shows of a field except its key. */
+    private static List<Object> cellsOf(Fields.Description field) {
+        return List.of(field.meaning(), field.written(), field.parts(), field.isColumn());
+    }
+
+    private static String line(List<Fields.Description> alike, boolean isInCsv) {
+        Fields.Description field = alike.get(0);
         String meaning = Markdown.escaped(field.meaning());
         List<String> cells = new ArrayList<>();
-        cells.add("`" + field.key() + "`");
+        cells.add(alike.stream().map(each -> "`" + each.key() + "`").collect(Collectors.joining(", ")));
         cells.add(field.parts().isEmpty() ? meaning : meaning + ": see " + link(field.parts()));
         cells.add(field.written());
         if (isInCsv) {
-            String column = field.parts().isEmpty() ? "a column" : "columns of its keys";
+            String column = field.parts().isEmpty() ? "yes" : "its keys";
             cells.add(field.isColumn() ? column : "no");
         }
         return "| " + String.join(" | ", cells) + " |\n";
