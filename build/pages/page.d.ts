@@ -36,6 +36,8 @@ interface TableOptions<Row> {
   sorted?: number;
   /** Makes the row that opens below a row. */
   detail?: (row: Row) => Content;
+  /** Is called after the detail row has opened or closed. */
+  toggled?: (row: Row, isOpen: boolean) => void;
   wide?: boolean;
 }
 
@@ -44,6 +46,8 @@ interface Line<Row> {
   row: Row;
   tr: HTMLElement;
   opened: HTMLElement | undefined;
+  /** Opens the detail row; has no effect if it is open. */
+  open: () => void;
 }
 
 interface Table<Row> {
@@ -92,5 +96,7 @@ interface HeatMap<Row extends HeatRow, Column> {
   said: string;
   /** The text of a cell. */
   describe: (row: Row, column: Column, ns: number) => string;
+  /** The address to which the name and the cells of a row lead. */
+  address?: (row: Row) => string | undefined;
   scale?: Scale;
 }

@@ -353,6 +353,21 @@ interface ShownStep {
 
 // ---- what the script makes of the data ----
 
+/** What the address holds: the opened brick, the phase of the shown bricks, and their filter; each empty if none. */
+interface PageState {
+  brick: string;
+  phase: string;
+  filter: string;
+}
+
+/** The bricks of all steps, whose phase is empty, or of the steps of a phase. */
+interface BrickPart {
+  phase: string;
+  label: string;
+  base: string;
+  bricks: Brick[];
+}
+
 /** A node of a pass with its children. */
 interface PassNode {
   name: string;

@@ -6,6 +6,7 @@
 
 const profile = needed("profile");
 const bricks = profile.bricks;
+const brickNames = new Set(bricks.map((brick) => brick.name));
 const brickFacts = needed("brick-facts");
 const brickNs = profile.total_ns;
 const wallNs = profile.wall_ns;
@@ -20,6 +21,102 @@ const kernelRoof = held("kernel-roofline");
 const run = profile.run || {};
 const graph = graphOfPass();
 const nodes = graph === undefined ? [] : nodesOf(graph);
+
+// ---- the state of the page in its address ----
+
+/** @type {PageState} */
+const EMPTY_STATE = { brick: "", phase: "", filter: "" };
+
+/** What the page shows; the address holds it. */
+let state = EMPTY_STATE;
+
+/**
+ * Shows a state in the section of bricks and, if asked, moves there; a profile without bricks has no such section.
+ *
+ * @type {(wanted: PageState, isMoving: boolean) => void}
+ */
+let showState = () => {};
+
+/**
+ * Returns the part of an address that holds a state; empty for an empty state.
+ *
+ * @param {Partial<PageState>} held
+ */
+function addressOf(held) {
+  const words = new URLSearchParams(Object.entries(held).filter(([, value]) => value !== "")).toString();
+  return words === "" ? "" : "#" + words;
+}
+
+/**
+ * Returns the state that an address holds; undefined if it names a section.
+ *
+ * @param {string} hash
+ * @returns {PageState | undefined}
+ */
+function stateOf(hash) {
+  const words = new URLSearchParams(hash.slice(1));
+  const isState = hash === "" || Object.keys(EMPTY_STATE).some((key) => words.has(key));
+  return isState ? { brick: words.get("brick") ?? "", phase: words.get("phase") ?? "", filter: words.get("filter") ?? "" } : undefined;
+}
+
+/**
+ * Writes a change of the state into the address, without an entry in the history.
+ *
+ * @param {Partial<PageState>} change
+ */
+function keepState(change) {
+  state = { ...state, ...change };
+  const address = new URL(location.href);
+  address.hash = addressOf(state);
+  if (address.href !== location.href) {
+    history.replaceState(null, "", address.href);
+  }
+}
+
+/** Shows the state of the address: now, when it changes, and when a link leads to the same address again. */
+function followAddress() {
+  const apply = () => {
+    const wanted = stateOf(location.hash);
+    if (wanted !== undefined) {
+      showState(wanted, location.hash !== "");
+    }
+  };
+  addEventListener("hashchange", apply);
+  document.addEventListener("click", ({ target }) => {
+    const link = target instanceof Element ? target.closest("a[href]") : null;
+    if (link !== null && location.hash !== "" && link.getAttribute("href") === location.hash) {
+      apply();
+    }
+  });
+  if (location.hash !== "") {
+    apply();
+    // Pictures above the row get their sizes when the page is laid out for the first time.
+    requestAnimationFrame(() => requestAnimationFrame(apply));
+  }
+}
+
+/**
+ * Returns the address of the row of a brick, in a phase if the brick ran in it; undefined if there is no such brick.
+ *
+ * @param {string} name
+ * @param {string} [phase]
+ */
+function rowAddress(name, phase = "") {
+  const inPhase = (profile.phases ?? []).find((each) => each.phase === phase);
+  const isInPhase = inPhase !== undefined && inPhase.bricks.some((brick) => brick.name === name);
+  return brickNames.has(name) ? addressOf({ brick: name, phase: isInPhase ? phase : "" }) : undefined;
+}
+
+/**
+ * Returns the name of a brick as a link to its row; without a link if there is no such brick.
+ *
+ * @param {string} name
+ * @param {string} [phase]
+ */
+function brickLink(name, phase) {
+  const href = rowAddress(name, phase);
+  return href === undefined ? named(name) : html("a", { class: "to-row", href }, named(name));
+}
 
 // ---- how durations are spread ----
 
@@ -281,7 +378,7 @@ function runLine() {
  * @param {string[]} names
  */
 function listed(names) {
-  return names.flatMap((name, i) => [i === 0 ? "" : ", ", named(name)]);
+  return names.flatMap((name, i) => [i === 0 ? "" : ", ", brickLink(name)]);
 }
 
 /** Returns the brick whose elements are the tokens of a pass, because every token passes it once. */
@@ -374,9 +471,7 @@ const FINDING_SECTIONS = {
   BETWEEN_BRICKS: "Steps",
   SLOW_STEPS: "Steps",
   NO_PROCESSOR: "Steps",
-  BELOW_ROOF: "Roofline",
-  LARGEST_BRICK: "Bricks",
-  NOTHING: "Bricks",
+  BELOW_ROOF: "Distance to the roof",
 };
 
 /** @param {Finding} finding */
@@ -385,7 +480,9 @@ function findingItem(finding) {
   const [before = "", figure = "", after = ""] = splitAtFigure(visible(finding.sentence));
   const next = finding.next === undefined ? "" : html("span", { class: "next" }, " Next: " + visible(finding.next) + ".");
   const target = FINDING_SECTIONS[finding.kind];
-  return html("li", target === undefined ? {} : { "data-section": target }, before, html("b", {}, figure), after, next);
+  const href = rowAddress(finding.place ?? "");
+  const row = href === undefined ? "" : [" ", html("a", { href }, "Show ", named(finding.place ?? ""))];
+  return html("li", target === undefined ? {} : { "data-section": target }, before, html("b", {}, figure), after, next, row);
 }
 
 /** @param {string} sentence */
@@ -416,9 +513,13 @@ function sectionBar(sections) {
       });
     }
   }
-  return heads.length < 2
-    ? ""
-    : html("nav", { class: "sections", "aria-label": "Sections" }, heads.map((head) => html("a", { href: "#" + head.id }, head.textContent || "")));
+  if (heads.length < 2) {
+    return "";
+  }
+  const bar = html("nav", { class: "sections", "aria-label": "Sections" }, heads.map((head) => html("a", { href: "#" + head.id }, head.textContent || "")));
+  // What scrolls into view, and the header of a table, stay below the bar.
+  new ResizeObserver(() => document.documentElement.style.setProperty("--bar", bar.offsetHeight + "px")).observe(bar);
+  return bar;
 }
 
 /** Describes the limits of bricks in sentences that follow from the numbers, without guesses. */
@@ -657,35 +758,84 @@ function brickSection() {
   if (bricks.length === 0) {
     return "";
   }
+  /** @type {BrickPart[]} */
   const parts = [
-    { label: "all steps", base: "brick time", bricks },
-    ...(profile.phases ?? []).map((each) => ({ label: each.phase + " steps", base: "phase time", bricks: each.bricks })),
+    { phase: "", label: "all steps", base: "brick time", bricks },
+    ...(profile.phases ?? []).map((each) => ({ phase: each.phase, label: each.phase + " steps", base: "phase time", bricks: each.bricks })),
   ];
-  const made = parts.map((part) => bricksOf(part));
-  if (parts.length === 1) {
-    return section("Bricks", made[0].filter, made[0].table);
-  }
+  const made = parts.map(bricksOf);
   const filters = html("span", { class: "filter" }, made[0].filter);
   const tables = html("div", {}, made[0].table);
-  /** @param {number} i */
-  const select = (i) => {
-    filters.replaceChildren(made[i].filter);
-    tables.replaceChildren(made[i].table);
+  const choice = phaseSwitch(parts, (part) => {
+    showState({ ...state, phase: parts[part].phase }, false);
+  });
+  const element = section("Bricks", filters, parts.length === 1 ? "" : choice.element, tables);
+
+  showState = (wanted, isMoving) => {
+    const part = Math.max(0, parts.findIndex(({ phase }) => phase === wanted.phase));
+    const { filter, table, lines, search, showFurther } = made[part];
+    state = { brick: "", phase: parts[part].phase, filter: wanted.filter };
+    choice.select(part);
+    filters.replaceChildren(filter);
+    tables.replaceChildren(table);
+    search(wanted.filter);
+    const line = lines.find(({ row }) => row.name === wanted.brick);
+    if (line !== undefined) {
+      if (line.tr.hidden) {
+        state.filter = "";
+        search("");
+      }
+      if (line.tr.classList.contains("further")) {
+        showFurther();
+      }
+      line.open();
+      state.brick = wanted.brick;
+    }
+    keepState({});
+    if (isMoving && addressOf(state) !== "") {
+      const target = line === undefined ? element : line.tr;
+      target.scrollIntoView();
+      const button = target.querySelector("button.open");
+      if (line !== undefined && button instanceof HTMLElement) {
+        button.focus({ preventScroll: true });
+      }
+    }
   };
-  return section("Bricks", filters, phaseSwitch(parts, select), tables);
+  return element;
 }
 
-/** @param {{ base: string, bricks: Brick[] }} part */
+/** @param {BrickPart} part */
 function bricksOf(part) {
   const columns = brickColumns(part.bricks, part.base);
-  const made = table("Bricks", columns, part.bricks, { sorted: 3, detail: brickDetail, wide: true });
+  /**
+   * @param {Brick} brick
+   * @param {boolean} isOpen
+   */
+  const toggled = ({ name }, isOpen) => {
+    if (isOpen || state.brick === name) {
+      keepState({ brick: isOpen ? name : "" });
+    }
+  };
+  const { element, lines } = table("Bricks", columns, part.bricks, { sorted: 3, detail: brickDetail, toggled, wide: true });
   /** @param {Brick} brick */
   const words = (brick) => visible(brick.name) + "\n" + brick.category;
-  const found = filter(made.lines, "Filter bricks by name or category", words, "brick", "bricks");
+  const found = filter(lines, "Filter bricks by name or category", words, "brick", "bricks");
+  const field = /** @type {HTMLInputElement} */ (found.querySelector("input"));
+  field.addEventListener("input", () => keepState({ filter: field.value }));
+  /** @param {string} text */
+  const search = (text) => {
+    if (field.value !== text) {
+      field.value = text;
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+  };
+  let showFurther = () => {};
   if (part.bricks.length > MANY_BRICKS) {
-    made.element.append(furtherBricks(made.lines, made.element, found));
+    const further = furtherBricks(lines, element, found);
+    showFurther = () => further.click();
+    element.append(further);
   }
-  return { table: made.element, filter: found };
+  return { table: element, filter: found, lines, search, showFurther };
 }
 
 /** Tables with more bricks show the first ones only; printed, they show all. */
@@ -734,10 +884,10 @@ function searchByKey() {
 /**
  * Chooses the part whose bricks are shown, and states how much time each part has.
  *
- * @param {{ label: string, bricks: Brick[] }[]} parts all bricks, then those of each phase
- * @param {(part: number) => void} select
+ * @param {BrickPart[]} parts all bricks, then those of each phase
+ * @param {(part: number) => void} selected
  */
-function phaseSwitch(parts, select) {
+function phaseSwitch(parts, selected) {
   /** @param {{ bricks: Brick[] }} part */
   const partNs = (part) => sum(part.bricks, (brick) => brick.total_ns);
   /** @param {number} ns */
@@ -745,13 +895,19 @@ function phaseSwitch(parts, select) {
   const withoutNs = brickNs - sum(parts.slice(1), partNs);
   const options = parts.map((part, i) => html("option", { value: String(i) }, part.label + ": " + shareOf(partNs(part)) + " of brick time"));
   /** @type {HTMLSelectElement} */
-  const choice = html("select", { "aria-label": "Steps of which the bricks are shown", onchange: () => select(Number(choice.value)) }, options);
-  return html(
+  const choice = html("select", { "aria-label": "Steps of which the bricks are shown", onchange: () => selected(Number(choice.value)) }, options);
+  const element = html(
     "p",
     {},
     html("label", {}, "Bricks in ", choice),
     withoutNs > 0 ? html("span", { class: "quiet" }, " " + shareOf(withoutNs) + " of brick time has no phase: no step, or steps of several phases, were under way.") : "",
   );
+  return {
+    element,
+    select: (/** @type {number} */ part) => {
+      choice.value = String(part);
+    },
+  };
 }
 
 /** @type {Record<BrickFact["format"], (value: unknown) => string>} */
@@ -805,7 +961,12 @@ function categorySection() {
   const largest = shown[0].total_ns;
   /** @type {Column<Category>[]} */
   const columns = present([
-    { label: "category", text: true, cell: (category) => categoryCell(category.name), total: "all categories" },
+    {
+      label: "category",
+      text: true,
+      cell: ({ name }) => html("a", { class: "to-row", href: addressOf({ filter: name }) }, categoryCell(name)),
+      total: "all categories",
+    },
     { label: "count", cell: (category) => count(category.count), total: count(samples) },
     { label: "total", cell: (category) => time(category.total_ns), total: time(brickNs) },
     { label: "% of brick time", cell: (category) => share(category.total_ns, brickNs, largest, category.name), total: percent(brickNs === 0 ? 0 : 100) },
@@ -959,7 +1120,7 @@ function meanwhileSection() {
   const part = (label, key) => ({ label, value: (each) => each[key], cell: (each) => percent(100 * each[key]) });
   /** @type {Column<Disturbance>[]} */
   const columns = [
-    { label: "brick", text: true, value: (each) => each.brick, cell: (each) => named(each.brick) },
+    { label: "brick", text: true, value: (each) => each.brick, cell: (each) => brickLink(each.brick) },
     { label: "meanwhile", text: true, value: (each) => each.cause, cell: (each) => each.cause },
     { label: "time", value: (each) => each.total_ns, cell: (each) => time(each.total_ns) },
     part("% of its time", "share"),
@@ -1090,7 +1251,7 @@ function layerSection({ layers, rows: found }, heads) {
     "Layers",
     note(heads + (timeline !== undefined && timeline.chosen !== undefined ? ", in the chosen steps only" : "") + ", as a multiple of its median over the layers"),
     html("p", {}, said),
-    heatMap({ name: "Layers", columns: layers, axis: "layer", end: ["median", (row) => duration(row.median)], rows, said, describe }),
+    heatMap({ name: "Layers", columns: layers, axis: "layer", end: ["median", (row) => duration(row.median)], rows, said, describe, address: (row) => rowAddress(row.name) }),
   );
 }
 
@@ -1300,7 +1461,7 @@ function drawStep(timeline, shown, longestNs, otherNs, readout) {
       const isLayer = span.category === "layer";
       const wide = width * ratio(span.ns, longestNs);
       const box = svg("rect", {
-        class: isLayer ? "span layer" : "span",
+        class: isLayer ? "span layer" : rowAddress(span.name) === undefined ? "span" : "span leads",
         "--colour": isLayer ? false : colour(span.category),
         x: x(span.startNs),
         y: y + LANE * lanes[i],
@@ -1331,6 +1492,10 @@ function drawStep(timeline, shown, longestNs, otherNs, readout) {
   picture.addEventListener("pointermove", ({ target }) => {
     const span = spanOf.get(target);
     readout.textContent = span === undefined ? NARROW : spanText(span);
+  });
+  picture.addEventListener("click", ({ target }) => {
+    const span = spanOf.get(target);
+    follow(span === undefined ? undefined : rowAddress(span.name, shown.phase));
   });
   return html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "The " + shown.what + " " + stepName(shown.phase) }, picture);
 }
@@ -1377,7 +1542,7 @@ function differenceOf(timeline, median, slowest) {
   const by = "The slowest " + stepName(slowest.phase) + " took " + duration(slowest.elapsed_ns - median.elapsed_ns) + " longer than the median";
   return median.omitted + slowest.omitted > 0 || longer.length === 0
     ? by + "."
-    : by + ". What took longer: " + longer.map(({ name, ns }) => shortened(name) + " (" + duration(ns) + " more)").join(", ") + ".";
+    : [by, ". What took longer: ", ...longer.flatMap(({ name, ns }, i) => [i === 0 ? "" : ", ", brickLink(name, slowest.phase), " (" + duration(ns) + " more)"]), "."];
 }
 
 /**
@@ -1634,6 +1799,8 @@ function stepChart(steps, { phase, count: all }) {
   });
   /** @type {Map<EventTarget | null, KeptStep>} */
   const stepOf = new Map();
+  /** @type {Map<EventTarget | null, string>} */
+  const categoryOf = new Map();
   const everyNs = roundUp(longestNs / 3);
   for (let ns = 0; ns <= longestNs; ns += everyNs) {
     const y = bottom - (height * ns) / longestNs;
@@ -1652,7 +1819,9 @@ function stepChart(steps, { phase, count: all }) {
     for (const part of partsOf(each)) {
       const high = (height * part.heightNs) / longestNs;
       y -= high;
-      bar.append(svg("rect", { class: "shape", "--colour": colour(part.name), x: from.toFixed(1), y: y.toFixed(1), width: wide.toFixed(1), height: high.toFixed(1) }));
+      const box = svg("rect", { class: "shape leads", "--colour": colour(part.name), x: from.toFixed(1), y: y.toFixed(1), width: wide.toFixed(1), height: high.toFixed(1) });
+      categoryOf.set(box, part.name);
+      bar.append(box);
     }
     const top = bottom - (height * each.duration_ns) / longestNs;
     // The rest was outside of bricks, or its bricks are unknown.
@@ -1664,6 +1833,10 @@ function stepChart(steps, { phase, count: all }) {
   picture.addEventListener("pointermove", ({ target }) => {
     const step = stepOf.get(target);
     readout.textContent = step === undefined ? NARROW : keptText(step);
+  });
+  picture.addEventListener("click", ({ target }) => {
+    const category = categoryOf.get(target);
+    follow(category === undefined ? undefined : addressOf({ filter: category, phase }));
   });
   const sample = kept.length < all ? ", " + count(kept.length) + " of " + count(all) + ": a uniform sample, and the slowest" : "";
   return [
@@ -1962,7 +2135,7 @@ function rooflineSection() {
   const level = (brick) => (roofline.bandwidths.find((each) => each.gbps === brick.bandwidth_gbps) || { level: "" }).level;
   /** @type {Column<RooflineBrick>[]} */
   const columns = [
-    { label: "brick", text: true, value: (brick) => brick.name, cell: (brick) => named(brick.name) },
+    { label: "brick", text: true, value: (brick) => brick.name, cell: (brick) => brickLink(brick.name) },
     { label: "bound by", text: true, value: (brick) => brick.bound, cell: (brick) => [symbolOf(brick.bound), brick.bound] },
     { label: "total", value: (brick) => brick.total_ns, cell: (brick) => time(brick.total_ns) },
     { label: "counted", value: (brick) => brick.counted_ns, cell: (brick) => time(brick.counted_ns) },
@@ -2140,3 +2313,4 @@ show(
   bar,
   ...sections.slice(1),
 );
+followAddress();

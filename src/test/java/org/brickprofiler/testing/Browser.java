@@ -185,10 +185,21 @@ public final class Browser implements AutoCloseable {
 
     /** Opens a page from the disk and waits until it is loaded. The state of an earlier page is discarded. */
     public void open(Path page) throws IOException, InterruptedException {
+        open(page, "");
+    }
+
+    /** Opens a page as {@link #open(Path)}, at a part of its address that begins with {@code #}; empty for none. */
+    public void open(Path page, String fragment) throws IOException, InterruptedException {
+        // From the same page, the browser would only move to the fragment.
+        load("about:blank");
         complaints.clear();
         requests.clear();
+        load(page.toUri() + fragment);
+    }
+
+    private void load(String address) throws IOException, InterruptedException {
         loaded = false;
-        call("Page.navigate", Map.of("url", page.toUri().toString()));
+        call("Page.navigate", Map.of("url", address));
         while (!loaded) {
             next();
         }

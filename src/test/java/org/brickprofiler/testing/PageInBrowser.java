@@ -60,6 +60,11 @@ public abstract class PageInBrowser {
         browser.open(Files.writeString(folder.resolve("page.html"), page));
     }
 
+    /** Shows a page at an address, such as {@code #brick=Norm}. */
+    protected void showAt(String page, String fragment) throws Exception {
+        browser.open(Files.writeString(folder.resolve("page.html"), page), fragment);
+    }
+
     /** Returns the texts of a column in a section's table, as a person reads them. */
     protected List<String> column(String section, String label) throws Exception {
         List<String> labels = browser.texts("#section-" + section + " thead th");

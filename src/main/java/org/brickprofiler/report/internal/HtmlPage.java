@@ -26,9 +26,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class HtmlPage {
 
-    /** Comments on lines of their own, types included; they are omitted from a page. */
-    private static final Pattern COMMENTS =
-            Pattern.compile("^ *(?:/\\*.*?\\*/|//[^\n]*)\n", Pattern.MULTILINE | Pattern.DOTALL);
+    /** Comments on lines of their own, types included, and the indentation of lines; both are omitted from a page. */
+    private static final Pattern OMITTED =
+            Pattern.compile("^ *(?:(?:/\\*.*?\\*/|//[^\n]*)\n)?", Pattern.MULTILINE | Pattern.DOTALL);
 
     private static final String STYLE = resource(HtmlPage.class::getResourceAsStream, "page.css");
     private static final String COMMON = resource(HtmlPage.class::getResourceAsStream, "page.js");
@@ -162,7 +162,7 @@ public final class HtmlPage {
             }
             // A browser normalises line ends to line feeds before it hashes the text.
             String text = new String(in.readAllBytes(), UTF_8).replace("\r\n", "\n");
-            return "\n" + COMMENTS.matcher(text).replaceAll("");
+            return "\n" + OMITTED.matcher(text).replaceAll("");
         } catch (IOException e) {
             throw new UncheckedIOException("cannot read " + name + " of the jar", e);
         }

@@ -280,9 +280,9 @@ function present(entries) {
  * @param {TableOptions<Row>} options
  * @returns {Table<Row>}
  */
-function table(label, columns, rows, { sorted, detail, wide } = {}) {
+function table(label, columns, rows, { sorted, detail, toggled, wide } = {}) {
   const body = html("tbody", {});
-  const lines = rows.map((row) => line(columns, row, detail));
+  const lines = rows.map((row) => line(columns, row, detail, toggled));
   lines.forEach(({ tr }) => body.append(tr));
   const heads = columns.map((column) => columnHead(column, (clicked) => sort(clicked)));
   const said = html("p", { class: "unseen", role: "status" });
@@ -362,16 +362,26 @@ function totalCell(column, index) {
  * @param {Column<Row>[]} columns
  * @param {Row} row
  * @param {((row: Row) => Content) | undefined} detail
+ * @param {((row: Row, isOpen: boolean) => void) | undefined} toggled
  * @returns {Line<Row>}
  */
-function line(columns, row, detail) {
+function line(columns, row, detail, toggled) {
   const cells = columns.map((column, index) =>
     index > 0
       ? html("td", { class: column.text ? "text" : false }, column.cell(row))
       : html("th", { scope: "row", class: "text" }, detail ? opener(column.cell(row), detail) : column.cell(row)),
   );
   /** @type {Line<Row>} */
-  const made = { row, tr: html("tr", {}, cells), opened: undefined };
+  const made = { row, tr: html("tr", {}, cells), opened: undefined, open };
+
+  function open() {
+    if (made.opened === undefined) {
+      const button = made.tr.querySelector("button");
+      if (button !== null) {
+        button.click();
+      }
+    }
+  }
 
   /**
    * @param {Content} content
@@ -389,6 +399,9 @@ function line(columns, row, detail) {
         made.tr.after(made.opened);
       }
       button.setAttribute("aria-expanded", String(made.opened !== undefined));
+      if (toggled) {
+        toggled(row, made.opened !== undefined);
+      }
     }
 
     return button;
@@ -567,6 +580,17 @@ function note(text) {
   return html("p", {}, text);
 }
 
+/**
+ * Follows a link within the page.
+ *
+ * @param {string | undefined} address
+ */
+function follow(address) {
+  if (address !== undefined) {
+    html("a", { href: address }).click();
+  }
+}
+
 // ---- maps ----
 
 /** @param {number[]} values */
@@ -597,7 +621,7 @@ const MULTIPLES = {
  * @template Column
  * @param {HeatMap<Row, Column>} map
  */
-function heatMap({ name, columns, axis, end: [over, behind], rows, said, describe, scale = MULTIPLES }) {
+function heatMap({ name, columns, axis, end: [over, behind], rows, said, describe, address, scale = MULTIPLES }) {
   const readout = html("p", { class: "quiet readout" }, NARROW);
   const left = 20 + 7 * Math.max(...rows.map((row) => shortened(row.name).length));
   const width = Math.max(1, Math.min(26, Math.floor(800 / columns.length)));
@@ -610,7 +634,8 @@ function heatMap({ name, columns, axis, end: [over, behind], rows, said, describ
     width: right + 90,
     height: bottom + 24,
     viewBox: `0 0 ${right + 90} ${bottom + 24}`,
-    role: "img",
+    // The links of a picture are out of reach for assistive software; those of a group are not.
+    role: address === undefined ? "img" : "group",
     "aria-label": "Heat map, " + rows.length + " by " + columns.length + ". " + said,
   });
   rows.forEach((row, y) => {
@@ -626,7 +651,9 @@ function heatMap({ name, columns, axis, end: [over, behind], rows, said, describ
         paths.set(shade, (paths.get(shade) || "") + box);
       }
     }
-    picture.append(svg("text", { class: "strong", x: left - 8, y: y * height + 13, "text-anchor": "end" }, shortened(row.name)));
+    const label = svg("text", { class: "strong", x: left - 8, y: y * height + 13, "text-anchor": "end" }, shortened(row.name));
+    const href = address?.(row);
+    picture.append(href === undefined ? label : svg("a", { href }, label));
     const drawn = [...paths].sort(([one], [two]) => one - two);
     picture.append(...drawn.map(([shade, d]) => svg("path", { ...shadeOf(shade), d })));
     picture.append(svg("text", { x: right + 8, y: y * height + 13 }, behind(row)));
@@ -640,12 +667,20 @@ function heatMap({ name, columns, axis, end: [over, behind], rows, said, describ
   });
   picture.append(svg("text", { x: left - 8, y: bottom + 16, "text-anchor": "end" }, axis));
   picture.append(svg("text", { x: right + 8, y: bottom + 16 }, over));
-  picture.addEventListener("pointermove", (event) => {
+  /** @param {MouseEvent} event */
+  const pointed = (event) => {
     const box = picture.getBoundingClientRect();
     const row = rows[Math.floor((event.clientY - box.top) / height)];
     const x = Math.floor((event.clientX - box.left - left) / width);
-    const ns = row && columns[x] !== undefined ? row.times[x] : null;
-    readout.textContent = ns === null ? NARROW : describe(row, columns[x], ns);
+    return { row, column: columns[x], ns: row && columns[x] !== undefined ? row.times[x] : null };
+  };
+  picture.addEventListener("pointermove", (event) => {
+    const { row, column, ns } = pointed(event);
+    readout.textContent = ns === null ? NARROW : describe(row, column, ns);
+  });
+  picture.addEventListener("click", (event) => {
+    const { row, ns } = pointed(event);
+    follow(ns === null ? undefined : address?.(row));
   });
   const shades = Array.from({ length: SHADES * (1 - scale.from) + 1 }, (_, i) => SHADES * scale.from + i);
   const legend = html(
