@@ -12,6 +12,19 @@ interface Held {
   "kernel-roofline": KernelRoofline;
   "tile-places": TilePlace[];
   checksums: string;
+  account: Account;
+}
+
+/** How the trace was read: the lines of the summary, and the reasons to doubt the numbers. */
+interface Account {
+  lines: AccountLine[];
+  doubts: string[];
+}
+
+/** A line; its name is empty if it belongs to the line above. */
+interface AccountLine {
+  what: string;
+  value: string;
 }
 
 interface Finding {

@@ -42,6 +42,7 @@ module org.brickprofiler {
             org.brickprofiler.timeline;
     exports org.brickprofiler.report.internal to
             org.brickprofiler.analysis,
+            org.brickprofiler.readers,
             org.brickprofiler.timeline;
 
     uses org.brickprofiler.internal.record.SettingAction;

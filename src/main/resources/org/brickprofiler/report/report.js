@@ -18,6 +18,7 @@ const phases = stepsOf === undefined ? [] : stepsOf.phases.filter((each) => each
 const timeline = held("timeline");
 const roofline = profile.roofline;
 const kernelRoof = held("kernel-roofline");
+const account = held("account");
 const run = profile.run || {};
 const graph = graphOfPass();
 const nodes = graph === undefined ? [] : nodesOf(graph);
@@ -585,6 +586,9 @@ function faults() {
   }
   if (bricks.length === 0) {
     found.push("No bricks were recorded: " + (profile.pending > 0 ? "everything that was measured is pending." : "none was stopped while the profiler was on."));
+  }
+  if (account !== undefined) {
+    found.push(...account.doubts.map((doubt) => [html("bdi", {}, visible(doubt)), "."]));
   }
   if (profile.literal_overlaps > 0) {
     found.push(
@@ -1173,6 +1177,18 @@ function environmentSection() {
     facts.push(["Zero copy", "transfers copy nothing"]);
   }
   return section("Environment", "", factList(facts));
+}
+
+/** Shows how the trace was read: the events that count, idle time, and what was left out, placed, ignored or faulty. */
+function accountSection() {
+  if (account === undefined) {
+    return "";
+  }
+  const list = account.lines.map(({ what, value }) => [
+    html("dt", {}, visible(what)),
+    html("dd", { class: what === "" && value.startsWith(" ") ? "under" : false }, html("bdi", {}, visible(value.trim()))),
+  ]);
+  return section("How this was read", "", html("dl", { class: "facts" }, list));
 }
 
 // ---- one pass: its layers, and its graph as a tree along its critical path ----
@@ -2294,6 +2310,7 @@ const sections = [
   deviceSection(),
   checksumSection(),
   meanwhileSection(),
+  accountSection(),
   environmentSection(),
 ];
 const bar = sectionBar(sections);

@@ -3,6 +3,8 @@ package org.brickprofiler.report;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -56,6 +58,7 @@ import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TimelineDigest;
 import org.brickprofiler.trace.TimelineDigestTest;
 import org.brickprofiler.trace.TraceRecorder;
+import org.brickprofiler.trace.read.TraceProfile;
 import org.brickprofiler.trace.read.TraceReader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -184,6 +187,12 @@ class HtmlReportIT extends PageInBrowser {
         pages.add(HtmlReport.of(Profiles.plain()).withFurther(ANNOTATED_WHOLE));
         pages.add(inPhases());
         pages.add(HtmlReport.of(calibrated()));
+        try {
+            TraceProfile guessed = guessed();
+            pages.add(HtmlReport.of(guessed.snapshot()).with(guessed.part()));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
         Timeline chosen = TimelineDigestTest.chosenSteps();
         pages.add(HtmlReport.of(Profiles.steps())
                 .with(TimelineDigest.of(chosen))
@@ -250,6 +259,42 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(browser.texts(".figures dt")).containsExactly("Brick time", "Wall time");
         assertThat(browser.texts(".figures dd")).contains("from first to last event");
         assertThat(browser.texts("#section-bricks thead th")).contains("avg").doesNotContain("elements/s");
+    }
+
+    private static TraceProfile guessed() throws IOException {
+        return trace("ort-decoder-pytorch.json.gz");
+    }
+
+    private static TraceProfile trace(String name) throws IOException {
+        return TraceReader.profile(SourceTree.path("readers", "src", "test", "resources", "traces", name));
+    }
+
+    /** All that the text states of how a trace was read stands on its page, too. */
+    @Test
+    void statesHowATraceWasRead() throws Exception {
+        TraceProfile profile = guessed();
+        show(HtmlReport.of(profile.snapshot()).with(profile.part()));
+
+        assertThat(browser.texts(".notices li").stream().map(text -> text.replaceAll("\\d[\\d,.]*", "#")))
+                .startsWith(
+                        "Left out: warm-up: # events, # us.",
+                        "Placed by guess, from the order of norms, products and activations: # events, # ms, # % of them"
+                                + " in layers that repeat, # % of brick time.");
+        String read = browser.text("#section-how-this-was-read");
+        List<String> lines = profile.summary().lines().skip(1).toList();
+        assertThat(lines).hasSizeGreaterThan(10);
+        assertThat(lines)
+                .allSatisfy(line -> assertThat(read).contains(line.substring(12).strip()));
+        assertThat(read).contains("idle", "of wall time", "ignored");
+
+        TraceProfile ruleless = trace("jax-cpu.trace.json.gz");
+        show(HtmlReport.of(ruleless.snapshot()).with(ruleless.part()));
+        assertThat(browser.text(".notices")).contains("Without a rule: 61 kernels, 610 events, ");
+        // A part of brick time that changes no conclusion is no reason to doubt; the section states it.
+        TraceProfile few = trace("moe-b200-eager.json.gz");
+        show(HtmlReport.of(few.snapshot()).with(few.part()));
+        assertThat(browser.texts(".notices li")).noneMatch(text -> text.contains("Without a rule"));
+        assertThat(browser.text("#section-how-this-was-read")).contains("1 kernel, 2 events");
     }
 
     @Spec("8.5")

@@ -15,6 +15,7 @@ import org.brickprofiler.report.Finding;
 import org.brickprofiler.report.FindingSource;
 import org.brickprofiler.report.Findings;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.report.PagePart;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.read.Omission;
@@ -127,6 +128,11 @@ record ProfileInput(
         if (timeline.isPresent()) {
             timeline.get().close();
         }
+    }
+
+    /** Returns how the trace was read, for a page; empty for a report. */
+    Optional<PagePart> account() {
+        return trace.map(TraceProfile::part);
     }
 
     /** Returns the explanation of the steps if the trace holds chosen steps only. */

@@ -244,7 +244,8 @@ final class ReportCommand implements Callable<Integer> {
         further.put("findings", Findings.values(input.findings(rooflines.sources())));
         HtmlReport profile = HtmlReport.of(input.snapshot()).withFurther(further);
         BrickRoofline bricks = rooflines.bricks();
-        HtmlReport page = bricks == null ? profile : profile.with(RooflineReport.part(bricks));
+        HtmlReport beside = bricks == null ? profile : profile.with(RooflineReport.part(bricks));
+        HtmlReport page = input.account().map(beside::with).orElse(beside);
         return input.timeline()
                 .map(timeline -> page.with(TimelineDigest.of(timeline.timeline())))
                 .orElse(page);

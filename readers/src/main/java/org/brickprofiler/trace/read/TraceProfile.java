@@ -19,6 +19,8 @@ import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.report.Finding;
 import org.brickprofiler.report.FindingSource;
+import org.brickprofiler.report.PagePart;
+import org.brickprofiler.report.internal.JsonText;
 import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.read.Omission.Effect;
 import org.brickprofiler.trace.read.Omission.Reason;
@@ -79,6 +81,9 @@ public record TraceProfile(
         Optional<TraceReader.Summary> runs,
         List<Omission> omissions)
         implements FindingSource {
+
+    /** The share of brick time from which kernels without a rule or without evidence are a reason to doubt. */
+    private static final double LEAST_DOUBT = 0.05;
 
     /** The kind of events that count in a profile. */
     public enum Counting {
@@ -536,6 +541,116 @@ public record TraceProfile(
         return new Summary(isVerbose).render();
     }
 
+    /**
+     * Returns the part of a page that states how this trace was read: the lines of the {@linkplain #summary() summary}
+     * and, as sentences, what makes the numbers doubtful. These are events that were left out or faulty, kernels that
+     * were placed without evidence of their own, and kernels without a rule; of the latter two only what has at least a
+     * twentieth of brick time.
+     *
+     * @return a part for {@link org.brickprofiler.report.HtmlReport#with(PagePart)}
+     */
+    public PagePart part() {
+        List<Line> lines = new Summary(true).lines();
+        return PagePart.element("account", JsonText.of(json -> {
+            json.writeStartObject();
+            json.writeArrayFieldStart("lines");
+            for (Line line : lines) {
+                json.writeStartObject();
+                json.writeStringField("what", line.what());
+                json.writeStringField("value", line.value());
+                json.writeEndObject();
+            }
+            json.writeEndArray();
+            json.writeArrayFieldStart("doubts");
+            for (String doubt : doubts()) {
+                json.writeString(doubt);
+            }
+            json.writeEndArray();
+            json.writeEndObject();
+        }));
+    }
+
+    private List<String> doubts() {
+        List<String> doubts = new ArrayList<>();
+        for (Reason reason : Reason.values()) {
+            if (reason.effect() == Effect.LEFT_OUT) {
+                leftOutText(reason).ifPresent(text -> doubts.add("Left out: " + text));
+            }
+        }
+        if (counting != Counting.BRICKS && isMuch(unmatched.elapsedNs())) {
+            doubts.add("Without a rule: " + unmatchedText());
+        }
+        placedText(Source.PLACE)
+                .ifPresent(text ->
+                        doubts.add("Placed by guess, from the order of norms, products and activations: " + text));
+        placedText(Source.NOT_KNOWN)
+                .ifPresent(
+                        text -> doubts.add("Matrix products of which the trace does not show the projection: " + text));
+        omissions.stream().filter(Omission::isFault).forEach(fault -> doubts.add("Faulty: " + omissionText(fault)));
+        return doubts;
+    }
+
+    private Optional<String> placedText(Source source) {
+        return placements(source)
+                .filter(placement -> isMuch(placement.elapsedNs()))
+                .map(placement -> extent(placement) + ", "
+                        + TraceFigures.percent(placement.elapsedNs(), snapshot.totalNs()) + " of brick time");
+    }
+
+    private boolean isMuch(long elapsedNs) {
+        return elapsedNs > 0 && elapsedNs >= LEAST_DOUBT * snapshot.totalNs();
+    }
+
+    private Optional<String> leftOutText(Reason reason) {
+        List<Omission> parts = omissions.stream()
+                .filter(omission -> omission.reason() == reason)
+                .toList();
+        long elapsedNs = parts.stream().mapToLong(Omission::elapsedNs).sum();
+        return parts.isEmpty()
+                ? Optional.empty()
+                : Optional.of(reason.displayName() + ": "
+                        + Plural.of(count(omission -> omission.reason() == reason), "event") + ", "
+                        + TraceFigures.duration(elapsedNs));
+    }
+
+    private String unmatchedText() {
+        return Plural.of(unmatched.kernels(), "kernel") + ", " + Plural.of(unmatched.events(), "event") + ", "
+                + TraceFigures.duration(unmatched.elapsedNs()) + ", "
+                + TraceFigures.percent(unmatched.elapsedNs(), snapshot.totalNs())
+                + " of brick time; under their own names";
+    }
+
+    /** Returns the sum of the placements by a source; empty if there are none. */
+    private Optional<Placement> placements(Source source) {
+        return placements.stream()
+                .filter(placement -> placement.source() == source)
+                .reduce((one, two) -> new Placement(
+                        "",
+                        BrickCategory.OTHER,
+                        source,
+                        one.events() + two.events(),
+                        one.elapsedNs() + two.elapsedNs(),
+                        one.alike() + two.alike()));
+    }
+
+    private static String extent(Placement placement) {
+        return Plural.of(placement.events(), "event") + ", " + TraceFigures.duration(placement.elapsedNs())
+                + (placement.source() == Source.PLACE
+                        ? ", " + TraceFigures.percent(placement.alike(), placement.events())
+                                + " of them in layers that repeat"
+                        : "");
+    }
+
+    private static String omissionText(Omission omission) {
+        return TraceFigures.count(omission.count()) + " "
+                + omission.reason().displayName()
+                + (omission.name().isEmpty() ? "" : " (" + TraceFigures.plain(omission.name()) + ")")
+                + (omission.isFault() ? "; first at offset " + omission.firstOffset() : "");
+    }
+
+    /** A line of the summary: a name, which is empty for a line that belongs to the one above, and a text. */
+    private record Line(String what, String value) {}
+
     /** Writes the summary. One thread. */
     private final class Summary {
         private static final int KERNELS_SHOWN = 5;
@@ -545,13 +660,21 @@ public record TraceProfile(
         private static final int DISTURBANCES_SHOWN = 12;
 
         private final boolean isVerbose;
-        private final StringBuilder text = new StringBuilder("Trace\n");
+        private final List<Line> lines = new ArrayList<>();
 
         Summary(boolean isVerbose) {
             this.isVerbose = isVerbose;
         }
 
         String render() {
+            StringBuilder text = new StringBuilder("Trace\n");
+            lines().forEach(line ->
+                    text.append(String.format(Locale.ROOT, "  %-10s  %s\n", line.what(), line.value())));
+            runs.ifPresent(timed -> text.append('\n').append(timed.text()));
+            return text.toString();
+        }
+
+        List<Line> lines() {
             fact(
                     "counted",
                     TraceFigures.count(eventsCounted) + " of " + Plural.of(eventsRead, "event") + " read: "
@@ -575,8 +698,7 @@ public record TraceProfile(
                 list("ignored", omission -> omission.reason().effect() == Effect.IGNORED);
             }
             list("faulty", Omission::isFault);
-            runs.ifPresent(timed -> text.append('\n').append(timed.text()));
-            return text.toString();
+            return lines;
         }
 
         private void times() {
@@ -621,12 +743,7 @@ public record TraceProfile(
             if (parts.isEmpty()) {
                 return;
             }
-            long elapsedNs = parts.stream().mapToLong(Omission::elapsedNs).sum();
-            fact(
-                    "left out",
-                    reason.displayName() + ": "
-                            + Plural.of(count(omission -> omission.reason() == reason), "event") + ", "
-                            + TraceFigures.duration(elapsedNs));
+            leftOutText(reason).ifPresent(text -> fact("left out", text));
             if (!isVerbose) {
                 return;
             }
@@ -709,13 +826,7 @@ public record TraceProfile(
                                     : "a rule matched every event that counts");
                 }
             } else {
-                fact(
-                        "no rule",
-                        Plural.of(unmatched.kernels(), "kernel") + ", "
-                                + Plural.of(unmatched.events(), "event") + ", "
-                                + TraceFigures.duration(unmatched.elapsedNs())
-                                + ", " + TraceFigures.percent(unmatched.elapsedNs(), snapshot.totalNs())
-                                + " of brick time; under their own names");
+                fact("no rule", unmatchedText());
             }
         }
 
@@ -726,20 +837,13 @@ public record TraceProfile(
         private void placed() {
             String first = "placed";
             for (Source source : Source.values()) {
-                List<Placement> parts = placements.stream()
-                        .filter(placement -> placement.source() == source)
-                        .toList();
-                if (!parts.isEmpty()) {
-                    Placement all = new Placement(
-                            "",
-                            BrickCategory.OTHER,
-                            source,
-                            parts.stream().mapToLong(Placement::events).sum(),
-                            parts.stream().mapToLong(Placement::elapsedNs).sum(),
-                            parts.stream().mapToLong(Placement::alike).sum());
-                    fact(first, source.displayName() + ": " + extent(all));
+                Optional<Placement> all = placements(source);
+                if (all.isPresent()) {
+                    fact(first, source.displayName() + ": " + extent(all.get()));
                     if (isVerbose) {
-                        bricks(parts);
+                        bricks(placements.stream()
+                                .filter(placement -> placement.source() == source)
+                                .toList());
                     }
                     first = "";
                 }
@@ -839,33 +943,18 @@ public record TraceProfile(
                             + TraceFigures.duration(range.elapsedNs()));
         }
 
-        private String extent(Placement placement) {
-            return Plural.of(placement.events(), "event") + ", " + TraceFigures.duration(placement.elapsedNs())
-                    + (placement.source() == Source.PLACE
-                            ? ", " + TraceFigures.percent(placement.alike(), placement.events())
-                                    + " of them in layers that repeat"
-                            : "");
-        }
-
         private void list(String title, Predicate<Omission> which) {
             String first = title;
             for (Omission omission : omissions) {
                 if (which.test(omission)) {
-                    fact(
-                            first,
-                            TraceFigures.count(omission.count()) + " "
-                                    + omission.reason().displayName()
-                                    + (omission.name().isEmpty()
-                                            ? ""
-                                            : " (" + TraceFigures.plain(omission.name()) + ")")
-                                    + (omission.isFault() ? "; first at offset " + omission.firstOffset() : ""));
+                    fact(first, omissionText(omission));
                     first = "";
                 }
             }
         }
 
         private void fact(String what, String value) {
-            text.append(String.format(Locale.ROOT, "  %-10s  %s\n", what, value));
+            lines.add(new Line(what, value));
         }
     }
 
