@@ -29,6 +29,8 @@ interface Column<Row> {
   /** The cell of the last line. */
   total?: Content;
   hint?: string;
+  /** Whether a narrow window has no place for the column. */
+  isFurther?: boolean;
 }
 
 interface TableOptions<Row> {

@@ -452,6 +452,16 @@ interface BrickFact {
   when?: string;
 }
 
+/** A column of bricks. */
+interface BrickColumn extends Column<Brick> {
+  /** Whether the column has a value for a brick; a column without this has one for every brick. */
+  isKnown?: (brick: Brick) => boolean;
+  /** Whether a column with few values is shown, too. */
+  isKept?: boolean;
+  /** Whether the facts of an opened brick have the value anyway. */
+  isFact?: boolean;
+}
+
 /** A label and its value. */
 type Fact = [label: string, value: string];
 

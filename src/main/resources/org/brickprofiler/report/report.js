@@ -6,7 +6,7 @@
 
 const profile = needed("profile");
 const bricks = profile.bricks;
-const brickNames = new Set(bricks.map((brick) => brick.name));
+const labels = labelsOf(bricks.map((brick) => brick.name));
 const brickFacts = needed("brick-facts");
 const brickNs = profile.total_ns;
 const wallNs = profile.wall_ns;
@@ -105,7 +105,7 @@ function followAddress() {
 function rowAddress(name, phase = "") {
   const inPhase = (profile.phases ?? []).find((each) => each.phase === phase);
   const isInPhase = inPhase !== undefined && inPhase.bricks.some((brick) => brick.name === name);
-  return brickNames.has(name) ? addressOf({ brick: name, phase: isInPhase ? phase : "" }) : undefined;
+  return labels.has(name) ? addressOf({ brick: name, phase: isInPhase ? phase : "" }) : undefined;
 }
 
 /**
@@ -116,7 +116,7 @@ function rowAddress(name, phase = "") {
  */
 function brickLink(name, phase) {
   const href = rowAddress(name, phase);
-  return href === undefined ? named(name) : html("a", { class: "to-row", href }, named(name));
+  return href === undefined ? named(name) : html("a", { class: "to-row", href }, named(name, labels.get(name)));
 }
 
 // ---- how durations are spread ----
@@ -252,7 +252,7 @@ function tick(kind, x, from, to) {
  * @param {Latency} latency
  */
 function largeHistogram(brick, latency) {
-  const width = 760;
+  const width = Math.min(760, Math.max(240, innerWidth - 96));
   const top = 34;
   const height = 100;
   const bottom = top + height;
@@ -670,82 +670,102 @@ function faults() {
  *
  * @param {string} label
  * @param {(brick: Brick) => number | undefined} ns
- * @returns {Column<Brick>}
+ * @returns {BrickColumn}
  */
 function timeColumn(label, ns) {
-  /** @param {Brick} brick */
-  const known = (brick) => (brick.count > 0 ? ns(brick) : undefined);
+  return valueColumn(label, (brick) => (brick.count > 0 ? ns(brick) : undefined), time);
+}
+
+/**
+ * Returns a column with a value of each brick; the cell is empty if the value is unknown.
+ *
+ * @param {string} label
+ * @param {(brick: Brick) => number | undefined} value
+ * @param {(value: number) => Content} shown
+ * @returns {BrickColumn}
+ */
+function valueColumn(label, value, shown) {
   return {
     label,
-    value: (brick) => known(brick) ?? -1,
+    isFurther: true,
+    isKnown: (brick) => value(brick) !== undefined,
+    value: (brick) => value(brick) ?? -1,
     cell: (brick) => {
-      const value = known(brick);
-      return value === undefined ? NONE : time(value);
+      const known = value(brick);
+      return known === undefined ? NONE : shown(known);
     },
   };
 }
 
 /**
- * @param {string} label
- * @param {(brick: Brick) => number} value
- * @param {(brick: Brick) => boolean} known
- * @returns {Column<Brick>}
+ * Returns the rate of the stated work of a brick, 10^9 of its operations or bytes per second; undefined if the work of
+ * some samples is unknown, or its sum is beyond 64 bits.
+ *
+ * @param {Brick} brick
+ * @param {"flops" | "bytes"} key
  */
-function numberColumn(label, value, known) {
-  return {
-    label,
-    value: (brick) => (known(brick) ? value(brick) : -1),
-    cell: (brick) => (known(brick) ? number(value(brick)) : NONE),
-  };
+function workRate({ work, total_ns: ns }, key) {
+  return work === undefined || work.work_samples !== undefined || work[key] === 0 || work[key] >= 2 ** 63 || ns === 0 ? undefined : work[key] / ns;
 }
 
+/** The share of the rows from which a column without a value is left out. */
+const MOSTLY = 0.8;
+
 /**
+ * Returns the columns of a table of bricks, and those that are left out since most of their cells would be empty.
+ *
  * @param {Brick[]} bricks largest first, at least one
  * @param {string} base what the shares are of
- * @returns {Column<Brick>[]}
+ * @returns {{ columns: BrickColumn[], omitted: BrickColumn[] }}
  */
 function brickColumns(bricks, base) {
   const largest = bricks[0].total_ns;
   const brickNs = sum(bricks, (brick) => brick.total_ns);
   const samples = sum(bricks, (brick) => brick.count);
-  /** @param {(brick: Brick) => number} value */
-  const has = (value) => bricks.some((brick) => value(brick) > 0);
-  const spreads = has((brick) => (brick.latency ? 1 : 0));
-  const timed = has((brick) => (brick.device ? brick.device.device_samples : 0));
+  const spreads = bricks.some((brick) => brick.latency !== undefined);
+  const timed = bricks.some((brick) => brick.device !== undefined && brick.device.device_samples > 0);
   /** @param {Brick} brick */
   const unresolved = (brick) => (brick.device ? brick.device.unresolved : 0);
-  const bounded = bricks.some((brick) => brick.bottleneck !== "unknown");
-  /** @param {Brick} brick */
-  const p50 = (brick) => brick.latency && 1e3 * brick.latency.p50_us;
-  /** @param {Brick} brick */
-  const p99 = (brick) => brick.latency && 1e3 * brick.latency.p99_us;
-  /** @param {Brick} brick */
-  const hasCycles = (brick) => brick.total_cycles > 0;
-  return present([
-    { label: "brick", text: true, value: (brick) => brick.name, cell: (brick) => named(brick.name), total: "all bricks" },
-    { label: "category", text: true, value: (brick) => brick.category, cell: (brick) => categoryCell(brick.category), total: "" },
-    { label: "count", value: (brick) => brick.count, cell: (brick) => count(brick.count), total: count(samples) },
-    { ...timeColumn("total", (brick) => brick.total_ns), total: time(brickNs) },
+  /** @type {BrickColumn[]} */
+  const all = present([
+    { label: "brick", text: true, value: (brick) => brick.name, cell: (brick) => named(brick.name, labels.get(brick.name)), total: "all bricks", isFact: true },
+    { label: "category", text: true, value: (brick) => brick.category, cell: (brick) => categoryCell(brick.category), total: "", isFurther: true, isFact: true },
+    { label: "count", value: (brick) => brick.count, cell: (brick) => count(brick.count), total: count(samples), isFurther: true, isFact: true },
+    { ...timeColumn("total", (brick) => brick.total_ns), total: time(brickNs), isFurther: false, isKept: true, isFact: true },
     {
       label: "% of " + base,
       value: (brick) => brick.total_ns,
       cell: (brick) => share(brick.total_ns, brickNs, largest, brick.category),
       total: percent(brickNs === 0 ? 0 : 100),
+      isFact: true,
     },
-    timeColumn("avg", (brick) => ratio(brick.total_ns, brick.count)),
-    timeColumn("min", (brick) => (isMinKnown(brick) ? brick.min_ns : undefined)),
-    spreads && timeColumn("p50", p50),
-    spreads && timeColumn("p99", p99),
-    timeColumn("max", (brick) => (isMaxKnown(brick) ? brick.max_ns : undefined)),
-    { label: spreads ? "min to max, p50 and p99" : "min to max, avg", text: true, hint: "Each on a logarithmic scale of its own", cell: spread },
-    has((brick) => brick.total_elements) && { label: "elements/s", value: (brick) => brick.throughput, cell: (brick) => rate(brick.throughput) },
-    has((brick) => brick.total_bytes) && numberColumn("GB/s", (brick) => brick.throughput_gbps, (brick) => brick.total_bytes > 0),
-    has((brick) => brick.total_cycles) && numberColumn("cycles/element", (brick) => ratio(brick.total_cycles, brick.total_elements), hasCycles),
-    timed && { label: "time of", text: true, value: timeSource, cell: timeSource },
-    has(launchUs) && timeColumn("host's launch", (brick) => (launchUs(brick) > 0 ? 1e3 * launchUs(brick) : undefined)),
-    has(unresolved) && { label: "unresolved", value: unresolved, cell: (brick) => count(unresolved(brick)) },
-    bounded && { label: "limit", text: true, value: limitOf, cell: limitOf },
+    { ...timeColumn("avg", (brick) => ratio(brick.total_ns, brick.count)), isFurther: spreads, isKept: true, isFact: true },
+    { ...timeColumn("min", (brick) => (isMinKnown(brick) ? brick.min_ns : undefined)), isFact: true },
+    timeColumn("p50", (brick) => brick.latency && 1e3 * brick.latency.p50_us),
+    { ...timeColumn("p99", (brick) => brick.latency && 1e3 * brick.latency.p99_us), isFurther: false },
+    { ...timeColumn("max", (brick) => (isMaxKnown(brick) ? brick.max_ns : undefined)), isFact: true },
+    {
+      label: spreads ? "min to max, p50 and p99" : "min to max, avg",
+      text: true,
+      hint: "Each on a logarithmic scale of its own",
+      cell: spread,
+      isKnown: (brick) => isMinKnown(brick) && isMaxKnown(brick),
+      isFurther: true,
+      isFact: true,
+    },
+    valueColumn("elements/s", (brick) => (brick.total_elements > 0 ? brick.throughput : undefined), rate),
+    { ...valueColumn("GFLOP/s", (brick) => workRate(brick, "flops"), number), isKept: bricks.some((brick) => workRate(brick, "flops") !== undefined) },
+    { ...valueColumn("work GB/s", (brick) => workRate(brick, "bytes"), number), isKept: bricks.some((brick) => workRate(brick, "bytes") !== undefined) },
+    valueColumn("GB/s", (brick) => (brick.total_bytes > 0 ? brick.throughput_gbps : undefined), number),
+    valueColumn("cycles/element", (brick) => (brick.total_cycles > 0 ? ratio(brick.total_cycles, brick.total_elements) : undefined), number),
+    timed && { label: "time of", text: true, value: timeSource, cell: timeSource, isFurther: true },
+    timeColumn("host's launch", (brick) => (launchUs(brick) > 0 ? 1e3 * launchUs(brick) : undefined)),
+    bricks.some((brick) => unresolved(brick) > 0) && { label: "unresolved", value: unresolved, cell: (brick) => count(unresolved(brick)), isFurther: true, isFact: true },
+    { label: "limit", text: true, value: limitOf, cell: limitOf, isKnown: (brick) => brick.bottleneck !== "unknown", isFurther: true, isFact: true },
   ]);
+  /** @param {BrickColumn} column */
+  const isShown = ({ isKept, isKnown }) => isKept || isKnown === undefined || bricks.filter((brick) => !isKnown(brick)).length < MOSTLY * bricks.length;
+  return { columns: all.filter(isShown), omitted: all.filter((column) => !isShown(column)) };
 }
 
 /** @param {Brick} brick */
@@ -810,7 +830,8 @@ function brickSection() {
 
 /** @param {BrickPart} part */
 function bricksOf(part) {
-  const columns = brickColumns(part.bricks, part.base);
+  const { columns, omitted } = brickColumns(part.bricks, part.base);
+  const further = [...columns, ...omitted].filter(({ isFact }) => !isFact);
   /**
    * @param {Brick} brick
    * @param {boolean} isOpen
@@ -820,7 +841,7 @@ function bricksOf(part) {
       keepState({ brick: isOpen ? name : "" });
     }
   };
-  const { element, lines } = table("Bricks", columns, part.bricks, { sorted: 3, detail: brickDetail, toggled, wide: true });
+  const { element, lines } = table("Bricks", columns, part.bricks, { sorted: 3, detail: (brick) => brickDetail(brick, further), toggled, wide: true });
   /** @param {Brick} brick */
   const words = (brick) => visible(brick.name) + "\n" + brick.category;
   const found = filter(lines, "Filter bricks by name or category", words, "brick", "bricks");
@@ -835,9 +856,9 @@ function bricksOf(part) {
   };
   let showFurther = () => {};
   if (part.bricks.length > MANY_BRICKS) {
-    const further = furtherBricks(lines, element, found);
-    showFurther = () => further.click();
-    element.append(further);
+    const button = furtherBricks(lines, element, found);
+    showFurther = () => button.click();
+    element.append(button);
   }
   return { table: element, filter: found, lines, search, showFurther };
 }
@@ -943,18 +964,55 @@ function factOf(brick, fact) {
 }
 
 /**
- * Returns all facts about one brick.
+ * Returns all facts about one brick: those of the profile, and the values of columns that they lack. A narrow window
+ * has no place for some of these columns, and others are left out.
  *
  * @param {Brick} brick
+ * @param {BrickColumn[]} columns
  */
-function brickDetail(brick) {
+function brickDetail(brick, columns) {
   const facts = present(brickFacts.map((fact) => factOf(brick, fact)));
-  const long = shortened(brick.name) !== visible(brick.name);
+  const further = columns.filter(({ isKnown }) => isKnown === undefined || isKnown(brick));
   return [
-    long ? html("p", { class: "full-name" }, html("bdi", {}, visible(brick.name))) : "",
+    labels.get(brick.name) === visible(brick.name) ? "" : fullName(brick.name),
     brick.latency && brick.count > 0 ? largeHistogram(brick, brick.latency) : "",
-    html("dl", {}, facts.map(([what, value]) => html("div", {}, html("dt", {}, what), html("dd", {}, value)))),
+    html(
+      "dl",
+      {},
+      facts.map(([what, value]) => html("div", {}, html("dt", {}, what), html("dd", {}, value))),
+      further.map((column) => html("div", {}, html("dt", {}, /^p\d/.test(column.label) ? column.label : capital(column.label)), html("dd", {}, column.cell(brick)))),
+    ),
   ];
+}
+
+/**
+ * Returns a whole name, with a button that copies it. Where the browser does not allow that, the button selects it.
+ *
+ * @param {string} name
+ */
+function fullName(name) {
+  const whole = html("bdi", {}, visible(name));
+  const copy = html("button", { type: "button", class: "action", onclick: press }, "Copy name");
+
+  function press() {
+    const copied = () => {
+      copy.textContent = "Copied";
+    };
+    const select = () => {
+      const selection = getSelection();
+      if (selection !== null) {
+        selection.selectAllChildren(whole);
+      }
+      copy.textContent = "Selected";
+    };
+    if (navigator.clipboard === undefined) {
+      select();
+    } else {
+      navigator.clipboard.writeText(name).then(copied, select);
+    }
+  }
+
+  return html("p", { class: "full-name" }, whole, " ", copy);
 }
 
 function categorySection() {

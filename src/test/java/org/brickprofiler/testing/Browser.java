@@ -261,6 +261,11 @@ public final class Browser implements AutoCloseable {
                 Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
     }
 
+    /** Sets the medium for which the page is laid out: {@code print}, or empty for the screen. */
+    public void layOutFor(String medium) throws IOException, InterruptedException {
+        call("Emulation.setEmulatedMedia", Map.of("media", medium));
+    }
+
     /** Sets the size of the window, in pixels. */
     public void resize(int width, int height) throws IOException, InterruptedException {
         call(

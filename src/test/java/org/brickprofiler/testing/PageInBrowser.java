@@ -6,11 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.io.InputStream;
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
-import org.brickprofiler.report.internal.HumanUnits;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -77,7 +79,31 @@ public abstract class PageInBrowser {
 
     /** Returns a duration as a page writes it. */
     protected static String time(double ns) {
-        return HumanUnits.duration(ns).replace("us", "\u00b5s");
+        return measured(ns, List.of("ns", "\u00b5s", "ms", "s"));
+    }
+
+    /** Returns a rate as a page writes it. */
+    protected static String rate(double value) {
+        return measured(value, List.of("", "k", "M", "G", "T", "P")).strip();
+    }
+
+    private static String measured(double value, List<String> units) {
+        double figure = new BigDecimal(value).round(new MathContext(3)).doubleValue();
+        boolean isWhole = figure == Math.rint(figure);
+        int unit = 0;
+        while (unit < units.size() - 1 && figure >= 1000) {
+            figure /= 1000;
+            unit++;
+        }
+        return (unit == 0 && isWhole ? String.format(Locale.ROOT, "%,.0f", figure) : number(figure)) + " "
+                + units.get(unit);
+    }
+
+    /** Returns a number as a page writes it: with three significant digits. */
+    protected static String number(double value) {
+        BigDecimal figure = new BigDecimal(value).round(new MathContext(3));
+        int decimals = value == 0 ? 0 : Math.max(0, 2 - (figure.precision() - figure.scale() - 1));
+        return String.format(Locale.ROOT, "%,." + decimals + "f", figure);
     }
 
     /** Returns a name as a page writes it. */

@@ -104,21 +104,32 @@ function title(text) {
   return svg("title", {}, text);
 }
 
-// ---- numbers, as TextReport prints them: four significant digits ----
+// ---- numbers: three significant digits ----
 
-const FORMATS = [0, 1, 2, 3].map(
-  (decimals) =>
-    new Intl.NumberFormat("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }),
+const DIGITS = 3;
+const MOST_DECIMALS = 6;
+const FORMATS = Array.from(
+  { length: MOST_DECIMALS + 1 },
+  (_, decimals) => new Intl.NumberFormat("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }),
 );
 const TIME_UNITS = ["ns", "\u00b5s", "ms", "s"];
 const PREFIXES = ["", "k", "M", "G", "T", "P"];
 const NONE = "\u2013";
 const NARROW = "\u00a0";
 
-/** @param {number} rounded */
-function plain(rounded) {
-  const digits = Math.max(1, Math.floor(Math.log10(Math.max(1, rounded)) + 1e-9) + 1);
-  return FORMATS[Math.max(0, 4 - digits)].format(rounded);
+/** @param {number} value */
+function rounded(value) {
+  return Number(value.toPrecision(DIGITS));
+}
+
+/**
+ * Returns a rounded number as text, with the zeros at its end that are among its digits.
+ *
+ * @param {number} value
+ */
+function plain(value) {
+  const decimals = value === 0 ? 0 : Math.max(0, DIGITS - 1 - Math.floor(Math.log10(Math.abs(value)) + 1e-9));
+  return decimals > MOST_DECIMALS ? value.toExponential(DIGITS - 1) : FORMATS[decimals].format(value);
 }
 
 /**
@@ -127,14 +138,14 @@ function plain(rounded) {
  * @returns {Measure}
  */
 function scaled(value, units) {
-  let rounded = Number(value.toPrecision(4));
-  const whole = Number.isInteger(rounded);
+  let figure = rounded(value);
+  const isWhole = Number.isInteger(figure);
   let unit = 0;
-  while (unit < units.length - 1 && rounded >= 1000) {
-    rounded /= 1000;
+  while (unit < units.length - 1 && figure >= 1000) {
+    figure /= 1000;
     unit++;
   }
-  return [unit === 0 && whole ? FORMATS[0].format(rounded) : plain(rounded), units[unit]];
+  return [unit === 0 && isWhole ? FORMATS[0].format(figure) : plain(figure), units[unit]];
 }
 
 /**
@@ -172,7 +183,7 @@ function count(value) {
 
 /** @param {number} value */
 function number(value) {
-  return plain(Number(value.toPrecision(4)));
+  return plain(rounded(value));
 }
 
 /** @param {number} value */
@@ -236,13 +247,76 @@ function shortened(name) {
     : characters.slice(0, 24).join("") + "\u2026" + characters.slice(-19).join("");
 }
 
+const LEAST_IN_COMMON = 8;
+
+/**
+ * Returns the labels of names. Of a long name that begins as another one does, the part in common is cut, and at the end
+ * likewise, so that the part that differs stays. Different names have different labels.
+ *
+ * @param {string[]} names
+ */
+function labelsOf(names) {
+  /** @type {Map<string, string>} */
+  const labels = new Map();
+  const sorted = [...new Set(names)].sort();
+  const long = sorted.map(visible).filter((name) => Array.from(name).length > LONGEST_NAME).sort();
+  /** @type {Map<string, number>} */
+  const uses = new Map();
+  for (const name of sorted) {
+    const shown = visible(name);
+    const at = long.indexOf(shown);
+    const label = at < 0 ? shown : shortened(differing(shown, present([long[at - 1], long[at + 1]])));
+    const use = (uses.get(label) ?? 0) + 1;
+    uses.set(label, use);
+    labels.set(name, use === 1 ? label : label + " (" + use + ")");
+  }
+  return labels;
+}
+
+/**
+ * Returns the part of a name in which it differs from those beside it in the order of the alphabet, cut between words.
+ *
+ * @param {string} name
+ * @param {string[]} others
+ */
+function differing(name, others) {
+  const [from, other] = others.map((each) => /** @type {const} */ ([commonStart(name, each), each])).sort((a, b) => b[0] - a[0])[0] ?? [0, ""];
+  if (from < LEAST_IN_COMMON) {
+    return name;
+  }
+  const start = name.slice(0, from).replace(/\w+$/, "").length;
+  const rest = name.slice(start);
+  const isShort = Array.from(rest).length < LONGEST_NAME;
+  const common = isShort ? 0 : commonStart([...rest].reverse().join(""), [...other.slice(start)].reverse().join(""));
+  const end = rest.length - common;
+  const word = /^\w*/.exec(rest.slice(end));
+  const cut = end + (word === null ? 0 : word[0].length);
+  const middle = rest.length - cut < LEAST_IN_COMMON || cut === 0 ? rest : rest.slice(0, cut) + "\u2026";
+  return (start === 0 ? "" : "\u2026") + middle;
+}
+
+/**
+ * Returns the length of the part with which two texts begin.
+ *
+ * @param {string} one
+ * @param {string} two
+ */
+function commonStart(one, two) {
+  let length = 0;
+  while (length < one.length && one[length] === two[length]) {
+    length++;
+  }
+  return length;
+}
+
 /**
  * Returns a name as text with its own direction, shortened if it is long.
  *
  * @param {string} name
+ * @param {string} [label]
  */
-function named(name) {
-  const short = shortened(name);
+function named(name, label) {
+  const short = label ?? shortened(name);
   return html("bdi", { title: short === visible(name) ? false : visible(name) }, short);
 }
 
@@ -342,7 +416,7 @@ function columnHead(column, sort) {
   const content = column.value
     ? html("button", { type: "button", class: "sort", onclick: () => sort(column) }, column.label)
     : column.label;
-  return html("th", { scope: "col", class: column.text ? "text" : false, title: column.hint }, content, column.below ? column.below() : "");
+  return html("th", { scope: "col", class: classOf(column), title: column.hint }, content, column.below ? column.below() : "");
 }
 
 /**
@@ -354,7 +428,17 @@ function totalCell(column, index) {
   const content = column.total === undefined ? "" : column.total;
   return index === 0
     ? html("th", { scope: "row", class: "text" }, content)
-    : html("td", { class: column.text ? "text" : false }, content);
+    : html("td", { class: classOf(column) }, content);
+}
+
+/**
+ * Returns the class of the cells of a column.
+ *
+ * @template Row
+ * @param {Column<Row>} column
+ */
+function classOf({ text, isFurther }) {
+  return present([text && "text", isFurther && "on-wide"]).join(" ") || false;
 }
 
 /**
@@ -368,7 +452,7 @@ function totalCell(column, index) {
 function line(columns, row, detail, toggled) {
   const cells = columns.map((column, index) =>
     index > 0
-      ? html("td", { class: column.text ? "text" : false }, column.cell(row))
+      ? html("td", { class: classOf(column) }, column.cell(row))
       : html("th", { scope: "row", class: "text" }, detail ? opener(column.cell(row), detail) : column.cell(row)),
   );
   /** @type {Line<Row>} */
