@@ -405,6 +405,8 @@ interface LayerRow {
 interface Layers {
   layers: number[];
   rows: LayerRow[];
+  /** What the times are. */
+  heads: string;
 }
 
 interface Span {

@@ -22,6 +22,7 @@ const account = held("account");
 const run = profile.run || {};
 const graph = graphOfPass();
 const nodes = graph === undefined ? [] : nodesOf(graph);
+const layerTimes = layerTimesOfProfile();
 
 // ---- the state of the page in its address ----
 
@@ -982,7 +983,79 @@ function brickDetail(brick, columns) {
       facts.map(([what, value]) => html("div", {}, html("dt", {}, what), html("dd", {}, value))),
       further.map((column) => html("div", {}, html("dt", {}, /^p\d/.test(column.label) ? column.label : capital(column.label)), html("dd", {}, column.cell(brick)))),
     ),
+    splitByPhase(brick),
+    splitByLayer(brick),
   ];
+}
+
+/**
+ * Shows how the time of a brick is divided among the phases of steps; nothing if no sample belongs to a step.
+ *
+ * @param {Brick} opened
+ */
+function splitByPhase(opened) {
+  /** @param {Brick} each */
+  const isSame = ({ name, category }) => name === opened.name && category === opened.category;
+  const whole = bricks.find(isSame) ?? opened;
+  const parts = (profile.phases ?? []).flatMap((each) => each.bricks.filter(isSame).map((brick) => ({ phase: each.phase, brick })));
+  if (parts.length === 0) {
+    return "";
+  }
+  const restNs = whole.total_ns - sum(parts, ({ brick }) => brick.total_ns);
+  /**
+   * @param {string} label
+   * @param {"p50_us" | "p99_us"} key
+   * @returns {Column<{ phase: string, brick: Brick }> | false}
+   */
+  const at = (label, key) => whole.latency !== undefined && { label, cell: ({ brick }) => (brick.latency ? time(1e3 * brick.latency[key]) : NONE) };
+  /** @type {Column<{ phase: string, brick: Brick }>[]} */
+  const columns = present([
+    { label: "phase", text: true, cell: ({ phase }) => phase },
+    { label: "count", cell: ({ brick }) => count(brick.count) },
+    { label: "total", cell: ({ brick }) => time(brick.total_ns) },
+    { label: "% of the brick", cell: ({ brick }) => share(brick.total_ns, whole.total_ns, whole.total_ns, brick.category) },
+    { label: "avg", cell: ({ brick }) => time(ratio(brick.total_ns, brick.count)) },
+    at("p50", "p50_us"),
+    at("p99", "p99_us"),
+  ]);
+  return html(
+    "div",
+    { class: "split" },
+    html("h3", {}, "By phase", html("span", { class: "quiet" }, restNs > 0 ? ", and " + duration(restNs) + " without a phase" : "")),
+    table("Phases of " + shortened(whole.name), columns, parts).element,
+  );
+}
+
+/**
+ * Draws the time of a brick in each layer; nothing if layers are unknown.
+ *
+ * @param {Brick} brick
+ */
+function splitByLayer({ name, category }) {
+  const row = layerTimes === undefined ? undefined : layerTimes.rows.find((each) => each.name === name);
+  if (layerTimes === undefined || row === undefined || row.times.length < 2) {
+    return "";
+  }
+  const { layers, heads } = layerTimes;
+  const times = present(row.times);
+  const longestNs = Math.max(...times);
+  const slowest = layers[row.times.indexOf(longestNs)];
+  const said = heads + ": median " + duration(median(times)) + ", most in layer " + slowest + ", " + duration(longestNs);
+  const wide = Math.max(1, Math.min(14, Math.floor(Math.min(760, Math.max(240, innerWidth - 96)) / layers.length)));
+  const [width, height] = [wide * layers.length, 48];
+  const boxes = row.times.map((ns, i) => {
+    const high = ns === null ? 0 : Math.max(1, (height * ns) / Math.max(1, longestNs));
+    return high === 0 ? "" : `M${i * wide} ${(height - high).toFixed(1)}h${wide > 2 ? wide - 1 : wide}v${high.toFixed(1)}h${wide > 2 ? 1 - wide : -wide}z`;
+  });
+  const middle = (height - (height * median(times)) / Math.max(1, longestNs)).toFixed(1);
+  const picture = svg(
+    "svg",
+    { width: Math.max(80, width), height: height + 16, viewBox: `0 0 ${Math.max(80, width)} ${height + 16}`, role: "img", "aria-label": said },
+    svg("path", { class: "shape", "--colour": colour(category), d: boxes.join("") }),
+    svg("line", { class: "median", x1: 0, x2: width, y1: middle, y2: middle }),
+    svg("text", { x: 0, y: height + 13 }, "layer " + layers[0] + " to " + layers[layers.length - 1]),
+  );
+  return html("div", { class: "split" }, html("h3", {}, "By layer", html("span", { class: "quiet" }, ", " + said[0].toLowerCase() + said.slice(1))), picture);
 }
 
 /**
@@ -1090,8 +1163,6 @@ function tileMap(level) {
   /** @param {TilePlace} place */
   const average = (place) => ratio(place.total_ns, place.count);
   const usual = median(places.map(average));
-  const byPlace = new Map(places.map((place) => [rowOf(place) + "\n" + colOf(place), average(place)]));
-  const rows = unique(rowOf).map((name) => ({ name, median: usual, times: columns.map((col) => byPlace.get(name + "\n" + col) ?? null) }));
   /**
    * @param {{ name: string }} row
    * @param {string} column
@@ -1101,16 +1172,51 @@ function tileMap(level) {
     row.name + ", col " + column + ": " + duration(ns) + " on average, " + number(ratio(ns, usual)) + " times the median";
   const slowest = places.reduce((a, b) => (average(b) > average(a) ? b : a));
   const said = "Slowest: " + describe({ name: rowOf(slowest) }, colOf(slowest), average(slowest)) + ".";
+  const heading = html("h3", {}, capital(level) + " tiles by row and column", html("span", { class: "quiet" }, ", median " + duration(usual)));
+  if (columns.length === 1) {
+    return [heading, html("p", {}, said), tileBars(capital(level) + " tiles", rowOf, average, places, usual)];
+  }
+  const byPlace = new Map(places.map((place) => [rowOf(place) + "\n" + colOf(place), average(place)]));
+  const rows = unique(rowOf).map((name) => ({ name, median: usual, times: columns.map((col) => byPlace.get(name + "\n" + col) ?? null) }));
   /** @param {HeatRow} row */
   const rowMean = (row) => {
     const there = present(row.times);
     return duration(ratio(sum(there, (ns) => ns), there.length));
   };
   return [
-    html("h3", {}, capital(level) + " tiles by row and column", html("span", { class: "quiet" }, ", median " + duration(usual))),
+    heading,
     html("p", {}, said),
     heatMap({ name: capital(level) + " tiles", columns, axis: "col", end: ["row\u2019s mean", rowMean], rows, said, describe }),
   ];
+}
+
+/**
+ * Draws the tiles of a grid with one column as bars.
+ *
+ * @param {string} name
+ * @param {(place: TilePlace) => string} rowOf
+ * @param {(place: TilePlace) => number} average
+ * @param {TilePlace[]} places
+ * @param {number} usual the median
+ */
+function tileBars(name, rowOf, average, places, usual) {
+  const longestNs = Math.max(...places.map(average));
+  /** @type {Column<TilePlace>[]} */
+  const columns = [
+    { label: "tiles", text: true, cell: rowOf },
+    { label: "avg", cell: (place) => time(average(place)) },
+    {
+      label: "times the median",
+      cell: (place) =>
+        html(
+          "span",
+          { class: "share", "--colour": colour("Other") },
+          html("i", { "aria-hidden": "true", "--part": 100 * ratio(average(place), longestNs) + "%" }),
+          html("span", {}, number(ratio(average(place), usual))),
+        ),
+    },
+  ];
+  return table(name, columns, places).element;
 }
 
 function deviceSection() {
@@ -1294,38 +1400,49 @@ function byLayer(nodes) {
       rows.set(node.name, row);
     }
   }
-  return { layers, rows: [...rows.values()] };
+  return { layers, rows: [...rows.values()], heads: "Each brick\u2019s time in each layer of one pass" };
 }
 
-/**
- * @param {Layers} layers
- * @param {string} heads
- */
-function layerSection({ layers, rows: found }, heads) {
-  if (layers.length < 2 || found.length === 0) {
+/** A cell of the layers is named if it takes at least this multiple of the median over the layers. */
+const NAMED_FROM = 1.1;
+
+/** Shows the time of bricks by layer, shaded by what each cell takes above the median layer of its brick. */
+function layerSection() {
+  if (layerTimes === undefined || layerTimes.layers.length < 2 || layerTimes.rows.length === 0) {
     return "";
   }
+  const { layers, heads } = layerTimes;
+  const rows = layerTimes.rows.map(({ name, times }) => ({ name, times, median: median(present(times)) }));
+  const cells = rows.flatMap((row) => row.times.flatMap((ns, x) => (ns === null ? [] : [{ row, layer: layers[x], ns, lostNs: Math.max(0, ns - row.median) }])));
+  const mostNs = Math.max(...cells.map(({ lostNs }) => lostNs));
+  const lostNs = sum(cells, (cell) => cell.lostNs);
+  const far = cells
+    .filter(({ row, ns }) => ns > NAMED_FROM * row.median)
+    .sort((a, b) => b.lostNs - a.lostNs)
+    .slice(0, 3)
+    .map((cell) => shortened(cell.row.name) + " in layer " + cell.layer + ", " + duration(cell.lostNs));
+  const said = far.length === 0
+    ? "No brick takes 10 % more than its median in any layer."
+    : "Together, layers take " + duration(lostNs) + " above the medians of their bricks. Most: " + far.join("; ") + ".";
   /**
    * @param {HeatRow} row
    * @param {number} layer
    * @param {number} ns
    */
   const describe = (row, layer, ns) =>
-    shortened(row.name) + " in layer " + layer + ", " + duration(ns) + ", " + number(ratio(ns, row.median)) + " times";
-  const rows = found.map(({ name, times }) => ({ name, times, median: median(present(times)) }));
-  const far = rows
-    .flatMap((row) => row.times.flatMap((ns, x) => (ns === null ? [] : [{ row, layer: layers[x], ns }])))
-    .filter(({ row, ns }) => ratio(ns, row.median) >= 2)
-    .sort((a, b) => b.ns - b.row.median - (a.ns - a.row.median))
-    .slice(0, 3);
-  const said = far.length === 0
-    ? "No brick takes twice its median in any layer."
-    : "Furthest above their medians: " + far.map(({ row, layer, ns }) => describe(row, layer, ns)).join("; ") + ".";
+    shortened(row.name) + " in layer " + layer + ": " + duration(ns) + ", "
+      + (ns === row.median ? "the median" : duration(Math.abs(ns - row.median)) + (ns > row.median ? " above the median" : " below the median"));
+  /** @type {Scale} */
+  const scale = {
+    of: (ns, row) => (mostNs === 0 ? 0 : Math.max(0, ns - row.median) / mostNs),
+    from: 0,
+    words: ["at the brick\u2019s median layer or below ", " " + duration(mostNs) + " above it"],
+  };
   return section(
     "Layers",
-    note(heads + (timeline !== undefined && timeline.chosen !== undefined ? ", in the chosen steps only" : "") + ", as a multiple of its median over the layers"),
+    note(heads + (timeline !== undefined && timeline.chosen !== undefined ? ", in the chosen steps only" : "") + ", shaded by the time above its median over the layers"),
     html("p", {}, said),
-    heatMap({ name: "Layers", columns: layers, axis: "layer", end: ["median", (row) => duration(row.median)], rows, said, describe, address: (row) => rowAddress(row.name) }),
+    heatMap({ name: "Layers", columns: layers, axis: "layer", end: ["median", (row) => duration(row.median)], rows, said, describe, scale, address: (row) => rowAddress(row.name) }),
   );
 }
 
@@ -1338,6 +1455,13 @@ const MOST_ROOTS = 500;
 function graphSection(graph, nodes) {
   const roots = nodes.filter((node) => node.parent < 0);
   const critical = nodes.filter((node) => node.slackNs === 0).length;
+  if (critical === nodes.length && graph.left_out === 0) {
+    return section(
+      "Critical path",
+      "",
+      html("p", {}, "All " + plural(nodes.length, "node", "nodes") + " of one pass lie on its critical path, one after the other: " + duration(graph.total_ns) + "."),
+    );
+  }
   const width = 560;
   /** @param {number} ns */
   const scale = (ns) => width * ratio(ns, graph.total_ns);
@@ -1428,14 +1552,18 @@ function graphOfPass() {
   return graph === undefined || graph.name.length === 0 ? undefined : graph;
 }
 
-/** Shows the layers of all passes if there is a timeline with layers, otherwise those of the pass with a graph. */
-function layersSection() {
+/**
+ * Returns the time of bricks by layer: over all passes if there is a timeline with layers, otherwise of the pass with a
+ * graph; undefined without either.
+ *
+ * @returns {Layers | undefined}
+ */
+function layerTimesOfProfile() {
   if (timeline !== undefined && timeline.layers > 0) {
     const rows = timeline.bricks.map((brick) => ({ ...brick, times: brick.ns }));
-    const layers = Array.from({ length: timeline.layers }, (_, layer) => layer);
-    return layerSection({ layers, rows }, "Each brick\u2019s mean time in each layer");
+    return { layers: Array.from({ length: timeline.layers }, (_, layer) => layer), rows, heads: "Each brick\u2019s mean time in each layer" };
   }
-  return graph === undefined ? "" : layerSection(byLayer(nodes), "Each brick\u2019s time in each layer of one pass");
+  return graph === undefined ? undefined : byLayer(nodes);
 }
 
 // ---- the median and the slowest step ----
@@ -2358,7 +2486,7 @@ const sections = [
   requestsSection(),
   brickSection(),
   categorySection(),
-  layersSection(),
+  layerSection(),
   stepsSection(),
   rooflineSection(),
   tileSection(),

@@ -6,14 +6,18 @@ import java.awt.image.BufferedImage;
 import java.io.ByteArrayInputStream;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import javax.imageio.ImageIO;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.Work;
+import org.brickprofiler.report.internal.HumanUnits;
 import org.brickprofiler.testing.PageInBrowser;
 import org.brickprofiler.testing.Profiles;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.SampleTimelines;
+import org.brickprofiler.trace.TimelineDigest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -165,6 +169,44 @@ class BrickRowsIT extends PageInBrowser {
         assertThat(brightness(right, y)).isLessThan(230);
         browser.evaluate("document.querySelector('#section-tiles .scroll').scrollLeft = 10_000");
         assertThat(brightness(right, y)).as("at the end").isEqualTo(255);
+    }
+
+    @Spec("8.7")
+    @Test
+    void anOpenedBrickIsSplitByPhaseAndLayer() throws Exception {
+        ProfileSnapshot profile = Profiles.decoded(3);
+        show(HtmlReport.of(profile)
+                .with(TimelineDigest.of(SampleTimelines.ofSteps(new int[] {10, 30, 20, 500, 40}, 12)))
+                .render());
+        open(0);
+
+        List<String> expected = profile.phases().keySet().stream()
+                .map(phase -> {
+                    BrickStats part = profile.bricks(phase).get(0);
+                    double share =
+                            100.0 * part.totalNs() / profile.bricks().get(0).totalNs();
+                    return phase.name().toLowerCase(Locale.ROOT)
+                            + HumanUnits.count(part.count())
+                            + time(part.totalNs())
+                            + HumanUnits.percent(share)
+                            + time((double) part.totalNs() / part.count())
+                            + time(part.percentileNs(50))
+                            + time(part.percentileNs(99));
+                })
+                .toList();
+        assertThat(expected).hasSize(2);
+        assertThat(browser.texts(".split tbody tr").stream().map(text -> text.replace('\u00a0', ' ')))
+                .containsExactlyElementsOf(expected);
+        assertThat(browser.texts(".split h3").stream().map(text -> text.replace('\u00a0', ' ')))
+                .containsExactly(
+                        "By phase",
+                        "By layer, each brick\u2019s mean time in each layer: median 120 \u00b5s, most in layer 0, 120 \u00b5s");
+        assertThat(browser.evaluate("document.querySelector('.split svg path').getAttribute('d').split('z').length")
+                        .asInt())
+                .isEqualTo(13);
+        show(HtmlReport.render(Profiles.plain()));
+        open(0);
+        assertThat(browser.texts(".split")).isEmpty();
     }
 
     private int brightness(int x, int y) throws Exception {

@@ -37,6 +37,7 @@ import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.checksum.Tolerance;
 import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.Dim3;
+import org.brickprofiler.graph.EdgeType;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.kernel.KernelTiming;
@@ -522,7 +523,10 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(browser.texts(row + " bdi")).hasSize(14);
 
         assertThat(browser.text("#section-layers").replace('\u00a0', ' '))
-                .contains("Furthest above their medians: RmsNorm in layer 3, 10.0 \u00b5s, 10.0 times.");
+                .contains(
+                        "Together, layers take 9.00 \u00b5s above the medians of their bricks. Most: RmsNorm in layer 3, 9.00 \u00b5s.",
+                        "at the brick\u2019s median layer or below",
+                        "9.00 \u00b5s above it");
         // One row has cells of two shades; the cells of the others have one shade.
         assertThat(browser.evaluate("document.querySelectorAll('.heat .cell').length")
                         .asInt())
@@ -532,7 +536,7 @@ class HtmlReportIT extends PageInBrowser {
                 + "document.querySelector('.heat').dispatchEvent(new PointerEvent('pointermove', "
                 + "{clientX: at.left + Number(x) + 2, clientY: at.top + 20})); }");
         assertThat(browser.text(".readout").replace('\u00a0', ' '))
-                .isEqualTo("DownProjection in layer 0, 2.00 \u00b5s, 1.00 times");
+                .isEqualTo("DownProjection in layer 0: 2.00 \u00b5s, the median");
     }
 
     /** Tiles run inside their brick, and its time includes theirs. */
@@ -873,6 +877,54 @@ class HtmlReportIT extends PageInBrowser {
                                 + ".join()")
                         .asText())
                 .isEqualTo("0.1 3,0.1 2,1 2,0.1 2");
+    }
+
+    @Test
+    void drawsTilesOfOneColumnAsBars() throws Exception {
+        show(HtmlReport.of(Profiles.full())
+                .withTiles(
+                        places().stream().filter(place -> place.firstCol() == 0).toList()));
+
+        assertThat(browser.texts("#section-tiles .heat")).isEmpty();
+        assertThat(browser.texts("#section-tiles tbody tr").stream().map(text -> text.replace('\u00a0', ' ')))
+                .hasSize(5)
+                .endsWith("row 0\u2013310.0 \u00b5s1.00", "row 4\u2013710.0 \u00b5s1.00", "row 810.0 \u00b5s1.00");
+    }
+
+    @Test
+    void aPassThatIsOneChainIsALine() throws Exception {
+        ExecutionGraph graph = new ExecutionGraph();
+        int first = graph.addNode(new ExecutionNode.Brick("Embedding", 2_000, 1));
+        int second = graph.addNode(new ExecutionNode.Brick("LmHead", 3_000, 1));
+        graph.addEdge(first, second, EdgeType.SEQUENCE);
+        show(HtmlReport.of(Profiles.plain()).withGraph(graph));
+
+        assertThat(browser.text("#section-critical-path p").replace('\u00a0', ' '))
+                .isEqualTo("All 2 nodes of one pass lie on its critical path, one after the other: 5.00 \u00b5s.");
+        assertThat(browser.texts("#section-critical-path table")).isEmpty();
+    }
+
+    /** A long row that is 10 % slower in one layer loses more than a short row that is 10 times as slow. */
+    @Test
+    void shadesLayersByTheTimeThatTheyLose() throws Exception {
+        ExecutionGraph graph = new ExecutionGraph();
+        for (int layer = 0; layer < 5; layer++) {
+            int owner = graph.addNode(new ExecutionNode.Layer(layer));
+            for (ExecutionNode.Brick brick : List.of(
+                    new ExecutionNode.Brick("RmsNorm", layer == 1 ? 10_000 : 1_000, 1),
+                    new ExecutionNode.Brick("DownProjection", layer == 3 ? 1_200_000 : 1_000_000, 1))) {
+                graph.addEdge(owner, graph.addNode(brick), EdgeType.CONTAINS);
+            }
+        }
+        show(HtmlReport.of(Profiles.plain()).withGraph(graph));
+
+        assertThat(browser.text("#section-layers").replace('\u00a0', ' '))
+                .contains("Most: DownProjection in layer 3, 200 \u00b5s; RmsNorm in layer 1, 9.00 \u00b5s.");
+        assertThat(browser.evaluate(
+                                "[...document.querySelectorAll('.heat .cell')]"
+                                        + ".map((cell) => cell.getAttribute('fill-opacity') + ' ' + (cell.getAttribute('d').split('z').length - 1)).join()")
+                        .asText())
+                .isEqualTo("0.1 5,0.1 4,1 1");
     }
 
     /** Three rows of two parts, the last of which had no tile; one part is slow. */

@@ -147,7 +147,7 @@ class PageAddressIT extends PageInBrowser {
         follow("document.querySelector('#section-categories tbody a')");
         assertThat(hash()).isEqualTo("#filter=FFN");
         assertThat(browser.evaluate(
-                                "document.querySelectorAll('#section-bricks tbody tr:not([hidden], .detail)').length")
+                                "document.querySelectorAll('#section-bricks .wide > tbody > tr:not([hidden], .detail)').length")
                         .asInt())
                 .isEqualTo(1);
         follow("document.querySelector('#section-layers svg a')");
