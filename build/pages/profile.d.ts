@@ -482,6 +482,8 @@ interface RoofPoint {
   bound: Bound | "tile";
   x: number;
   y: number;
+  /** Its time, which is the area of its mark. */
+  ns: number;
   category: string;
   said?: string;
 }
@@ -491,8 +493,10 @@ interface Roof {
   level: string;
 }
 
+/** The place of a label or a mark: its left end and its middle. */
 interface Box {
   x: number;
   y: number;
   wide: number;
+  high: number;
 }

@@ -1415,7 +1415,6 @@ function layerSection() {
   const rows = layerTimes.rows.map(({ name, times }) => ({ name, times, median: median(present(times)) }));
   const cells = rows.flatMap((row) => row.times.flatMap((ns, x) => (ns === null ? [] : [{ row, layer: layers[x], ns, lostNs: Math.max(0, ns - row.median) }])));
   const mostNs = Math.max(...cells.map(({ lostNs }) => lostNs));
-  const lostNs = sum(cells, (cell) => cell.lostNs);
   const far = cells
     .filter(({ row, ns }) => ns > NAMED_FROM * row.median)
     .sort((a, b) => b.lostNs - a.lostNs)
@@ -1423,7 +1422,7 @@ function layerSection() {
     .map((cell) => shortened(cell.row.name) + " in layer " + cell.layer + ", " + duration(cell.lostNs));
   const said = far.length === 0
     ? "No brick takes 10 % more than its median in any layer."
-    : "Together, layers take " + duration(lostNs) + " above the medians of their bricks. Most: " + far.join("; ") + ".";
+    : "Most time above the median layer: " + far.join("; ") + ".";
   /**
    * @param {HeatRow} row
    * @param {number} layer
@@ -2127,6 +2126,23 @@ function stepsSection() {
 
 // ---- the distance to the roof ----
 
+/** What the profile calls overhead: more than half of the time is explained by neither bytes nor operations. */
+const UNEXPLAINED = "neither bytes nor operations explain it";
+
+/** @param {Bound} bound */
+function boundText(bound) {
+  return bound === "overhead" ? UNEXPLAINED : "bound by " + bound;
+}
+
+/**
+ * Returns the cell of what limits a brick or a kernel.
+ *
+ * @param {Bound} bound
+ */
+function boundCell(bound) {
+  return [symbolOf(bound), bound === "overhead" ? html("span", { title: capital(UNEXPLAINED) }, "neither") : bound];
+}
+
 /** @type {Record<Bound | "tile", string>} */
 const BOUNDS = {
   memory: "M-4.5 0A4.5 4.5 0 1 0 4.5 0A4.5 4.5 0 1 0 -4.5 0Z",
@@ -2140,9 +2156,11 @@ const BOUNDS = {
  * @param {number} x
  * @param {number} y
  * @param {string} category
+ * @param {number} [size] a multiple of the usual width
  */
-function boundMark(bound, x, y, category) {
-  const mark = svg("path", { class: "shape", d: BOUNDS[bound], transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` });
+function boundMark(bound, x, y, category, size = 1) {
+  const place = `translate(${x.toFixed(1)} ${y.toFixed(1)})`;
+  const mark = svg("path", { class: "shape", d: BOUNDS[bound], transform: size === 1 ? place : `${place} scale(${size.toFixed(2)})` });
   mark.style.setProperty("--colour", colour(category));
   return mark;
 }
@@ -2155,7 +2173,7 @@ function boundMark(bound, x, y, category) {
 function tilePoints() {
   return profile.tiles
     .filter((tile) => tile.gflops > 0 && tile.arithmetic_intensity > 0)
-    .map((tile) => ({ name: tile.level + " tiles", bound: "tile", x: tile.arithmetic_intensity, y: tile.gflops, category: "Other" }));
+    .map((tile) => ({ name: tile.level + " tiles", bound: "tile", x: tile.arithmetic_intensity, y: tile.gflops, ns: tile.total_ns, category: "Other" }));
 }
 
 /**
@@ -2172,6 +2190,7 @@ function brickPoints(roofline) {
           bound: brick.bound,
           x: intensity,
           y: brick.gflops,
+          ns: brick.total_ns,
           category: categories.get(brick.name) ?? "Other",
           said: roofPart(brick),
         }]
@@ -2181,7 +2200,7 @@ function brickPoints(roofline) {
 
 /** @param {{ distance: number, bound: Bound }} each */
 function roofPart(each) {
-  return percent(100 * (1 - each.distance)) + "\u00a0% of its roof, " + each.bound;
+  return percent(100 * (1 - each.distance)) + "\u00a0% of its roof, " + boundText(each.bound);
 }
 
 /**
@@ -2211,6 +2230,12 @@ function powersOfTen(from, to) {
   }
   return powers;
 }
+
+/** The half width of a mark of the usual size, and the sizes of the marks of the least and the most time. */
+const MARK_RADIUS = 5;
+const LEAST_MARK = 0.6;
+const LARGEST_MARK = 2.6;
+const LABEL_HIGH = 15;
 
 /**
  * Draws a roofline chart: rates by intensity, both logarithmic. The first line is the highest.
@@ -2242,10 +2267,9 @@ function roofChart(name, peak, lines, points) {
   const y = (value) => top + height * (1 - at(value, y0, y1));
   const bottom = top + height;
   const said = points.filter((point) => point.said !== undefined).map((point) => point.name + " " + point.said);
+  const right = left + width + 150;
   const picture = svg("svg", {
-    width: left + width + 150,
-    height: bottom + 40,
-    viewBox: `0 0 ${left + width + 150} ${bottom + 40}`,
+    width: right,
     role: "img",
     "aria-label": name + ", up to " + number(peak) + " GFLOP/s. " + said.slice(0, 12).join("; "),
   });
@@ -2259,10 +2283,16 @@ function roofChart(name, peak, lines, points) {
   }
   picture.append(svg("text", { x: left + width / 2, y: bottom + 34, "text-anchor": "middle" }, "FLOP/B"));
   picture.append(svg("text", { x: 0, y: 10 }, "GFLOP/s"));
+  const longestNs = Math.max(1, ...points.map((point) => point.ns));
+  /** @param {RoofPoint} point */
+  const size = (point) => Math.max(LEAST_MARK, LARGEST_MARK * Math.sqrt(point.ns / longestNs));
+  /** @param {RoofPoint} point */
+  const radius = (point) => MARK_RADIUS * size(point);
   /** @type {Box[]} */
-  const taken = [];
+  const taken = [{ x: 0, y: bottom + 22, wide: right, high: 44 }];
+  points.forEach((point) => taken.push({ x: x(point.x) - radius(point), y: y(point.y), wide: 2 * radius(point), high: 2 * radius(point) }));
   /**
-   * Places a label without overlap: below the labels that it would overlap.
+   * Places a label where it lies on no other label and on no point: below them, and to the left of a place too far right.
    *
    * @param {string} text
    * @param {number} atX
@@ -2270,40 +2300,40 @@ function roofChart(name, peak, lines, points) {
    * @param {Attributes} attributes
    */
   function label(text, atX, atY, attributes) {
-    const box = { x: atX, y: atY, wide: 7 * text.length };
+    const wide = 7.2 * text.length;
+    const box = { x: Math.max(0, Math.min(atX, right - wide)), y: atY, wide, high: LABEL_HIGH };
     /** @param {Box} other */
-    const meets = (other) => Math.abs(other.y - box.y) < 13 && box.x < other.x + other.wide && other.x < box.x + box.wide;
+    const meets = (other) => Math.abs(other.y - box.y) < (other.high + box.high) / 2 && box.x < other.x + other.wide && other.x < box.x + box.wide;
     while (taken.some(meets)) {
       box.y += 3;
     }
     taken.push(box);
-    picture.append(svg("text", { ...attributes, x: box.x.toFixed(1), y: (box.y + 4).toFixed(1) }, text));
-    return box.y;
+    picture.append(svg("text", { ...attributes, class: ["halo", attributes["class"] ?? ""].join(" ").trim(), x: box.x.toFixed(1), y: (box.y + 4).toFixed(1) }, text));
+    return box;
   }
   picture.append(svg("line", { class: "roof", x1: x(Math.max(x0, peak / lines[0].gbps)).toFixed(1), x2: left + width, y1: y(peak).toFixed(1), y2: y(peak).toFixed(1) }));
   label(number(peak) + " GFLOP/s", left + width + 8, y(peak), {});
-  const slope = -(180 / Math.PI) * Math.atan2(height * Math.log(x1 / x0), width * Math.log(y1 / y0));
   for (const { gbps, level } of lines) {
     const from = Math.max(x0, y0 / gbps);
     const to = Math.min(x1, peak / gbps);
     if (to > from) {
       picture.append(svg("line", { class: "roof", x1: x(from).toFixed(1), y1: y(from * gbps).toFixed(1), x2: x(to).toFixed(1), y2: y(to * gbps).toFixed(1) }));
-      const turned = `rotate(${slope.toFixed(1)} ${x(from).toFixed(1)} ${y(from * gbps).toFixed(1)})`;
-      const text = (level === "" ? "" : level + " ") + number(gbps) + " GB/s";
-      picture.append(svg("text", { x: x(from) + 6, y: y(from * gbps) - 4, transform: turned }, text));
+      label((level === "" ? "" : level + " ") + number(gbps) + " GB/s", x(from) + 6, y(from * gbps) + 8, {});
     }
   }
   for (const point of [...points].sort((a, b) => b.y - a.y)) {
     const [px, py] = [x(point.x), y(point.y)];
-    const labelled = label(point.name, px + 12, py, { class: "strong" });
-    picture.append(svg("path", { class: "range", d: `M${px.toFixed(1)} ${py.toFixed(1)}L${(px + 10).toFixed(1)} ${labelled.toFixed(1)}` }));
-    picture.append(boundMark(point.bound, px, py, point.category));
+    const box = label(point.name, px + radius(point) + 6, py, { class: "strong" });
+    picture.append(svg("path", { class: "range", d: `M${px.toFixed(1)} ${py.toFixed(1)}L${(box.x - 2).toFixed(1)} ${box.y.toFixed(1)}` }));
+    picture.append(boundMark(point.bound, px, py, point.category, size(point)));
   }
+  const lowest = Math.max(...taken.map(({ y: middle, high }) => middle + high / 2));
+  fill(picture, { height: Math.ceil(lowest), viewBox: `0 0 ${right} ${Math.ceil(lowest)}` }, []);
   return html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": name }, picture);
 }
 
 /**
- * Shows which share of the time of each phase is bound by compute, memory or overhead.
+ * Shows which share of the time of each phase is bound by compute or memory, or explained by neither.
  *
  * @param {RooflinePhase[]} phases
  */
@@ -2314,7 +2344,7 @@ function boundsOfPhases(phases) {
   const columns = [
     { label: "phase", text: true, cell: (phase) => phase.phase },
     ...bounds.map((bound) => ({
-      label: "% bound by " + bound,
+      label: bound === "overhead" ? "% that neither bytes nor operations explain" : "% bound by " + bound,
       /** @param {RooflinePhase} phase */
       cell: (phase) => share(phase.bounds[bound], 1, 1, "Other"),
     })),
@@ -2338,7 +2368,7 @@ function rooflineSection() {
   /** @type {Column<RooflineBrick>[]} */
   const columns = [
     { label: "brick", text: true, value: (brick) => brick.name, cell: (brick) => brickLink(brick.name) },
-    { label: "bound by", text: true, value: (brick) => brick.bound, cell: (brick) => [symbolOf(brick.bound), brick.bound] },
+    { label: "bound by", text: true, value: (brick) => brick.bound, cell: (brick) => boundCell(brick.bound) },
     { label: "total", value: (brick) => brick.total_ns, cell: (brick) => time(brick.total_ns) },
     { label: "counted", value: (brick) => brick.counted_ns, cell: (brick) => time(brick.counted_ns) },
     { label: "at the roof", value: (brick) => brick.roof_ns, cell: (brick) => time(brick.roof_ns) },
@@ -2381,7 +2411,8 @@ function legend(points) {
   return html(
     "p",
     { class: "quiet legend" },
-    kinds.map((kind) => html("span", {}, symbolOf(kind), kind === "tile" ? "tiles, each by one thread" : "bound by " + kind)),
+    kinds.map((kind) => html("span", {}, symbolOf(kind), kind === "tile" ? "tiles, each by one thread" : boundText(kind))),
+    html("span", {}, "The area of a point is its time."),
   );
 }
 
@@ -2400,6 +2431,7 @@ function kernelRoofSection() {
     bound: kernel.bound,
     x: kernel.arithmetic_intensity,
     y: kernel.gflops,
+    ns: kernel.total_ns,
     category: "Other",
     said: roofPart(kernel),
   }));
@@ -2419,7 +2451,7 @@ function kernelRoofSection() {
     { label: "kernel", text: true, value: (kernel) => kernel.name, cell: (kernel) => named(kernel.name) },
     { label: "launches", value: (kernel) => kernel.count, cell: (kernel) => count(kernel.count) },
     { label: "total", value: (kernel) => kernel.total_ns, cell: (kernel) => (kernel.total_ns === 0 ? NONE : time(kernel.total_ns)) },
-    { label: "bound by", text: true, value: (kernel) => kernel.bound, cell: (kernel) => [symbolOf(kernel.bound), kernel.bound] },
+    { label: "bound by", text: true, value: (kernel) => kernel.bound, cell: (kernel) => boundCell(kernel.bound) },
     part("% of roof, median", "distance"),
     part("lowest", "most_distance"),
     part("highest", "least_distance", (kernel) => (kernel.above_roof > 0 ? " !" : "")),

@@ -121,7 +121,7 @@ public record BrickRoofline(
      * @throws IllegalArgumentException when there is no thread
      */
     public static BrickRoofline of(ProfileSnapshot snapshot, MachineRoof machine, int threads) {
-        List<String> remarks = remarks(snapshot, machine);
+        List<String> remarks = remarks(snapshot, machine, threads);
         Map<StepInfo.Phase, BrickRoofline> phases = new EnumMap<>(StepInfo.Phase.class);
         snapshot.phases().forEach((phase, ofPhase) -> {
             BrickRoofline roofline = of(ofPhase, machine, threads, List.of(), Map.of());
@@ -268,7 +268,7 @@ public record BrickRoofline(
         return remarks;
     }
 
-    private static List<String> remarks(ProfileSnapshot snapshot, MachineRoof machine) {
+    private static List<String> remarks(ProfileSnapshot snapshot, MachineRoof machine, int threads) {
         List<String> remarks = new ArrayList<>();
         if (snapshot.environments().isEmpty()) {
             remarks.add("the profile does not say on which machine it was taken; the roof holds for that machine only");
@@ -284,6 +284,8 @@ public record BrickRoofline(
             remarks.add("the machine was busy while its roof was measured (" + String.join(", ", machine.disturbances())
                     + "): the roof may be too low");
         }
+        unsteady(machine, threads, Bound.MEMORY, "bandwidth").ifPresent(remarks::add);
+        unsteady(machine, threads, Bound.COMPUTE, "rate of operations").ifPresent(remarks::add);
         remarks.addAll(machine.drift(snapshot.facts().machine()));
         return remarks;
     }
@@ -382,12 +384,33 @@ public record BrickRoofline(
     }
 
     private boolean isSteady(Bound roof) {
+        return spread(machine, threads, roof) <= MOST_SPREAD;
+    }
+
+    /** Returns the remark that a roof is no basis of advice; empty if its rounds are similar. */
+    private static Optional<String> unsteady(MachineRoof machine, int threads, Bound roof, String name) {
+        double spread = spread(machine, threads, roof);
+        return spread <= MOST_SPREAD
+                ? Optional.empty()
+                : Optional.of(String.format(
+                        Locale.ROOT,
+                        "the rounds that measured the %s differ by %.0f %%, more than %.0f %%: no advice follows from this"
+                                + " roof; measure it again on a quiet machine",
+                        name,
+                        100 * spread,
+                        100 * MOST_SPREAD));
+    }
+
+    /** Returns the largest difference of a roof's rounds, as a share of the highest. */
+    private static double spread(MachineRoof machine, int threads, Bound roof) {
         if (roof == Bound.COMPUTE) {
-            return (threads == 1 ? machine.flopsOne() : machine.flopsAll()).spread() <= MOST_SPREAD;
+            return (threads == 1 ? machine.flopsOne() : machine.flopsAll()).spread();
         }
         return machine.bandwidths().stream()
                 .map(each -> threads == 1 ? each.readOne() : each.readAll())
-                .allMatch(rate -> rate.spread() <= MOST_SPREAD);
+                .mapToDouble(MachineRoof.Rate::spread)
+                .max()
+                .orElse(0);
     }
 
     /**

@@ -115,7 +115,7 @@ public final class RooflineReport {
         StringBuilder text = new StringBuilder();
         text.append(
                 "Counted: all samples, each as long as the mean of the middle half of them if percentiles are known.\n");
-        text.append("Bound by overhead: more than half of that time is explained by neither bytes nor operations.\n");
+        text.append("Bound by neither: neither bytes nor operations explain more than half of that time.\n");
         List<String> above = roofline.bricks().stream()
                 .filter(Distance::isAboveRoof)
                 .map(Distance::name)
@@ -143,7 +143,10 @@ public final class RooflineReport {
     private static String bounds(BrickRoofline roofline) {
         return roofline.bounds().entrySet().stream()
                 .filter(entry -> entry.getValue() > 0)
-                .map(entry -> percent(100 * entry.getValue()) + " % bound by " + bound(entry.getKey()))
+                .map(entry -> percent(100 * entry.getValue())
+                        + (entry.getKey() == Bound.OVERHEAD
+                                ? " % that neither bytes nor operations explain"
+                                : " % bound by " + bound(entry.getKey())))
                 .collect(Collectors.joining(", "));
     }
 
@@ -151,7 +154,7 @@ public final class RooflineReport {
         MachineRoof machine = roofline.machine();
         TextTable<Distance> table = new TextTable<Distance>()
                 .left("brick", Distance::name, "bricks with known work")
-                .left("bound by", brick -> bound(brick.bound()), "")
+                .left("bound by", brick -> brick.bound() == Bound.OVERHEAD ? "neither" : bound(brick.bound()), "")
                 .right("total", brick -> durationCell(brick.totalNs()), durationCell(sum(roofline, Distance::totalNs)))
                 .right(
                         "counted",

@@ -315,6 +315,10 @@ final class BrickRooflineTest {
         assertThat(BrickRoofline.of(snapshot.withFacts(facts), MACHINE, 1).remarks())
                 .satisfiesExactly(
                         other -> assertThat(other).startsWith("the profile is of another machine: "),
+                        bandwidth -> assertThat(bandwidth)
+                                .startsWith("the rounds that measured the bandwidth differ by 50 %"),
+                        operations -> assertThat(operations)
+                                .startsWith("the rounds that measured the rate of operations differ by 50 %"),
                         drift -> assertThat(drift).contains("40.0 GFLOP/s"));
     }
 

@@ -524,7 +524,7 @@ class HtmlReportIT extends PageInBrowser {
 
         assertThat(browser.text("#section-layers").replace('\u00a0', ' '))
                 .contains(
-                        "Together, layers take 9.00 \u00b5s above the medians of their bricks. Most: RmsNorm in layer 3, 9.00 \u00b5s.",
+                        "Most time above the median layer: RmsNorm in layer 3, 9.00 \u00b5s.",
                         "at the brick\u2019s median layer or below",
                         "9.00 \u00b5s above it");
         // One row has cells of two shades; the cells of the others have one shade.
@@ -683,7 +683,9 @@ class HtmlReportIT extends PageInBrowser {
                 .isEqualTo(bricks.stream().map(Distance::name).toList());
         assertThat(column(section, "bound by"))
                 .isEqualTo(bricks.stream()
-                        .map(brick -> brick.bound().name().toLowerCase(Locale.ROOT))
+                        .map(brick -> brick.bound() == BrickRoofline.Bound.OVERHEAD
+                                ? "neither"
+                                : brick.bound().name().toLowerCase(Locale.ROOT))
                         .toList());
         assertThat(column(section, "total"))
                 .isEqualTo(bricks.stream()
@@ -707,6 +709,72 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(savedJson())
                 .isEqualTo(JsonReport.toJson(
                         RooflineReportTest.PROFILE, Map.of("roofline", RooflineReport.values(roofline))));
+    }
+
+    /**
+     * The smallest distance between the boxes of two labels of a chart, in pixels; below 0 if one lies on the other.
+     */
+    private double leastDistanceOfLabels(String section) throws Exception {
+        return browser.evaluate("(() => { const boxes = [...document.querySelectorAll('#section-" + section
+                        + " .scroll svg text')].filter((text) => !/^[\\d.e-]+$/.test(text.textContent))"
+                        + ".map((text) => text.getBoundingClientRect()); let least = Infinity; boxes.forEach((a, i) => "
+                        + "boxes.slice(i + 1).forEach((b) => { least = Math.min(least, Math.max(a.left - b.right, "
+                        + "b.left - a.right, a.top - b.bottom, b.top - a.bottom)); })); return least; })()")
+                .asDouble();
+    }
+
+    /** All kernels have one intensity and nearly the same rate. */
+    @Test
+    void placesLabelsOfTheRooflineApart() throws Exception {
+        ExecutionGraph graph = new ExecutionGraph();
+        for (int i = 0; i < 40; i++) {
+            graph.addNode(kernel("kernel with a long name, number " + i, 10, 10 + 0.01 * i, 1_000 + i));
+        }
+        show(HtmlReport.of(Profiles.plain()).withKernelRoofline(graph, PEAK_TFLOPS, BANDWIDTH_GBPS));
+
+        String section = "distance-of-kernels-to-the-roof";
+        assertThat(browser.texts("#section-" + section + " svg .strong")).hasSize(40);
+        assertThat(leastDistanceOfLabels(section)).isGreaterThanOrEqualTo(-2);
+        assertThat(browser.evaluate(
+                                "[...document.querySelectorAll('#section-" + section + " svg text')].every((text) => "
+                                        + "text.getBoundingClientRect().bottom <= text.ownerSVGElement.getBoundingClientRect().bottom + 1)")
+                        .asBoolean())
+                .as("labels lie within the picture")
+                .isTrue();
+        show(HtmlReport.of(RooflineReportTest.PROFILE).with(RooflineReport.part(roofline())));
+        assertThat(leastDistanceOfLabels("distance-to-the-roof")).isGreaterThanOrEqualTo(-2);
+    }
+
+    @Test
+    void pointsOfTheRooflineAreAsLargeAsTheirTime() throws Exception {
+        ExecutionGraph graph = new ExecutionGraph();
+        graph.addNode(kernel("long", 10, 10, 4_000));
+        graph.addNode(kernel("short", 20, 10, 1_000));
+        show(HtmlReport.of(Profiles.plain()).withKernelRoofline(graph, PEAK_TFLOPS, BANDWIDTH_GBPS));
+
+        assertThat(browser.evaluate(
+                                "[...document.querySelectorAll('#section-distance-of-kernels-to-the-roof .scroll > svg > path.shape')]"
+                                        + ".map((mark) => mark.getBBox().width * Number(/scale\\(([\\d.]+)\\)/.exec(mark.getAttribute('transform'))[1]))"
+                                        + ".sort((a, b) => b - a).reduce((long, short) => long / short)")
+                        .asDouble())
+                .as("4 times the time, twice the width")
+                .isEqualTo(2);
+    }
+
+    @Test
+    void saysThatNeitherBytesNorOperationsExplainABrick() throws Exception {
+        show(HtmlReport.of(RooflineReportTest.PROFILE).with(RooflineReport.part(roofline())));
+
+        assertThat(browser.text("#section-distance-to-the-roof"))
+                .contains("neither bytes nor operations explain it")
+                .doesNotContain("overhead");
+        assertThat(browser.evaluate(
+                                "document.querySelector('#section-distance-to-the-roof .scroll svg').getAttribute('aria-label')")
+                        .asText())
+                .contains("RmsNorm 0.4\u00a0% of its roof, neither bytes nor operations explain it");
+        assertThat(browser.text(".notices"))
+                .contains(
+                        "the rounds that measured the bandwidth differ by 25 %, more than 20 %: no advice follows from this roof");
     }
 
     @Spec("18.7")
@@ -919,7 +987,8 @@ class HtmlReportIT extends PageInBrowser {
         show(HtmlReport.of(Profiles.plain()).withGraph(graph));
 
         assertThat(browser.text("#section-layers").replace('\u00a0', ' '))
-                .contains("Most: DownProjection in layer 3, 200 \u00b5s; RmsNorm in layer 1, 9.00 \u00b5s.");
+                .contains(
+                        "Most time above the median layer: DownProjection in layer 3, 200 \u00b5s; RmsNorm in layer 1, 9.00 \u00b5s.");
         assertThat(browser.evaluate(
                                 "[...document.querySelectorAll('.heat .cell')]"
                                         + ".map((cell) => cell.getAttribute('fill-opacity') + ' ' + (cell.getAttribute('d').split('z').length - 1)).join()")
