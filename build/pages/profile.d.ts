@@ -319,6 +319,8 @@ interface Timeline {
   shown: ShownStep[];
   names: SpanName[];
   tracks: string[];
+  /** Whether each track is a device or a stream of a device. */
+  streams: boolean[];
   chosen?: ChosenSteps;
 }
 

@@ -1643,6 +1643,39 @@ const MOST_ON_ONE_AXIS = 2;
  */
 function drawStep(timeline, shown, longestNs, otherNs, readout) {
   const spans = spansOf(timeline, shown);
+  const onDevice = spans.filter((span) => timeline.streams[span.track]);
+  const threads = new Set(spans.filter((span) => !timeline.streams[span.track]).map((span) => span.track)).size;
+  const isFoldable = onDevice.length > 0 && threads > 0;
+  const scroll = html(
+    "div",
+    { class: "scroll", role: "region", tabindex: "0", "aria-label": "The " + shown.what + " " + stepName(shown.phase) },
+    pictureOf(timeline, shown, isFoldable ? onDevice : spans, longestNs, otherNs, readout),
+  );
+  if (!isFoldable) {
+    return scroll;
+  }
+  const fold = html("button", { type: "button", class: "action", "aria-expanded": "false", onclick: toggle }, plural(threads, "host thread", "host threads"));
+
+  function toggle() {
+    const isOpening = fold.getAttribute("aria-expanded") === "false";
+    fold.setAttribute("aria-expanded", String(isOpening));
+    scroll.replaceChildren(pictureOf(timeline, shown, isOpening ? spans : onDevice, longestNs, otherNs, readout));
+  }
+
+  return html("div", {}, scroll, fold);
+}
+
+/**
+ * Draws spans of a step by track: first the streams of devices, then the threads of the host.
+ *
+ * @param {Timeline} timeline
+ * @param {ShownStep} shown
+ * @param {Span[]} spans
+ * @param {number} longestNs
+ * @param {number} otherNs
+ * @param {HTMLElement} readout
+ */
+function pictureOf(timeline, shown, spans, longestNs, otherNs, readout) {
   const width = 1150;
   /** @param {number} ns */
   const x = (ns) => (width * ratio(ns, longestNs)).toFixed(1);
@@ -1650,12 +1683,13 @@ function drawStep(timeline, shown, longestNs, otherNs, readout) {
   /** @type {Map<EventTarget | null, Span>} */
   const spanOf = new Map();
   let y = 0;
-  timeline.tracks.forEach((track, number) => {
+  const inOrder = [...timeline.tracks.keys()].sort((a, b) => Number(timeline.streams[b]) - Number(timeline.streams[a]));
+  inOrder.forEach((number) => {
     const there = spans.filter((span) => span.track === number);
     if (there.length === 0) {
       return;
     }
-    picture.append(svg("text", { x: 0, y: y + 12 }, shortened(track)));
+    picture.append(svg("text", { x: 0, y: y + 12 }, shortened(timeline.tracks[number])));
     y += LANE;
     const lanes = lanesOf(there);
     there.forEach((span, i) => {
@@ -1698,7 +1732,7 @@ function drawStep(timeline, shown, longestNs, otherNs, readout) {
     const span = spanOf.get(target);
     follow(span === undefined ? undefined : rowAddress(span.name, shown.phase));
   });
-  return html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "The " + shown.what + " " + stepName(shown.phase) }, picture);
+  return picture;
 }
 
 /**

@@ -5,9 +5,13 @@
 const causes = held("causes") || [];
 const WAITING = /^(queued|stalled|delivery)/;
 
+/** Time in a queue or in the delivery is pale: the colours are those of work, and of the stalls between tokens. */
+const PALE = /^(queued|delivery)/;
+
 /** @param {Cause} cause */
 function causeColour(cause) {
-  return "var(--" + cause.key.replace(/_ns$/, "").replaceAll("_", "-") + ")";
+  const own = "var(--" + cause.key.replace(/_ns$/, "").replaceAll("_", "-") + ")";
+  return PALE.test(cause.key) ? "color-mix(in srgb, " + own + " 40%, var(--paper))" : own;
 }
 
 /** @param {Cause} cause */

@@ -2,6 +2,9 @@ package org.brickprofiler.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import org.brickprofiler.ProfileSnapshot;
@@ -57,6 +60,27 @@ class RequestsOnPageIT extends PageInBrowser {
         assertThat(browser.text(".controls")).contains("requests in", ", from");
         press("0");
         assertThat(browser.text(".controls")).contains("20 requests in").doesNotContain(", from");
+    }
+
+    /** The distance of the colours to the paper, 0 to 765, by cause. */
+    @Test
+    void waitingIsPalerThanWorkAndStalls() throws Exception {
+        show(HtmlReport.render(Profiles.served(200)));
+        JsonNode distances =
+                browser.evaluate("Object.fromEntries([...document.querySelectorAll('#section-requests .beside td, "
+                        + "#section-requests .beside th')].filter((cell) => cell.querySelector('.swatch')).map((cell) => { "
+                        + "const context = document.createElement('canvas').getContext('2d'); "
+                        + "context.fillStyle = getComputedStyle(cell.querySelector('.swatch')).backgroundColor; "
+                        + "context.fillRect(0, 0, 1, 1); const [r, g, b] = context.getImageData(0, 0, 1, 1).data; "
+                        + "return [cell.textContent, 765 - r - g - b]; }))");
+        List<Integer> pale = new ArrayList<>();
+        List<Integer> strong = new ArrayList<>();
+        distances.fields().forEachRemaining(cause -> (cause.getKey().matches("(queued|delivery).*") ? pale : strong)
+                .add(cause.getValue().asInt()));
+
+        assertThat(pale).isNotEmpty().allMatch(distance -> distance > 0);
+        assertThat(strong).isNotEmpty();
+        assertThat(Collections.max(pale)).isLessThan(Collections.min(strong));
     }
 
     private static String plain(String text) {

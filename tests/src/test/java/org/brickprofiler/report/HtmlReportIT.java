@@ -59,6 +59,7 @@ import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TimelineDigest;
 import org.brickprofiler.trace.TimelineDigestTest;
 import org.brickprofiler.trace.TraceRecorder;
+import org.brickprofiler.trace.read.ReadOptions;
 import org.brickprofiler.trace.read.TraceProfile;
 import org.brickprofiler.trace.read.TraceReader;
 import org.junit.jupiter.api.Test;
@@ -603,6 +604,33 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(browser.text(steps + " .readout").replace('\u00a0', ' '))
                 .isEqualTo("DownProjection in layer 0, 30.0 \u00b5s, from 2.00 \u00b5s on");
         assertThat(browser.text("#section-layers .heat").replace('\u00a0', ' ')).contains("120 \u00b5s");
+    }
+
+    @Test
+    void drawsStreamsFirstAndFoldsTheThreadsOfTheHost() throws Exception {
+        try (TraceReader.Contents trace = TraceReader.read(
+                SourceTree.path("readers", "src", "test", "resources", "traces", "qwen05b-h100-eager.json.gz"),
+                ReadOptions.defaults())) {
+            show(HtmlReport.of(trace.profile().snapshot())
+                    .with(TimelineDigest.of(trace.timeline().orElseThrow().timeline())));
+        }
+
+        String tracks = "#section-steps svg text:not(.within)";
+        assertThat(browser.texts(tracks)).startsWith("GPU 0 NVIDIA H100 80GB HBM3, stream 7 ", "0");
+        int folded = browser.evaluate("document.querySelectorAll('#section-steps .span').length")
+                .asInt();
+        assertThat(browser.text("#section-steps .action")).isEqualTo("3 host threads");
+        browser.evaluate("document.querySelector('#section-steps .action').click()");
+        assertThat(browser.texts(tracks))
+                .startsWith("GPU 0 NVIDIA H100 80GB HBM3, stream 7 ", "thread 25286 (python3)");
+        assertThat(browser.evaluate("document.querySelectorAll('#section-steps .span').length")
+                        .asInt())
+                .isGreaterThan(2 * folded);
+        browser.evaluate("document.querySelector('#section-steps .action').click()");
+        assertThat(browser.evaluate("document.querySelectorAll('#section-steps .span').length")
+                        .asInt())
+                .isEqualTo(folded)
+                .isPositive();
     }
 
     /** The brick time of the slowest step is unknown, since another step was under way meanwhile. */

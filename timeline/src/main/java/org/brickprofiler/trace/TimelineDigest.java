@@ -395,6 +395,11 @@ public final class TimelineDigest {
             json.writeEndObject();
         });
         HtmlPage.column(json, "tracks", placesOfTracks.keySet(), track -> json.writeString(label(tracks.get(track))));
+        HtmlPage.column(
+                json,
+                "streams",
+                placesOfTracks.keySet(),
+                track -> json.writeBoolean(tracks.get(track).kind() != Track.Kind.HOST_THREAD));
     }
 
     /** Returns the explanation of a slow step; empty for any other step, and in a timeline of all steps. */
