@@ -202,6 +202,7 @@ interface Requests {
   first_tokens: FirstTokenCauses[];
   slowest_first_tokens: RequestOfRun[];
   longest_gaps: RequestOfRun[];
+  histograms: latency histogram[];
 }
 
 interface RequestOfRun {
@@ -240,6 +241,13 @@ interface FirstTokenCauses {
   stalled_idle_ns: number;
   delivery_ns: number;
   own_work_ns: number;
+}
+
+interface null {
+  outcome: string;
+  latency: string;
+  counts: string;
+  sum_ns: number;
 }
 
 interface TimelineStep {

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.report.internal.HumanUnits;
 import org.brickprofiler.request.Cause;
@@ -75,8 +76,10 @@ class RequestsOnPageIT extends PageInBrowser {
                         + "return [cell.textContent, 765 - r - g - b]; }))");
         List<Integer> pale = new ArrayList<>();
         List<Integer> strong = new ArrayList<>();
-        distances.fields().forEachRemaining(cause -> (cause.getKey().matches("(queued|delivery).*") ? pale : strong)
-                .add(cause.getValue().asInt()));
+        for (Map.Entry<String, JsonNode> cause : distances.properties()) {
+            (cause.getKey().matches("(queued|delivery).*") ? pale : strong)
+                    .add(cause.getValue().asInt());
+        }
 
         assertThat(pale).isNotEmpty().allMatch(distance -> distance > 0);
         assertThat(strong).isNotEmpty();
