@@ -202,7 +202,7 @@ interface Requests {
   first_tokens: FirstTokenCauses[];
   slowest_first_tokens: RequestOfRun[];
   longest_gaps: RequestOfRun[];
-  histograms: latency histogram[];
+  histograms: LatencyHistogram[];
 }
 
 interface RequestOfRun {
@@ -243,7 +243,7 @@ interface FirstTokenCauses {
   own_work_ns: number;
 }
 
-interface null {
+interface LatencyHistogram {
   outcome: string;
   latency: string;
   counts: string;

@@ -12,6 +12,7 @@ interface Held {
   "kernel-roofline": KernelRoofline;
   "tile-places": TilePlace[];
   checksums: string;
+  source: string;
   account: Account;
 }
 

@@ -1,6 +1,7 @@
 package org.brickprofiler.report;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.brickprofiler.internal.base.Checks.requireName;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -180,6 +181,18 @@ public final class HtmlReport {
     public HtmlReport withChecksums(ChecksumComparison comparison) {
         String text = DivergenceReport.render(Objects.requireNonNull(comparison, "comparison"));
         return with("checksums", JsonText.of(json -> json.writeString(text)));
+    }
+
+    /**
+     * Names the file of the profile, for the heading of the page and for the commands that its findings propose.
+     *
+     * @param file the file, or another name by which the user knows the profile
+     * @return a page with the name, in place of an earlier one
+     * @throws IllegalArgumentException when the name is empty
+     */
+    public HtmlReport named(String file) {
+        requireName("file", file);
+        return with("source", JsonText.of(json -> json.writeString(file)));
     }
 
     /** Returns a page with data of its own, one JSON value, in place of earlier data of the same name. */

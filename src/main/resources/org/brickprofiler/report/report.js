@@ -5,6 +5,8 @@
  */
 
 const profile = needed("profile");
+/** The file of the profile, if it is known. */
+const source = held("source");
 const bricks = profile.bricks;
 const labels = labelsOf(bricks.map((brick) => brick.name));
 const brickFacts = needed("brick-facts");
@@ -476,11 +478,20 @@ const FINDING_SECTIONS = {
   BELOW_ROOF: "Distance to the roof",
 };
 
+/**
+ * Returns a next step, with the name of the profile's file in its command if it is known.
+ *
+ * @param {string} next
+ */
+function nextStep(next) {
+  return source === undefined ? next : next.replace(" FILE ", () => " " + source + " ");
+}
+
 /** @param {Finding} finding */
 function findingItem(finding) {
   // The first number with its unit is the number of the finding.
   const [before = "", figure = "", after = ""] = splitAtFigure(visible(finding.sentence));
-  const next = finding.next === undefined ? "" : html("span", { class: "next" }, " Next: " + visible(finding.next) + ".");
+  const next = finding.next === undefined ? "" : html("span", { class: "next" }, " Next: " + visible(nextStep(finding.next)) + ".");
   const target = FINDING_SECTIONS[finding.kind];
   const href = rowAddress(finding.place ?? "");
   const row = href === undefined ? "" : [" ", html("a", { href }, "Show ", named(finding.place ?? ""))];
@@ -2568,7 +2579,8 @@ const sections = [
 const bar = sectionBar(sections);
 
 const model = profile.identity?.model;
-const heading = model === undefined ? "Brick profile" : visible(model) + ": brick profile";
+const subject = source ?? model;
+const heading = subject === undefined ? "Brick profile" : visible(subject) + ": brick profile";
 document.title = heading;
 searchByKey();
 

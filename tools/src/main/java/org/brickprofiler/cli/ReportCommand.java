@@ -242,7 +242,8 @@ final class ReportCommand implements Callable<Integer> {
     private static HtmlReport page(ProfileInput input, Rooflines rooflines) {
         Map<String, Object> further = new LinkedHashMap<>(input.further());
         further.put("findings", Findings.values(input.findings(rooflines.sources())));
-        HtmlReport profile = HtmlReport.of(input.snapshot()).withFurther(further);
+        HtmlReport profile =
+                HtmlReport.of(input.snapshot()).withFurther(further).named(input.name());
         BrickRoofline bricks = rooflines.bricks();
         HtmlReport beside = bricks == null ? profile : profile.with(RooflineReport.part(bricks));
         HtmlReport page = input.account().map(beside::with).orElse(beside);

@@ -184,7 +184,10 @@ class ReportCommandTest {
         Path page = folder.resolve("out.html");
         assertThat(Cli.run("report", REPORT, "--html", page))
                 .isEqualTo(new Cli(0, "HTML: " + page.toAbsolutePath() + "\n", ""));
-        assertThat(Files.readString(page)).isEqualTo(HtmlReport.render(JsonReport.read(REPORT)));
+        assertThat(Files.readString(page))
+                .isEqualTo(HtmlReport.of(JsonReport.read(REPORT))
+                        .named(REPORT.toString())
+                        .render());
         assertThat(Cli.run("report", TRACE, "--html", page).exitCode()).isZero();
         assertThat(Files.readString(page)).contains("\"name\": \"Gemm", "id=\"timeline\"");
     }

@@ -41,6 +41,9 @@ class FormatDocumentTest {
                     "A row of `request_timeline.steps`, whose columns are `step_columns`; `requests` beside it are rows of "
                             + "requests, with the columns `request_columns`. `incomplete` lists the requests whose steps "
                             + "are no longer known, by index."),
+            Map.entry(
+                    "latency histogram",
+                    "An object of `requests.histograms`, which readers compare with the requests."),
             Map.entry("work on a request", "A row of `request_timeline.works`, whose columns are `work_columns`."),
             Map.entry(
                     "own work on a request",
@@ -64,6 +67,7 @@ class FormatDocumentTest {
             Map.entry("requests", "Requests"),
             Map.entry("request", "RequestOfRun"),
             Map.entry("causes up to the first token", "FirstTokenCauses"),
+            Map.entry("latency histogram", "LatencyHistogram"),
             Map.entry("step of the time line", "TimelineStep"),
             Map.entry("work on a request", "TimelineWork"),
             Map.entry("own work on a request", "TimelineOwnWork"),
