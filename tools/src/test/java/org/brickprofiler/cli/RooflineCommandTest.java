@@ -41,7 +41,7 @@ final class RooflineCommandTest {
         assertThat(text.err()).isEmpty();
         assertThat(text.out())
                 .contains("Bricks, largest first", "\nDistance to the roof", "threads on one brick: 1;")
-                .containsPattern("QkvProjection +overhead ")
+                .containsPattern("QkvProjection +neither ")
                 .doesNotContain("Above the roof", "Without known work");
         assertThat(Cli.run("report", run, "--roofline", roof, "--json").out())
                 .contains("\"roofline\"", "\"peak_gflops\"");
