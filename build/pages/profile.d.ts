@@ -13,7 +13,15 @@ interface Held {
   "tile-places": TilePlace[];
   checksums: string;
   source: string;
+  serving: ServingRates;
   account: Account;
+}
+
+/** The rates of a server whose time line has every finished request. */
+interface ServingRates {
+  output_tokens_per_s: number;
+  finished_per_s: number;
+  live_ns: number;
 }
 
 /** How the trace was read: the lines of the summary, and the reasons to doubt the numbers. */

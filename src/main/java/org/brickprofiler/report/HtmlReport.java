@@ -226,7 +226,10 @@ public final class HtmlReport {
         }
         String from = RequestFields.countedFromText(snapshot.requests().countedFrom());
         String causes = element("causes", RequestFields::writeCauses)
-                + (snapshot.requests().hasRequests() ? element("requests-from", json -> json.writeString(from)) : "");
+                + (snapshot.requests().hasRequests() ? element("requests-from", json -> json.writeString(from)) : "")
+                + ServingRates.of(snapshot)
+                        .map(rates -> element("serving", rates::write))
+                        .orElse("");
         return RequestText.excess(snapshot.requests())
                 .map(sentence -> causes + element("request-excess", json -> json.writeString(sentence)))
                 .orElse(causes);

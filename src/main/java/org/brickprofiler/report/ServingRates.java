@@ -1,5 +1,7 @@
 package org.brickprofiler.report;
 
+import com.fasterxml.jackson.core.JsonGenerator;
+import java.io.IOException;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -62,6 +64,19 @@ record ServingRates(
                 isArrivalKnown
                         ? OptionalDouble.of((double) (finished - 1) * NS_PER_SECOND / betweenNs)
                         : OptionalDouble.empty()));
+    }
+
+    /**
+     * Writes the rates of output and of finished requests, and the time for which they hold.
+     *
+     * @param json the target
+     */
+    void write(JsonGenerator json) throws IOException {
+        json.writeStartObject();
+        json.writeNumberField("output_tokens_per_s", outputTokensPerSecond);
+        json.writeNumberField("finished_per_s", finishedPerSecond);
+        json.writeNumberField("live_ns", liveNs);
+        json.writeEndObject();
     }
 
     /** Returns the first line of a server's report. */

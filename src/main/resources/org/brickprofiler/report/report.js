@@ -413,11 +413,15 @@ function figures() {
   const list = html("dl", { class: "figures" });
   const tokens = tokenBrick();
   const decode = phases.find((each) => each.phase === "decode") || phases[0];
-  if (stepsOf !== undefined && decode) {
+  const serving = held("serving");
+  if (serving !== undefined) {
+    const inSteps = decode === undefined ? "" : "; " + number(decode.output_tokens_per_s) + " while a " + decode.phase + " step ran";
+    const live = "over the " + duration(serving.live_ns) + " in which a request was live";
+    list.append(figure("Output tokens per second", number(serving.output_tokens_per_s), live + inSteps));
+    list.append(figure("Requests per second", number(serving.finished_per_s), "that finished, over the same time"));
+  } else if (stepsOf !== undefined && decode) {
     const base = "in " + plural(decode.count, decode.phase + " step", decode.phase + " steps") + ", of the time in which one was under way";
     list.append(figure("Tokens per second", number(decode.output_tokens_per_s), count(decode.output_tokens) + " " + base));
-    const waited = profile.requests || stepsOf;
-    list.append(...WAITS.map(([label, key]) => waitFigure(label, waited[key])).filter((wait) => wait !== ""));
   } else if (tokens && wallNs > 0) {
     const n = tokens.total_elements;
     const base = "with the profiler on, by the elements of " + tokens.name;
@@ -425,6 +429,10 @@ function figures() {
     list.append(figure("Time per token", time(wallNs / n), duration(brickNs / n) + " of brick time, summed over threads"));
   } else if (profile.total_tokens > 0) {
     list.append(figure("Elements per second", rate(profile.total_throughput), "of summed brick time"));
+  }
+  const waited = profile.requests || stepsOf;
+  if (waited !== undefined) {
+    list.append(...WAITS.map(([label, key]) => waitFigure(label, waited[key])).filter((wait) => wait !== ""));
   }
   list.append(
     figure(

@@ -8,11 +8,15 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.report.internal.HumanUnits;
 import org.brickprofiler.request.Cause;
+import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestTimeline;
+import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.PageInBrowser;
 import org.brickprofiler.testing.Profiles;
 import org.brickprofiler.testing.Spec;
@@ -33,6 +37,32 @@ class RequestsOnPageIT extends PageInBrowser {
                 .map(RequestTimeline.Request::record)
                 .sorted(Comparator.comparingLong(RequestRecord::arrivedNs))
                 .toList();
+    }
+
+    /** The rate while a step ran says little of a server that waits between steps. */
+    @Spec("8.5")
+    @Test
+    void theFirstFigureOfAServerIsItsOutputWhileARequestWasLive() throws Exception {
+        FakeClock clock = new FakeClock();
+        BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
+        profiler.enable();
+        for (int i = 0; i < 4; i++) {
+            long request = profiler.requests().arrived(1);
+            clock.advance(400_000_000);
+            profiler.beginStep(StepInfo.prefill(1));
+            profiler.requests().inStep(request, 1);
+            clock.advance(100_000_000);
+            profiler.endPass();
+            profiler.requests().finished(request, Outcome.COMPLETED);
+        }
+
+        show(HtmlReport.render(profiler.snapshot()));
+
+        assertThat(browser.texts(".figures dt"))
+                .startsWith("Output tokens per second", "Requests per second", "Time to first token");
+        assertThat(browser.texts(".figures dd").stream().map(text -> text.replace('\u00a0', ' ')))
+                .startsWith(
+                        "2.00", "over the 2.00 s in which a request was live; 10.0 while a prefill step ran", "2.00");
     }
 
     @Spec("25.12")
