@@ -35,6 +35,7 @@ public record LatencyHistogram(Kind kind, List<Long> counts, long sumNs) {
         /** The time from the arrival to the finish. */
         DURATION(10, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 5_120, 10_240, 20_480, 40_960, 81_920);
 
+        @SuppressWarnings("ImmutableEnumChecker") // never changed
         private final long[] boundsNs;
 
         Kind(long... boundsMs) {

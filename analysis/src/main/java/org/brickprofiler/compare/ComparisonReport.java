@@ -95,10 +95,9 @@ public final class ComparisonReport {
         double floor = comparison.options().floorPercent();
         for (Block block : Block.EACH) {
             List<Line> lines = block.of(comparison);
-            Map<Boolean, List<Line>> byHidden =
-                    lines.stream().collect(Collectors.partitioningBy(line -> block.canHide(line, floor)));
-            text.append(block.text(byHidden.get(false)));
-            hidden.addAll(byHidden.get(true));
+            text.append(block.text(
+                    lines.stream().filter(line -> !block.canHide(line, floor)).toList()));
+            lines.stream().filter(line -> block.canHide(line, floor)).forEach(hidden::add);
         }
         if (!hidden.isEmpty()) {
             text.append('\n').append(hidden(hidden)).append('\n');

@@ -43,16 +43,18 @@ public final class MetricsPage {
     /** The formats. */
     public enum Format {
         /** The text format of Prometheus, version 0.0.4. */
-        PROMETHEUS(PrometheusTextFormatWriter.create(), "text/plain; version=0.0.4"),
+        PROMETHEUS("text/plain; version=0.0.4"),
         /** OpenMetrics, version 1.0.0. */
-        OPEN_METRICS(OpenMetricsTextFormatWriter.create(), "application/openmetrics-text; version=1.0.0");
+        OPEN_METRICS("application/openmetrics-text; version=1.0.0");
 
-        private final ExpositionFormatWriter writer;
         private final String type;
 
-        Format(ExpositionFormatWriter writer, String type) {
-            this.writer = writer;
+        Format(String type) {
             this.type = type;
+        }
+
+        private ExpositionFormatWriter writer() {
+            return this == OPEN_METRICS ? OpenMetricsTextFormatWriter.create() : PrometheusTextFormatWriter.create();
         }
 
         /**
@@ -86,7 +88,7 @@ public final class MetricsPage {
         Objects.requireNonNull(snapshot, "snapshot");
         ByteArrayOutputStream text = new ByteArrayOutputStream();
         try {
-            format.writer.write(text, new Page(snapshot).metrics(), EscapingScheme.UNDERSCORE_ESCAPING);
+            format.writer().write(text, new Page(snapshot).metrics(), EscapingScheme.UNDERSCORE_ESCAPING);
         } catch (IOException unlikely) {
             throw new UncheckedIOException(unlikely); // Memory does not fail.
         }
@@ -112,7 +114,7 @@ public final class MetricsPage {
             }
             counter("brick_wall_seconds", "Time the profiler was switched on for.", snapshot.wallNs() / NS_PER_S);
             counter("brick_overhead_seconds", "Estimated time that recording took.", snapshot.overheadNs() / NS_PER_S);
-            counter("brick_unresolved", "Samples whose time a device did not report.", snapshot.unresolved());
+            counter("brick_unresolved", "Samples whose time a device did not report.", (double) snapshot.unresolved());
             return metrics.build();
         }
 
@@ -155,17 +157,11 @@ public final class MetricsPage {
         }
 
         private void requests(RequestStats requests) {
-            gauge(
-                    "brick_requests_waiting",
-                    "Requests that no step has worked on.",
+            gauge("brick_requests_waiting", "Requests that no step has worked on.", (double)
                     requests.counts().waiting());
-            gauge(
-                    "brick_requests_running",
-                    "Requests that a step has worked on, and that have not finished.",
+            gauge("brick_requests_running", "Requests that a step has worked on, and that have not finished.", (double)
                     requests.counts().running());
-            counter(
-                    "brick_requests_arrived",
-                    "Requests that arrived.",
+            counter("brick_requests_arrived", "Requests that arrived.", (double)
                     requests.counts().arrived());
             Map<Labels, Double> outcomes = new LinkedHashMap<>();
             for (Outcome outcome : Outcome.values()) {
