@@ -187,11 +187,11 @@ class BrickRowsIT extends PageInBrowser {
                             100.0 * part.totalNs() / profile.bricks().get(0).totalNs();
                     return phase.name().toLowerCase(Locale.ROOT)
                             + HumanUnits.count(part.count())
-                            + time(part.totalNs())
+                            + time((double) part.totalNs())
                             + HumanUnits.percent(share)
                             + time((double) part.totalNs() / part.count())
-                            + time(part.percentileNs(50))
-                            + time(part.percentileNs(99));
+                            + time((double) part.percentileNs(50))
+                            + time((double) part.percentileNs(99));
                 })
                 .toList();
         assertThat(expected).hasSize(2);
