@@ -23,6 +23,7 @@ import org.brickprofiler.metrics.RecentSnapshot;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.stats.LatencyDistribution;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Registers profilers for clients of JMX, which see a {@link BrickProfileMXBean}. Any thread.
@@ -284,6 +285,11 @@ public final class BrickProfileBean implements BrickProfileMXBean {
         @Override
         public long getElements() {
             return stats.totalElements();
+        }
+
+        @Override
+        public @Nullable Latency getLatency() {
+            return stats.latency().map(LatencyView::new).orElse(null);
         }
     }
 

@@ -3,6 +3,7 @@ package org.brickprofiler.metrics.jmx;
 import java.util.Date;
 import java.util.List;
 import org.brickprofiler.BrickProfiler;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A profiler as clients of JMX see it. All values are open types, so a remote client needs no class of this library.
@@ -75,6 +76,14 @@ public interface BrickProfileMXBean {
          * @return elements
          */
         long getElements();
+
+        /**
+         * Returns the distribution of the durations, from which a client can compute the percentiles of a window.
+         *
+         * @return the distribution; null if percentiles were not recorded
+         */
+        @Nullable
+        Latency getLatency();
     }
 
     /** The sums of a category. */
@@ -146,31 +155,31 @@ public interface BrickProfileMXBean {
         long getOutputTokens();
     }
 
-    /** A distribution of latencies. */
+    /** A distribution of durations: the latencies of requests, or the samples of a brick. */
     interface Latency {
         /**
-         * Returns the latency that half of the requests do not exceed.
+         * Returns the duration that half of them do not exceed.
          *
-         * @return ns, 0 without requests
+         * @return ns, 0 if there are none
          */
         long getP50Ns();
 
         /**
-         * Returns the latency that 99 % of the requests do not exceed.
+         * Returns the duration that 99 % of them do not exceed.
          *
-         * @return ns, 0 without requests
+         * @return ns, 0 if there are none
          */
         long getP99Ns();
 
         /**
-         * Returns the first bucket with requests.
+         * Returns the first bucket with durations.
          *
          * @return the number of the bucket, see {@link org.brickprofiler.stats.LatencyDistribution#firstBucket()}
          */
         int getFirstBucket();
 
         /**
-         * Returns the number of requests in each bucket, from the first bucket with requests to the last one.
+         * Returns the number of durations in each bucket, from the first bucket with durations to the last one.
          *
          * @return one number per bucket, see {@link org.brickprofiler.stats.LatencyDistribution#usedCounts()}
          */

@@ -124,6 +124,31 @@ final class BrickProfileMXBeanTest {
                         .isNotNull());
     }
 
+    @Spec("20.6")
+    @Test
+    void aBrickHasTheDistributionOfItsDurationsIfItWasRecorded() throws Exception {
+        profiler.record(BrickId.RMS_NORM, 100, 1);
+        profiler.record(BrickId.RMS_NORM, 5_000, 1);
+        BrickProfiler without = BrickProfiler.builder().percentiles(false).build();
+        without.enable();
+        without.record(BrickId.RMS_NORM, 100, 1);
+        MBeanServer server = MBeanServerFactory.newMBeanServer();
+
+        CompositeData latency =
+                (CompositeData) onlyBrick(server, profiler, "with").get("latency");
+
+        assertThat(LatencyDistribution.ofCounts((int) latency.get("firstBucket"), (long[]) latency.get("counts")))
+                .isEqualTo(profiler.brickStats(BrickId.RMS_NORM).latency().orElseThrow());
+        assertThat(onlyBrick(server, without, "without").get("latency")).isNull();
+    }
+
+    private static CompositeData onlyBrick(MBeanServer server, BrickProfiler of, String name) throws Exception {
+        CompositeData[] bricks =
+                (CompositeData[]) server.getAttribute(BrickProfileBean.register(of, name, server), "Bricks");
+        assertThat(bricks).hasSize(1);
+        return bricks[0];
+    }
+
     @Test
     void aResetAlsoCallsTheOwnersAction() throws Exception {
         StringBuilder said = new StringBuilder();
