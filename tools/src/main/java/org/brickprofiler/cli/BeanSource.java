@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -242,8 +243,8 @@ final class BeanSource implements TopSource {
                         (long) requests.get("finished"),
                         (long) requests.get("waiting"),
                         (long) requests.get("running"),
-                        latency(requests, "timeToFirstToken"),
-                        latency(requests, "timePerOutputToken"),
+                        latency((CompositeData) requests.get("timeToFirstToken")),
+                        latency((CompositeData) requests.get("timePerOutputToken")),
                         // A process with an earlier version does not state it.
                         requests.containsKey("countedFrom")
                                 ? List.of((String[]) requests.get("countedFrom"))
@@ -255,13 +256,18 @@ final class BeanSource implements TopSource {
     }
 
     private static TopReading.Brick brick(CompositeData brick) {
+        // A process with an earlier version does not state it.
+        Optional<CompositeData> latency =
+                Optional.ofNullable(brick.containsKey("latency") ? (CompositeData) brick.get("latency") : null);
         return new TopReading.Brick(
-                (String) brick.get("name"), (String) brick.get("category"), (long) brick.get("count"), (long)
-                        brick.get("totalNs"));
+                (String) brick.get("name"),
+                (String) brick.get("category"),
+                (long) brick.get("count"),
+                (long) brick.get("totalNs"),
+                latency.map(BeanSource::latency));
     }
 
-    private static LatencyDistribution latency(CompositeData requests, String of) {
-        CompositeData latency = (CompositeData) requests.get(of);
+    private static LatencyDistribution latency(CompositeData latency) {
         return LatencyDistribution.ofCounts((int) latency.get("firstBucket"), (long[]) latency.get("counts"));
     }
 

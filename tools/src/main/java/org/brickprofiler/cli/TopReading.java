@@ -3,6 +3,7 @@ package org.brickprofiler.cli;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepStats;
@@ -15,7 +16,7 @@ import org.brickprofiler.stats.LatencyDistribution;
  * @param startedMs when the profiler was first on since its last reset, ms since 1970
  * @param endedMs when the sums were read, ms since 1970
  * @param wallNs the time that the profiler was on for, ns
- * @param bricks the bricks by category and name
+ * @param bricks the bricks by {@link #key}
  * @param phases the phases of steps by name
  * @param requests the requests
  */
@@ -34,11 +35,17 @@ record TopReading(
      * @param category its category
      * @param count samples
      * @param totalNs sum of their durations, ns
+     * @param latency the distribution of their durations; empty if the source does not state it
      */
-    record Brick(String name, String category, long count, long totalNs) {
+    record Brick(String name, String category, long count, long totalNs, Optional<LatencyDistribution> latency) {
 
         private Brick since(Brick earlier) {
-            return new Brick(name, category, count - earlier.count, totalNs - earlier.totalNs);
+            return new Brick(
+                    name,
+                    category,
+                    count - earlier.count,
+                    totalNs - earlier.totalNs,
+                    latency.flatMap(now -> earlier.latency.map(now::since)));
         }
     }
 
@@ -126,12 +133,17 @@ record TopReading(
             Map<String, Phase> phases,
             Requests requests) {
         Map<String, Brick> byName = new LinkedHashMap<>();
-        bricks.forEach(brick -> byName.put(brick.category() + '/' + brick.name(), brick));
+        bricks.forEach(brick -> byName.put(key(brick), brick));
         return new TopReading(startedMs, endedMs, wallNs, byName, phases, requests);
     }
 
+    /** Returns the key of a brick in {@link #bricks()}. */
+    static String key(Brick brick) {
+        return brick.category() + '/' + brick.name();
+    }
+
     private static Brick brick(BrickStats stats) {
-        return new Brick(stats.name(), stats.category().displayName(), stats.count(), stats.totalNs());
+        return new Brick(stats.name(), stats.category().displayName(), stats.count(), stats.totalNs(), stats.latency());
     }
 
     private static Map<String, Phase> phases(List<StepStats> steps) {

@@ -8,32 +8,161 @@ import static org.brickprofiler.report.internal.HumanUnits.percent;
 import static org.brickprofiler.report.internal.HumanUnits.percentileCell;
 import static org.brickprofiler.report.internal.HumanUnits.rateCell;
 
-import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.report.internal.TextTable;
 import org.brickprofiler.stats.LatencyDistribution;
 
 /**
- * Renders the text of {@code brick top}: the activity of the last {@value #LONGEST_MS} ms, as the difference between
- * two readings. After a reset of the profiler, a new window begins. Not thread-safe.
+ * The readings of {@code brick top}, and their text for a file or a pipe: the activity of the last {@value #LONGEST_MS}
+ * ms, as the difference between two readings. After a reset of the profiler, a new window begins. Not thread-safe.
  */
 final class TopWindow {
 
     /** The length of the window once enough time has passed, ms. */
     static final long LONGEST_MS = 10_000;
 
+    static final String BEGINS = "The window begins now: there is no earlier reading, or the profiler was reset.\n";
+
     private static final int BRICKS = 5;
     private static final double MS_PER_S = 1e3;
     private static final double NS_PER_MS = 1e6;
 
-    /** The readings of the window, the oldest first; the first may be a little older than the window. */
-    private final Deque<TopReading> readings = new ArrayDeque<>();
+    /** The readings of the window and of the one before it, the oldest first. */
+    private final List<TopReading> readings;
 
     private record Latency(String name, LatencyDistribution times) {}
+
+    /**
+     * The activity of a window. Immutable.
+     *
+     * @param sums the sums of the window
+     * @param before the sums of the window before it; empty until there was a whole one
+     * @param parts the sums between two readings, of both windows, the oldest first
+     * @param latest the latest reading
+     */
+    record Activity(TopReading sums, Optional<TopReading> before, List<TopReading> parts, TopReading latest) {
+
+        Activity {
+            parts = List.copyOf(parts);
+        }
+
+        /** Returns the length of the window, s. */
+        double seconds() {
+            return seconds(sums);
+        }
+
+        /** Returns the length of a window, s. */
+        static double seconds(TopReading window) {
+            return (window.endedMs() - window.startedMs()) / MS_PER_S;
+        }
+
+        /** Returns the time of all bricks, ns. */
+        long allNs() {
+            return sums.bricks().values().stream()
+                    .mapToLong(TopReading.Brick::totalNs)
+                    .sum();
+        }
+
+        /** Returns the bricks that recorded in the window, the largest first. */
+        List<TopReading.Brick> bricks() {
+            return sums.bricks().values().stream()
+                    .filter(brick -> brick.count() > 0)
+                    .sorted(Comparator.comparingLong(TopReading.Brick::totalNs)
+                            .reversed()
+                            .thenComparing(TopReading.Brick::name))
+                    .toList();
+        }
+
+        /** Returns the words on the length of the window. */
+        String lengthText() {
+            return "last " + number(seconds()) + " s" + (sums.wallNs() == 0 ? ", in which the profiler was off" : "");
+        }
+
+        /**
+         * Returns the requests.
+         *
+         * @param columns the width that no line of the table exceeds
+         */
+        String requestsText(int columns) {
+            TopReading.Requests requests = sums.requests();
+            if (!latest.requests().areAnnounced()) {
+                return "Requests: the engine announces none.\n";
+            }
+            return "Requests: " + requests.running() + " running, " + requests.waiting() + " waiting; "
+                    + number(requests.arrived() / seconds()) + " arrived and "
+                    + number(requests.finished() / seconds()) + " finished per second.\n"
+                    + RequestFields.countedFromText(requests.countedFrom()) + "\n"
+                    + new TextTable<Latency>()
+                            .left("latency", Latency::name, "")
+                            .right("p50", each -> percentileCell(each.times(), 50), "")
+                            .right("p90", each -> percentileCell(each.times(), 90), "")
+                            .right("p99", each -> percentileCell(each.times(), 99), "")
+                            .right("max within 1 %", each -> percentileCell(each.times(), 100), "")
+                            .right("of", each -> count(each.times().count()), "")
+                            .render(
+                                    List.of(
+                                            new Latency("time to first token", requests.firstToken()),
+                                            new Latency("time per output token", requests.perToken())),
+                                    columns,
+                                    List.of("p99", "p50", "of", "p90", "max within 1 %"));
+        }
+
+        /**
+         * Returns the steps by phase.
+         *
+         * @param columns the width that no line exceeds
+         */
+        String phasesText(int columns) {
+            List<Map.Entry<String, TopReading.Phase>> shown = sums.phases().entrySet().stream()
+                    .filter(each -> each.getValue().count() > 0)
+                    .toList();
+            double seconds = seconds();
+            return shown.isEmpty()
+                    ? "Steps: none ended.\n"
+                    : new TextTable<Map.Entry<String, TopReading.Phase>>()
+                            .left("phase", Map.Entry::getKey, "")
+                            .right("steps/s", each -> rateCell(each.getValue().count() / seconds), "")
+                            .right(
+                                    "prompt tokens/s",
+                                    each -> rateCell(each.getValue().promptTokens() / seconds),
+                                    "")
+                            .right(
+                                    "output tokens/s",
+                                    each -> rateCell(each.getValue().outputTokens() / seconds),
+                                    "")
+                            .right(
+                                    "% of time",
+                                    each -> percent(each.getValue().wallNs() / NS_PER_MS / MS_PER_S / seconds * 100),
+                                    "")
+                            .render(
+                                    shown,
+                                    columns,
+                                    List.of("output tokens/s", "prompt tokens/s", "steps/s", "% of time"));
+        }
+
+        /** Returns the line on all bricks. */
+        String allText() {
+            return "All bricks: " + duration(allNs() / seconds()) + " a second, over all threads.\n";
+        }
+    }
+
+    TopWindow() {
+        this(new ArrayList<>());
+    }
+
+    private TopWindow(List<TopReading> readings) {
+        this.readings = readings;
+    }
+
+    /** Returns a window with the same readings, to which later ones are not added. */
+    TopWindow copy() {
+        return new TopWindow(new ArrayList<>(readings));
+    }
 
     /**
      * Adds a reading.
@@ -41,118 +170,73 @@ final class TopWindow {
      * @return whether it continues the readings before it; false for the first one, and after a reset
      */
     boolean add(TopReading reading) {
-        boolean continues = !readings.isEmpty() && reading.continues(readings.getLast());
+        boolean continues = !readings.isEmpty() && reading.continues(readings.get(readings.size() - 1));
         if (!continues) {
             readings.clear();
         }
         readings.add(reading);
-        while (readings.size() > 2 && reading.endedMs() - second().endedMs() >= LONGEST_MS) {
-            readings.remove();
-        }
+        readings.subList(0, beginOf(beginOf(readings.size() - 1))).clear();
         return continues;
     }
 
-    private TopReading second() {
-        var all = readings.iterator();
-        all.next();
-        return all.next();
+    /**
+     * Returns the reading at which a window begins: the latest one that is as old as a window is long, else the oldest
+     * one.
+     *
+     * @param end the reading at its end
+     */
+    private int beginOf(int end) {
+        int begin = Math.max(0, end - 1);
+        while (begin > 0 && readings.get(end).endedMs() - readings.get(begin).endedMs() < LONGEST_MS) {
+            begin--;
+        }
+        return begin;
+    }
+
+    /** Returns the activity of the window; empty before the second reading. */
+    Optional<Activity> activity() {
+        int last = readings.size() - 1;
+        if (last < 1) {
+            return Optional.empty();
+        }
+        TopReading latest = readings.get(last);
+        TopReading begin = readings.get(beginOf(last));
+        TopReading earliest = readings.get(0);
+        List<TopReading> parts = new ArrayList<>();
+        for (int i = 1; i <= last; i++) {
+            parts.add(readings.get(i).since(readings.get(i - 1)));
+        }
+        boolean hasBefore = begin.endedMs() - earliest.endedMs() >= LONGEST_MS;
+        return Optional.of(new Activity(
+                latest.since(begin), hasBefore ? Optional.of(begin.since(earliest)) : Optional.empty(), parts, latest));
     }
 
     /** Returns the text. Empty lines separate its parts, and each line ends with {@code "\n"}. */
     String render() {
-        if (readings.size() < 2) {
-            return "The window begins now: there is no earlier reading, or the profiler was reset.\n";
-        }
-        TopReading now = readings.getLast().since(readings.getFirst());
-        double seconds = (now.endedMs() - now.startedMs()) / MS_PER_S;
-        StringBuilder text = new StringBuilder("The last ")
-                .append(number(seconds))
-                .append(" s")
-                .append(now.wallNs() == 0 ? ", in which the profiler was off" : "")
-                .append("\n\n");
-        requests(text, now.requests(), seconds);
-        phases(text, now.phases(), seconds);
-        bricks(text, now, seconds);
-        return text.toString();
+        return activity().map(TopWindow::render).orElse(BEGINS);
     }
 
-    private void requests(StringBuilder text, TopReading.Requests requests, double seconds) {
-        if (!readings.getLast().requests().areAnnounced()) {
-            text.append("Requests: the engine announces none.\n\n");
-            return;
-        }
-        text.append("Requests: ")
-                .append(requests.running())
-                .append(" running, ")
-                .append(requests.waiting())
-                .append(" waiting; ")
-                .append(number(requests.arrived() / seconds))
-                .append(" arrived and ")
-                .append(number(requests.finished() / seconds))
-                .append(" finished per second.\n")
-                .append(RequestFields.countedFromText(requests.countedFrom()))
-                .append('\n');
-        text.append(new TextTable<Latency>()
-                        .left("latency", Latency::name, "")
-                        .right("p50", each -> percentileCell(each.times(), 50), "")
-                        .right("p90", each -> percentileCell(each.times(), 90), "")
-                        .right("p99", each -> percentileCell(each.times(), 99), "")
-                        .right("max within 1 %", each -> percentileCell(each.times(), 100), "")
-                        .right("of", each -> count(each.times().count()), "")
-                        .render(List.of(
-                                new Latency("time to first token", requests.firstToken()),
-                                new Latency("time per output token", requests.perToken()))))
-                .append('\n');
+    private static String render(Activity now) {
+        return "The " + now.lengthText() + "\n\n"
+                + now.requestsText(Integer.MAX_VALUE) + "\n"
+                + now.phasesText(Integer.MAX_VALUE) + "\n"
+                + bricks(now);
     }
 
-    private static void phases(StringBuilder text, Map<String, TopReading.Phase> phases, double seconds) {
-        List<Map.Entry<String, TopReading.Phase>> shown = phases.entrySet().stream()
-                .filter(each -> each.getValue().count() > 0)
-                .toList();
-        if (shown.isEmpty()) {
-            text.append("Steps: none ended.\n\n");
-            return;
-        }
-        text.append(new TextTable<Map.Entry<String, TopReading.Phase>>()
-                        .left("phase", Map.Entry::getKey, "")
-                        .right("steps/s", each -> rateCell(each.getValue().count() / seconds), "")
-                        .right(
-                                "prompt tokens/s",
-                                each -> rateCell(each.getValue().promptTokens() / seconds),
-                                "")
-                        .right(
-                                "output tokens/s",
-                                each -> rateCell(each.getValue().outputTokens() / seconds),
-                                "")
-                        .right(
-                                "% of time",
-                                each -> percent(each.getValue().wallNs() / NS_PER_MS / MS_PER_S / seconds * 100), "")
-                        .render(shown))
-                .append('\n');
-    }
-
-    private static void bricks(StringBuilder text, TopReading now, double seconds) {
-        long allNs = now.bricks().values().stream()
-                .mapToLong(TopReading.Brick::totalNs)
-                .sum();
-        List<TopReading.Brick> largest = now.bricks().values().stream()
-                .filter(brick -> brick.count() > 0)
-                .sorted(Comparator.comparingLong(TopReading.Brick::totalNs)
-                        .reversed()
-                        .thenComparing(TopReading.Brick::name))
-                .limit(BRICKS)
-                .toList();
+    private static String bricks(Activity now) {
+        List<TopReading.Brick> largest = now.bricks().stream().limit(BRICKS).toList();
         if (largest.isEmpty()) {
-            text.append("Bricks: none were recorded.\n");
-            return;
+            return "Bricks: none were recorded.\n";
         }
-        text.append(new TextTable<TopReading.Brick>()
-                .left("brick", TopReading.Brick::name, "")
-                .left("category", TopReading.Brick::category, "")
-                .right("% of brick time", brick -> percent(100.0 * brick.totalNs() / Math.max(1, allNs)), "")
-                .right("samples/s", brick -> rateCell(brick.count() / seconds), "")
-                .right("avg", brick -> durationCell((double) brick.totalNs() / brick.count()), "")
-                .render(largest));
-        text.append("All bricks: ").append(duration(allNs / seconds)).append(" a second, over all threads.\n");
+        return new TextTable<TopReading.Brick>()
+                        .left("brick", TopReading.Brick::name, "")
+                        .left("category", TopReading.Brick::category, "")
+                        .right(
+                                "% of brick time",
+                                brick -> percent(100.0 * brick.totalNs() / Math.max(1, now.allNs())), "")
+                        .right("samples/s", brick -> rateCell(brick.count() / now.seconds()), "")
+                        .right("avg", brick -> durationCell((double) brick.totalNs() / brick.count()), "")
+                        .render(largest)
+                + now.allText();
     }
 }

@@ -6,17 +6,21 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.metrics.jmx.BrickProfileBean;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.Fixture;
 import org.brickprofiler.testing.RunningProcess;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Watches a process by its id. */
 @Timeout(120)
@@ -86,6 +90,68 @@ class TopCommandIT {
 
     private static Cli top(RunningProcess engine, String name) {
         return Cli.run("top", Long.toString(engine.pid()), "--count", "1", "--name", name);
+    }
+
+    /** Ends by a key, by Ctrl-C, and with the process. */
+    @Spec("25.20")
+    @ParameterizedTest
+    @ValueSource(strings = {"printf q", "printf '\\003'", "touch end"})
+    void fillsAPseudoTerminalAndRestoresIt(String ending) throws Exception {
+        requirePseudoTerminals();
+        try (RunningProcess engine = start("with profilers")) {
+            Files.writeString(folder.resolve("top.sh"), """
+                    trap : INT
+                    stty rows 20 cols 90
+                    stty -g > before
+                    "$1" -cp "$2" "$3" top "$4" --name off
+                    stty -g > after
+                    """);
+            Files.writeString(folder.resolve("user.sh"), """
+                    await() { until grep -q "$1" screen; do sleep 0.1; done; }
+                    touch screen
+                    await 'Keys: q ends'
+                    await 'LmHead'
+                    printf s
+                    await 'Bricks by p99'
+                    %s
+                    """.formatted(ending));
+            ChildProcess.of("sh")
+                    .arguments(List.of(
+                            "-c",
+                            "sh user.sh | script -qefc \"sh top.sh '$0' '$1' '$2' '$3'\" screen",
+                            ChildProcess.javaProgram().toString(),
+                            System.getProperty("java.class.path"),
+                            Brick.class.getName(),
+                            Long.toString(engine.pid())))
+                    .environment(Map.of("TERM", "xterm", "LC_ALL", "C.UTF-8"))
+                    .without("NO_COLOR")
+                    .in(folder)
+                    .run()
+                    .assertSucceeded();
+        }
+        String screen = Files.readString(folder.resolve("screen"));
+        assertThat(screen).containsOnlyOnce("\u001b[?1049h\u001b[?25l").containsOnlyOnce("\u001b[?25h\u001b[?1049l");
+        String page = screen.substring(screen.lastIndexOf("\u001b[H"), screen.indexOf("\u001b[?25h"));
+        assertThat(List.of(page.split("\\r+\\n")))
+                .hasSize(20)
+                .last()
+                .asString()
+                .contains("Keys: q ends, s changes the order");
+        assertThat(page).contains("\u001b[1mbrick", "\u2588");
+        assertThat(screen.substring(screen.indexOf("\u001b[?1049l")))
+                .contains("LmHead")
+                .doesNotContain("Keys:");
+        assertThat(folder.resolve("after")).hasSameTextualContentAs(folder.resolve("before"));
+    }
+
+    /** Skips a test on systems whose {@code script} is another program of that name. */
+    private static void requirePseudoTerminals() throws IOException {
+        Fixture.TERMINAL.needProgram("script");
+        String version =
+                ChildProcess.of("script").arguments(List.of("--version")).run().output();
+        if (!version.contains("util-linux")) {
+            throw Fixture.TERMINAL.missing("the program script is not that of util-linux");
+        }
     }
 
     @Spec("25.17")

@@ -1,0 +1,115 @@
+package org.brickprofiler.cli;
+
+import java.io.IOException;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.brickprofiler.console.Style;
+import org.jline.terminal.Attributes;
+import org.jline.terminal.Terminal;
+import org.jline.terminal.TerminalBuilder;
+import org.jline.utils.NonBlockingReader;
+
+/** A terminal whose screen {@code brick top} fills. One thread reads keys; any thread may restore the terminal. */
+interface TopTerminal {
+
+    /** The key of a terminal that has been closed. */
+    int CLOSED = -1;
+
+    /** Returns the present size, and what the terminal can show. */
+    TopPage.Size size();
+
+    /**
+     * Waits for a key.
+     *
+     * @param time the longest time to wait
+     * @return the letter of the key, or {@link #CLOSED}; empty if none was pressed
+     * @throws IOException when the terminal cannot be read
+     */
+    OptionalInt key(Duration time) throws IOException;
+
+    /** Restores the mode of the terminal. A second call does nothing. */
+    void restore();
+
+    /**
+     * Returns the terminal of this process, whose keys are read as they are pressed where the system allows it.
+     *
+     * @throws IOException when the terminal cannot be opened
+     */
+    static TopTerminal ofProcess() throws IOException {
+        return new OfProcess();
+    }
+
+    /** The terminal of this process. */
+    final class OfProcess implements TopTerminal {
+
+        private final Terminal terminal;
+        private final boolean hasKeys;
+        private final Attributes before;
+        private final boolean isColoured = Style.isOutputColoured();
+        private final AtomicBoolean isRestored = new AtomicBoolean();
+
+        private OfProcess() throws IOException {
+            // JLine's handling of signals would end the process before its shutdown hooks run.
+            terminal = TerminalBuilder.builder()
+                    .system(true)
+                    .dumb(true)
+                    .nativeSignals(false)
+                    .build();
+            hasKeys = !terminal.getType().startsWith(Terminal.TYPE_DUMB);
+            before = terminal.enterRawMode();
+        }
+
+        @Override
+        public TopPage.Size size() {
+            int rows = terminal.getHeight();
+            int columns = terminal.getWidth();
+            // The charset of the process's terminal; a terminal that cannot be asked for its size has the usual one.
+            Charset charset = System.console().charset();
+            return new TopPage.Size(
+                    rows > 0 ? rows : USUAL_ROWS,
+                    columns > 0 ? columns : USUAL_COLUMNS,
+                    charset.equals(StandardCharsets.UTF_8),
+                    isColoured,
+                    hasKeys);
+        }
+
+        @Override
+        public OptionalInt key(Duration time) throws IOException {
+            if (!hasKeys) {
+                return sleep(time);
+            }
+            int key = terminal.reader().read(Math.max(1, time.toMillis()));
+            return key == NonBlockingReader.READ_EXPIRED ? OptionalInt.empty() : OptionalInt.of(Math.max(CLOSED, key));
+        }
+
+        private static OptionalInt sleep(Duration time) {
+            try {
+                Thread.sleep(time.toMillis());
+                return OptionalInt.empty();
+            } catch (InterruptedException left) {
+                Thread.currentThread().interrupt();
+                return OptionalInt.of(CLOSED);
+            }
+        }
+
+        @Override
+        public void restore() {
+            if (isRestored.compareAndSet(false, true)) {
+                terminal.setAttributes(before);
+                try {
+                    terminal.close();
+                } catch (IOException closed) {
+                    // Nobody is at this terminal any more.
+                }
+            }
+        }
+    }
+
+    /** The size of a terminal that cannot be asked for its size. */
+    int USUAL_ROWS = 24;
+
+    int USUAL_COLUMNS = 80;
+}
