@@ -2,6 +2,7 @@ package org.brickprofiler.report;
 
 import static org.brickprofiler.report.internal.HumanUnits.count;
 
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -30,11 +31,17 @@ public final class DivergenceReport {
     private static final String HERE = " here";
     private static final String IN_REFERENCE = " in the reference";
 
+    /** The columns of the table after the name, in the order in which they stay in a narrow one. */
+    private static final List<String> BY_WORTH =
+            List.of("layer", "pos", "checksum here", "in the reference", "time here", "reference time");
+
     private final ChecksumComparison comparison;
+    private final int columns;
     private final StringBuilder text = new StringBuilder();
 
-    private DivergenceReport(ChecksumComparison comparison) {
+    private DivergenceReport(ChecksumComparison comparison, int columns) {
         this.comparison = comparison;
+        this.columns = columns;
     }
 
     /**
@@ -44,7 +51,19 @@ public final class DivergenceReport {
      * @return lines of text
      */
     public static String render(ChecksumComparison comparison) {
-        DivergenceReport report = new DivergenceReport(comparison);
+        return render(comparison, Integer.MAX_VALUE);
+    }
+
+    /**
+     * Returns the report for a terminal, as {@link #render(ChecksumComparison)}. Its table leaves out the least
+     * important columns that do not fit, and a line names them.
+     *
+     * @param comparison the result of the comparison
+     * @param columns the width that no line of the table exceeds, characters
+     * @return lines of text
+     */
+    public static String render(ChecksumComparison comparison, int columns) {
+        DivergenceReport report = new DivergenceReport(comparison, columns);
         report.line(comparison.first().map(Divergence::toString).orElseGet(report::agreement));
         comparison.first().ifPresent(report::divergence);
         report.before();
@@ -125,15 +144,19 @@ public final class DivergenceReport {
         }
         boolean diverges = !comparison.matches();
         text.append(diverges ? "\nThe last entries before it, which agree\n\n" : "\nThe last entries\n\n");
-        text.append(new TextTable<ChecksumComparison.Pair>()
+        TextTable<ChecksumComparison.Pair> table = new TextTable<ChecksumComparison.Pair>()
                 .left("brick", pair -> pair.here().name(), "")
                 .right("layer", pair -> String.valueOf(pair.here().layer()), "")
                 .right("pos", pair -> String.valueOf(pair.here().position()), "")
                 .left("checksum here", pair -> hash(pair.here()), "")
                 .left("in the reference", DivergenceReport::referenceHash, "")
                 .right("time here", pair -> timeCell(pair.here()), "")
-                .right("in the reference", pair -> timeCell(pair.reference()), "")
-                .render(comparison.before()));
+                .right("reference time", pair -> timeCell(pair.reference()), "");
+        text.append(table.render(comparison.before(), columns, BY_WORTH));
+        List<String> leftOut = table.leftOut(comparison.before(), columns, BY_WORTH);
+        if (!leftOut.isEmpty()) {
+            line("A table of " + columns + " characters leaves out columns: " + String.join(", ", leftOut) + ".");
+        }
     }
 
     private static String hash(ChecksumEntry entry) {

@@ -72,6 +72,25 @@ final class DivergenceReportTest {
     }
 
     @Test
+    void leavesColumnsOutThatDoNotFit() throws IOException {
+        ChecksumLog here = log(4);
+        ChecksumLog reference = log(4);
+        pass(here, 7, 1, 2.0015f);
+        pass(reference, 7, 1, 2);
+        ChecksumComparison comparison = here.compareWith(reference, Tolerance.FLOAT16);
+
+        assertThat(DivergenceReport.render(comparison, 100)).isEqualTo(DivergenceReport.render(comparison));
+        String narrow = DivergenceReport.render(comparison, 80);
+        assertThat(narrow)
+                .contains(
+                        "  checksum here       in the reference    time here\n",
+                        "\nA table of 80 characters leaves out columns: reference time.\n");
+        assertThat(narrow.lines().filter(line -> line.contains("  the same")))
+                .isNotEmpty()
+                .allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(80));
+    }
+
+    @Test
     void showsAValueThatIsNotFinite() throws IOException {
         ChecksumLog here = log(2);
         ChecksumLog reference = log(2);

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.brickprofiler.internal.base.PlainText;
 
 /**
@@ -22,6 +23,9 @@ public final class TextTable<T> {
 
     /** The least characters that the first column keeps in a narrow table. */
     private static final int NARROWEST = 16;
+
+    /** The least characters of a cell that is cut in its middle. */
+    private static final int SHORTEST = 5;
 
     private static final String GAP = "  ";
 
@@ -98,20 +102,7 @@ public final class TextTable<T> {
      * @return the table, as {@link #render(List)} does
      */
     public String render(List<T> items, int mostColumns, List<String> important) {
-        boolean hasTotals = false;
-        for (Column<T> column : columns) {
-            hasTotals |= !column.total().isEmpty();
-        }
-        List<List<String>> texts = new ArrayList<>();
-        for (Column<T> column : columns) {
-            List<String> cells = new ArrayList<>();
-            cells.add(column.header());
-            cells.addAll(shown(items, column.cell()));
-            if (hasTotals) {
-                cells.add(column.total());
-            }
-            texts.add(cells);
-        }
+        List<List<String>> texts = texts(items);
         int[] widths = fitting(texts, mostColumns, important);
         if (widths[0] < widest(texts.get(0))) {
             texts.set(0, PlainText.shortened(texts.get(0), widths[0]));
@@ -128,6 +119,38 @@ public final class TextTable<T> {
                     .pad(texts.get(column).get(at), width)));
         }
         return table.toString();
+    }
+
+    /**
+     * Returns the columns that {@link #render(List, int, List)} leaves out with the same arguments.
+     *
+     * @param items the items, one line each
+     * @param mostColumns the width that no line exceeds, characters
+     * @param important the headers of the important columns, the most important one first; empty if all are alike
+     * @return their headers, in the order of the columns
+     */
+    public List<String> leftOut(List<T> items, int mostColumns, List<String> important) {
+        int[] widths = fitting(texts(items), mostColumns, important);
+        return IntStream.range(0, widths.length)
+                .filter(column -> widths[column] == 0)
+                .mapToObj(column -> columns.get(column).header())
+                .toList();
+    }
+
+    /** Returns the cells of each column, with its header and its total. */
+    private List<List<String>> texts(List<T> items) {
+        boolean hasTotals = columns.stream().anyMatch(column -> !column.total().isEmpty());
+        List<List<String>> texts = new ArrayList<>();
+        for (Column<T> column : columns) {
+            List<String> cells = new ArrayList<>();
+            cells.add(column.header());
+            cells.addAll(shown(items, column.cell()));
+            if (hasTotals) {
+                cells.add(column.total());
+            }
+            texts.add(cells);
+        }
+        return texts;
     }
 
     /** Returns the width of each column; 0 for those that are left out. */
@@ -149,7 +172,7 @@ public final class TextTable<T> {
                 }
             }
         }
-        widths[0] += Math.min(0, left);
+        widths[0] = Math.max(Math.min(widths[0], SHORTEST), widths[0] + Math.min(0, left));
         return widths;
     }
 

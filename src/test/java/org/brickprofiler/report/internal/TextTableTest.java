@@ -76,13 +76,19 @@ final class TextTableTest {
                 .contains("x...x");
     }
 
-    private static String within(int columns) {
+    private static final List<String> LONG_NAME = List.of("x".repeat(30));
+    private static final List<String> IMPORTANT = List.of("total", "more");
+
+    private static TextTable<String> fourColumns() {
         return new TextTable<String>()
                 .left("name", item -> item, "")
                 .right("detail", item -> "1234", "")
                 .right("more", item -> "1", "")
-                .right("total", item -> "12", "")
-                .render(List.of("x".repeat(30)), columns, List.of("total", "more"));
+                .right("total", item -> "12", "");
+    }
+
+    private static String within(int columns) {
+        return fourColumns().render(LONG_NAME, columns, IMPORTANT);
     }
 
     @Test
@@ -96,6 +102,14 @@ final class TextTableTest {
                 """);
         assertThat(within(28)).startsWith("name                   total\n");
         assertThat(within(20)).startsWith("name\n");
+        assertThat(within(1)).isEqualTo("name\n-----\nx...x\n");
+    }
+
+    @Test
+    void namesTheColumnsThatAreLeftOut() {
+        assertThat(fourColumns().leftOut(LONG_NAME, 100, IMPORTANT)).isEmpty();
+        assertThat(fourColumns().leftOut(LONG_NAME, 99, IMPORTANT)).containsExactly("detail");
+        assertThat(fourColumns().leftOut(LONG_NAME, 28, IMPORTANT)).containsExactly("detail", "more");
     }
 
     @Test

@@ -4,9 +4,11 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
+import org.brickprofiler.console.Style;
 import org.brickprofiler.device.cuda.CudaSupport;
 import org.brickprofiler.device.metal.MetalSupport;
 import org.brickprofiler.device.opencl.OpenClSupport;
+import org.brickprofiler.internal.base.PlainText;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -83,15 +85,18 @@ final class DevicesCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
+        StringBuilder text = new StringBuilder();
         boolean any = false;
         for (Kind kind : kinds()) {
-            out.println(kind.found());
+            text.append(kind.found()).append('\n');
             for (int number = 0; number < kind.names().size(); number++) {
-                out.println("  " + kind.option() + ":" + number + "  "
-                        + kind.names().get(number));
+                text.append("  " + kind.option() + ":" + number + "  ")
+                        .append(kind.names().get(number))
+                        .append('\n');
                 any = true;
             }
         }
+        out.print(Style.ofOutput().applied(PlainText.visible(text.toString())));
         out.flush();
         return any ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     }

@@ -7,6 +7,7 @@ import java.util.concurrent.Callable;
 import org.brickprofiler.checksum.ChecksumComparison;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.Tolerance;
+import org.brickprofiler.console.Style;
 import org.brickprofiler.report.DivergenceReport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -100,7 +101,8 @@ final class DivergeCommand implements Callable<Integer> {
         ChecksumLog log = Input.checksums(here);
         ChecksumComparison comparison = log.compareWith(Input.checksums(reference), tolerance);
         PrintWriter out = spec.commandLine().getOut();
-        out.print(DivergenceReport.render(comparison));
+        Style style = Style.ofOutput();
+        out.print(style.applied(DivergenceReport.render(comparison, style.columns())));
         out.flush();
         boolean found = comparison.compared() > 0;
         return comparison.matches() && found ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;

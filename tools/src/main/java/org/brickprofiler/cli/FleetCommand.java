@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.function.BiConsumer;
+import org.brickprofiler.console.Style;
 import org.brickprofiler.console.Terminal;
 import org.brickprofiler.console.Terminal.InputBar;
 import org.brickprofiler.fleet.DuckPlugin;
@@ -449,7 +450,10 @@ final class FleetCommand implements Callable<Integer> {
             }
             PrintWriter out = spec.commandLine().getOut();
             if (form == null) {
-                out.print(RowsText.table(rows));
+                // A file or a pipe gets all columns of the query.
+                Style style = Style.ofOutput();
+                out.print(style.applied(
+                        style.isTerminal() ? RowsText.table(rows, style.columns()) : RowsText.table(rows)));
             } else {
                 out.print(Terminal.shown(
                         form.json ? RowsText.json(rows) : form.csv ? RowsText.csv(rows) : RowsText.markdown(rows)));

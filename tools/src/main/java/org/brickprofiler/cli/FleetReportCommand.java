@@ -7,6 +7,7 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.brickprofiler.console.OutputFile;
+import org.brickprofiler.console.Style;
 import org.brickprofiler.console.Terminal;
 import org.brickprofiler.fleet.FleetReport;
 import org.brickprofiler.internal.io.AtomicFile;
@@ -80,7 +81,8 @@ final class FleetReportCommand implements Callable<Integer> {
             AtomicFile.write(page, file -> file.write(bytes));
             out.println(Terminal.shown("HTML: " + page.toAbsolutePath()));
         } else if (form == null) {
-            out.print(report.toText());
+            Style style = Style.ofOutput();
+            out.print(style.applied(report.toText(style.columns())));
         } else {
             out.print(Terminal.shown(form.json ? report.toJson() : report.toMarkdown()));
         }

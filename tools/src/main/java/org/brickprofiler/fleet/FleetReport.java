@@ -7,15 +7,18 @@ import static org.brickprofiler.report.internal.HumanUnits.number;
 import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
@@ -54,6 +57,9 @@ public final class FleetReport {
 
     /** The most problems that are listed one by one; all are counted. */
     private static final int MOST_PROBLEMS = 1_000;
+
+    /** The most columns of a line of findings, as in {@code brick report}. */
+    private static final int FINDING_COLUMNS = 100;
 
     /** The most lines of a table of ranks or runs in the reports for people. */
     private static final int MOST_LINES = 20;
@@ -226,16 +232,17 @@ public final class FleetReport {
     private record Column<T>(String header, boolean toLeft, Function<T, String> cell) {}
 
     /** A table and its heading. */
-    private record Sheet<T>(String heading, List<T> rows, List<Column<T>> columns, int leftOut) {
+    private record Sheet<T>(String heading, List<T> rows, List<Column<T>> columns, List<String> byWorth, int leftOut) {
 
         static <T> Sheet<T> of(String heading, List<T> rows) {
-            return new Sheet<>(heading, rows, new ArrayList<>(), 0);
+            return new Sheet<>(heading, rows, new ArrayList<>(), new ArrayList<>(), 0);
         }
 
         /** Returns a table of the first rows of a long list. */
         static <T> Sheet<T> head(String heading, List<T> rows) {
             int shown = Math.min(rows.size(), MOST_LINES);
-            return new Sheet<>(heading, rows.subList(0, shown), new ArrayList<>(), rows.size() - shown);
+            return new Sheet<>(
+                    heading, rows.subList(0, shown), new ArrayList<>(), new ArrayList<>(), rows.size() - shown);
         }
 
         Sheet<T> left(String header, Function<T, String> cell) {
@@ -248,7 +255,19 @@ public final class FleetReport {
             return this;
         }
 
-        String toText() {
+        /** Sets the order in which columns stay in a narrow table; the first column always does. */
+        Sheet<T> byWorth(String... headers) {
+            byWorth.addAll(List.of(headers));
+            return this;
+        }
+
+        /**
+         * Returns the table.
+         *
+         * @param width the width that no line of the table exceeds
+         * @param leftOut gets the headers of the columns that do not fit
+         */
+        String toText(int width, Collection<String> leftOut) {
             TextTable<T> table = new TextTable<>();
             columns.forEach(column -> {
                 if (column.toLeft()) {
@@ -257,7 +276,9 @@ public final class FleetReport {
                     table.right(column.header(), column.cell(), "");
                 }
             });
-            return heading + "\n\n" + table.render(rows) + (leftOut == 0 ? "" : "(" + count(leftOut) + " more)\n");
+            leftOut.addAll(table.leftOut(rows, width, byWorth));
+            return heading + "\n\n" + table.render(rows, width, byWorth)
+                    + (this.leftOut == 0 ? "" : "(" + count(this.leftOut) + " more)\n");
         }
 
         String toMarkdown() {
@@ -304,7 +325,8 @@ public final class FleetReport {
                 .left("what", Stragglers.Finding::what)
                 .right("longer in a step", finding -> durationCell(Math.max(0, finding.ownNs())))
                 .right("later in a step", finding -> cell(finding.lateNs()))
-                .right("costs each step", finding -> cell(finding.costNs()));
+                .right("costs each step", finding -> cell(finding.costNs()))
+                .byWorth("who", "what", "costs each step", "longer in a step", "later in a step");
     }
 
     private Sheet<Shown> shownSheet() {
@@ -322,7 +344,8 @@ public final class FleetReport {
                         each -> each.slowWindows().isEmpty()
                                 ? NONE
                                 : one(each.slowWindowsPercent()) + " % in "
-                                        + each.slowWindows().getAsInt());
+                                        + each.slowWindows().getAsInt())
+                .byWorth("device", "ranks", "throughout %", "in one brick %", "windows", "in some windows");
     }
 
     private Sheet<IncompleteRanks.Rank> lossSheet() {
@@ -334,7 +357,8 @@ public final class FleetReport {
                 .right("pending", each -> count(each.pending()))
                 .right("missing %", each -> one(each.missingPercent()))
                 .right("windows not tested", each -> count(each.untested()))
-                .right("of", each -> count(each.windows()));
+                .right("of", each -> count(each.windows()))
+                .byWorth("missing %", "windows not tested", "of", "samples", "unresolved", "dropped", "pending");
     }
 
     private static String one(double percent) {
@@ -348,11 +372,12 @@ public final class FleetReport {
     private Sheet<Row> brickSheet() {
         long allNs = sum(bricks, "total_ns");
         return times(
-                Sheet.of("Bricks, of all ranks and windows" + allInOnePhase(), bricks)
-                        .left("brick", row -> row.text("brick"))
-                        .left("category", row -> row.text("category")),
-                "% of brick time",
-                row -> allNs);
+                        Sheet.of("Bricks, of all ranks and windows" + allInOnePhase(), bricks)
+                                .left("brick", row -> row.text("brick"))
+                                .left("category", row -> row.text("category")),
+                        "% of brick time",
+                        row -> allNs)
+                .byWorth("total", "% of brick time", "p50", "p99", "unresolved", "avg", "max", "count", "category");
     }
 
     private String allInOnePhase() {
@@ -378,7 +403,20 @@ public final class FleetReport {
                 .left("rank", row -> ofSpread(row, ranks -> rank(ranks, "max_run", "max_rank")))
                 .right(
                         "slowest to median %",
-                        row -> ofSpread(row, ranks -> change(ranks.number("max_ns"), ranks.number("median_ns"))));
+                        row -> ofSpread(row, ranks -> change(ranks.number("max_ns"), ranks.number("median_ns"))))
+                .byWorth(
+                        "brick",
+                        "total",
+                        "% of the phase",
+                        "p50",
+                        "p99",
+                        "slowest to median %",
+                        "rank",
+                        "slowest rank",
+                        "unresolved",
+                        "avg",
+                        "max",
+                        "count");
     }
 
     private Optional<Row> spreadOf(Row brick) {
@@ -436,7 +474,8 @@ public final class FleetReport {
                 .right("median", row -> durationCell(row.number("median_ns")))
                 .right("slowest", row -> durationCell(row.number("max_ns")))
                 .left("rank", row -> rank(row, "max_run", "max_rank"))
-                .right("slowest to median %", row -> change(row.number("max_ns"), row.number("median_ns")));
+                .right("slowest to median %", row -> change(row.number("max_ns"), row.number("median_ns")))
+                .byWorth("slowest to median %", "slowest", "median", "rank", "fastest", "ranks");
     }
 
     private Sheet<Row> shareSheet() {
@@ -448,7 +487,8 @@ public final class FleetReport {
                 .right("communication %", row -> share(row, each -> each.number("communication_ns")))
                 .right(
                         "idle %",
-                        row -> row.ifNumber("idle_ns").isEmpty() ? NONE : share(row, each -> each.number("idle_ns")));
+                        row -> row.ifNumber("idle_ns").isEmpty() ? NONE : share(row, each -> each.number("idle_ns")))
+                .byWorth("compute %", "communication %", "idle %", "host", "device");
     }
 
     private static String share(Row row, ToDoubleFunction<Row> part) {
@@ -469,7 +509,8 @@ public final class FleetReport {
                 .right("rose on", row -> count(row.number("risen")))
                 .right("fell on", row -> count(row.number("fallen")))
                 .right("most %", row -> signed(row.number("most_ppm") / 1e4))
-                .left("rank", row -> rank(row, "most_run", "most_rank"));
+                .left("rank", row -> rank(row, "most_run", "most_rank"))
+                .byWorth("change %", "first", "last", "rose on", "fell on", "most %", "rank");
     }
 
     private Sheet<Row> phaseSheet() {
@@ -482,7 +523,8 @@ public final class FleetReport {
                         "tokens/s of a rank",
                         row -> row.ifNumber("wall_ns").orElse(0) == 0 || row.number("tokens") == 0
                                 ? NONE
-                                : number(1e9 * row.number("tokens") / row.number("wall_ns")));
+                                : number(1e9 * row.number("tokens") / row.number("wall_ns")))
+                .byWorth("avg", "tokens/s of a rank", "max", "steps of all ranks");
     }
 
     private Sheet<Row> requestSheet() {
@@ -493,7 +535,14 @@ public final class FleetReport {
                 .right("% of its time", row -> percent(waitedNs(row), waitedNs(row) + row.number("served_ns")))
                 .right("behind prompts %", row -> percent((double) row.number("behind_prompts_ns"), waitedNs(row)))
                 .right("behind decoding %", row -> percent((double) row.number("behind_decoding_ns"), waitedNs(row)))
-                .right("while no step ran %", row -> percent((double) row.number("idle_ns"), waitedNs(row)));
+                .right("while no step ran %", row -> percent((double) row.number("idle_ns"), waitedNs(row)))
+                .byWorth(
+                        "wait of one",
+                        "% of its time",
+                        "behind prompts %",
+                        "behind decoding %",
+                        "while no step ran %",
+                        "requests");
     }
 
     private static double waitedNs(Row row) {
@@ -509,7 +558,8 @@ public final class FleetReport {
                 .left("model", row -> row.ifText("model").orElse(NONE))
                 .left("device", row -> row.ifText("device")
                         .orElse(row.number("devices") > 1 ? row.number("devices") + " kinds" : NONE))
-                .left("commit", row -> row.ifText("commit_id").orElse(NONE));
+                .left("commit", row -> row.ifText("commit_id").orElse(NONE))
+                .byWorth("ranks", "windows", "model", "device", "hosts", "commit");
     }
 
     private String rank(Row row, String run, String rank) {
@@ -570,13 +620,33 @@ public final class FleetReport {
      * @return lines of text
      */
     public String toText() {
+        return toText(Integer.MAX_VALUE);
+    }
+
+    /**
+     * Returns the report for a terminal, as {@link #toText()}. Its tables leave out the least important columns that do
+     * not fit, and one line names them.
+     *
+     * @param width the width that no line of a table exceeds, characters
+     * @return lines of text
+     */
+    public String toText(int width) {
         StringBuilder text = new StringBuilder(headline()).append('\n');
         doubts().forEach(doubt ->
                 text.append("! ").append(PlainText.ascii(doubt)).append('\n'));
         Optional.of(wholeShares()).filter(words -> !words.isEmpty()).ifPresent(words -> text.append(words)
                 .append('\n'));
-        sheets().forEach(sheet -> text.append('\n').append(sheet.toText()));
-        return text.append(Findings.text(findings)).toString();
+        Set<String> leftOut = new LinkedHashSet<>();
+        sheets().forEach(sheet -> text.append('\n').append(sheet.toText(width, leftOut)));
+        if (!leftOut.isEmpty()) {
+            text.append("\nTables of ")
+                    .append(width)
+                    .append(" characters leave out columns: ")
+                    .append(String.join(", ", leftOut))
+                    .append(". --markdown and --html have all of them.\n");
+        }
+        return text.append(Findings.text(findings, Math.min(width, FINDING_COLUMNS)))
+                .toString();
     }
 
     /** Returns the reasons to doubt the figures: problems of the data, and parts that were not tested. */

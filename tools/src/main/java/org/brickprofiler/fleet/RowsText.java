@@ -27,6 +27,18 @@ public final class RowsText {
      * @return its lines
      */
     public static String table(Rows rows) {
+        return table(rows, Integer.MAX_VALUE);
+    }
+
+    /**
+     * Returns a table for a terminal, as {@link #table(Rows)}, without the last columns that do not fit; a line names
+     * them.
+     *
+     * @param rows the answer
+     * @param width the width that no line of the table exceeds, characters
+     * @return its lines
+     */
+    public static String table(Rows rows, int width) {
         TextTable<List<@Nullable Object>> table = new TextTable<>();
         for (int i = 0; i < rows.columns().size(); i++) {
             int column = i;
@@ -37,7 +49,13 @@ public final class RowsText {
                 table.left(rows.columns().get(column), cell, "");
             }
         }
-        return table.render(rows.rows());
+        List<String> leftOut = table.leftOut(rows.rows(), width, rows.columns());
+        return table.render(rows.rows(), width, rows.columns())
+                + (leftOut.isEmpty()
+                        ? ""
+                        : "A table of " + width + " characters leaves out columns: "
+                                + String.join(", ", TextTable.shown(leftOut, header -> header))
+                                + ". --csv, --markdown and --json have all of them.\n");
     }
 
     private static boolean isNumeric(Rows rows, int column) {

@@ -21,6 +21,8 @@ import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.PageTypes;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @OneJdk
 final class FleetReportTest {
@@ -179,6 +181,24 @@ final class FleetReportTest {
         assertThat(10 * SimulatedFleet.count(BrickId.LM_HEAD)).isEqualTo(5_120);
         return new SimulatedFleet(new Shape("lacking", 8, 10, 7), List.of())
                 .withUnresolved(Set.of(3), Set.of(BrickId.LM_HEAD), 0.5);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {60, 80, 100, 120})
+    void tablesFitTheTerminalAndTheColumnsLeftOutAreNamed(int width) throws Exception {
+        FleetReport report = simulated(lacking(), folder);
+
+        String text = report.toText(width);
+
+        assertThat(text.substring(0, text.indexOf("\nFindings\n")).lines().filter(line -> line.contains("  ")))
+                .hasSizeGreaterThan(20)
+                .allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(width));
+        String remark = "\nTables of " + width + " characters leave out columns: ";
+        assertThat(text.contains(remark)).isEqualTo(width < 120);
+        if (width < 120) {
+            assertThat(text).containsOnlyOnce(remark).contains(". --markdown and --html have all of them.\n");
+        }
+        assertThat(report.toText(1_000)).isEqualTo(report.toText());
     }
 
     @Test
