@@ -35,6 +35,9 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
     /** The token that begins every sequence. */
     static final int BEGIN_OF_SEQUENCE = 0;
 
+    /** The most columns of a line of findings, as in {@code brick report}. */
+    private static final int FINDING_COLUMNS = 100;
+
     /**
      * The limit of decoding: a number of tokens or a time, whichever is reached first. The warm-up counts for neither.
      *
@@ -142,9 +145,11 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
      * Prints the speed, the reason for the end, the first tokens and the distribution of the time.
      *
      * @param warmup number of tokens of the warm-up
+     * @param isVerbose whether to account for the profile
+     * @param note a line before the findings; empty for none
      * @param out the target
      */
-    void print(int warmup, PrintWriter out) {
+    void print(int warmup, boolean isVerbose, String note, PrintWriter out) {
         String shown = firstTokens.stream().map(String::valueOf).collect(Collectors.joining(" "));
         out.printf(
                 Locale.ROOT,
@@ -156,9 +161,22 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
         out.println(limit.ending(tokens));
         out.println("First tokens: " + shown + (tokens > firstTokens.size() ? " ..." : ""));
         out.println();
-        out.println(
-                (TextReport.render(snapshot, Style.ofOutput().columns(), true) + Findings.text(Findings.of(snapshot)))
-                        .stripTrailing());
+        printReport(snapshot, isVerbose, note, out);
+    }
+
+    /**
+     * Prints the report of a profile, as {@code brick report} does.
+     *
+     * @param snapshot the profile
+     * @param isVerbose whether to account for the profile
+     * @param note a line before the findings; empty for none
+     * @param out the target
+     */
+    static void printReport(ProfileSnapshot snapshot, boolean isVerbose, String note, PrintWriter out) {
+        Style style = Style.ofOutput();
+        out.print(style.applied(TextReport.render(snapshot, style.columns(), isVerbose)
+                + (note.isEmpty() ? "" : "\n" + note + "\n")
+                + Findings.text(Findings.of(snapshot), Math.min(style.columns(), FINDING_COLUMNS))));
     }
 
     /** Returns the tokens per second of wall time. */

@@ -16,15 +16,12 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.console.MachineWatch;
 import org.brickprofiler.console.OutputFile;
-import org.brickprofiler.console.Style;
 import org.brickprofiler.console.Terminal;
 import org.brickprofiler.demo.TiledProduct.Tiling;
 import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.metrics.jmx.BrickProfileBean;
-import org.brickprofiler.report.Findings;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
-import org.brickprofiler.report.TextReport;
 import org.brickprofiler.roofline.MachineRoof;
 import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
@@ -234,9 +231,7 @@ public final class Demo implements Callable<Integer> {
                     BigDecimal.valueOf(load.rate()).stripTrailingZeros().toPlainString(),
                     Plural.of(load.slots(), "slot"),
                     load.chunk() == 0 ? "whole" : "in chunks of " + Plural.of(load.chunk(), "token"));
-            out.println((TextReport.render(snapshot, Style.ofOutput().columns(), true)
-                            + Findings.text(Findings.of(snapshot)))
-                    .stripTrailing());
+            DecodeRun.printReport(snapshot, options.isVerbose(), "", out);
             recordings.write(profiler, out);
             writeResults(
                     snapshot,
@@ -369,10 +364,10 @@ public final class Demo implements Callable<Integer> {
     }
 
     private void report(DecodeRun run, PrintWriter out) {
-        run.print(options.warmup(), out);
-        if (options.tiles()) {
-            out.println("Elements of a tile: the floats it touches (weights, inputs and outputs).");
-        }
+        String note = options.tiles() && options.isVerbose()
+                ? "Elements of a tile: the floats it touches (weights, inputs and outputs)."
+                : "";
+        run.print(options.warmup(), options.isVerbose(), note, out);
         out.flush();
     }
 }

@@ -109,6 +109,11 @@ final class DemoOptions {
     private boolean tiles = true;
 
     @Option(
+            names = {"-v", "--verbose"},
+            description = "Print also the account: the period, the clock, and the cost of profiling.")
+    private boolean isVerbose;
+
+    @Option(
             names = "--check-roof",
             description = "Measure the limits of the machine briefly after the run, to notice that it has drifted.")
     private boolean checkRoof;
@@ -289,6 +294,10 @@ final class DemoOptions {
 
     boolean tiles() {
         return tiles;
+    }
+
+    boolean isVerbose() {
+        return isVerbose;
     }
 
     boolean checksRoof() {

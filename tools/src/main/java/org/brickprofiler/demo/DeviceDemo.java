@@ -54,7 +54,7 @@ final class DeviceDemo {
                 passes = compare(decoder, follows);
             }
             DecodeRun run = profile(decoder, device, passes);
-            run.print(options.warmup(), out);
+            run.print(options.warmup(), options.isVerbose(), "", out);
             compareCosts(decoder, device, passes - 1);
             out.flush();
             return run;

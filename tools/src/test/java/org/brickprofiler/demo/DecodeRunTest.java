@@ -72,9 +72,21 @@ class DecodeRunTest {
         assertThat(timed(0, new DecodeRun.Limit(10, 1), 1_000).tokens()).isEqualTo(1);
     }
 
+    @Test
+    void theAccountIsPrintedOnRequestOnly() {
+        DecodeRun run = run(0, 3);
+        assertThat(printed(run, true)).contains("\n  taken  ", "\n  threads  ");
+        assertThat(printed(run, false)).contains("\n  brick time  ").doesNotContain("\n  taken  ", "\n  threads  ");
+        assertThat(printed(run, false)).containsSubsequence("\n\nA note.\n", "\nFindings\n");
+    }
+
     private static String printed(DecodeRun run) {
+        return printed(run, false);
+    }
+
+    private static String printed(DecodeRun run, boolean isVerbose) {
         StringWriter text = new StringWriter();
-        run.print(0, new PrintWriter(text));
+        run.print(0, isVerbose, "A note.", new PrintWriter(text));
         return text.toString().replace(System.lineSeparator(), "\n");
     }
 

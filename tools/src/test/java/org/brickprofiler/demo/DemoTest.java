@@ -186,8 +186,15 @@ class DemoTest {
     }
 
     @Test
+    void theAccountComesBeforeTheFindings() {
+        run(TINY + " --verbose");
+
+        assertThat(out.toString()).containsSubsequence("  taken  ", "Elements of a tile", "Findings");
+    }
+
+    @Test
     void leavesOutUnrequestedParts() {
-        run(TINY + " --no-percentiles --no-tiles");
+        run(TINY + " --verbose --no-percentiles --no-tiles");
 
         assertThat(out.toString())
                 .doesNotContainPattern(PERCENTILES)
