@@ -22,6 +22,7 @@ import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.jfr.BrickEvents;
 import org.brickprofiler.report.ChecksumFile;
 import org.brickprofiler.report.HtmlReport;
+import org.brickprofiler.report.internal.HumanUnits;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TimelineDigest;
 import org.brickprofiler.trace.TraceRecorder;
@@ -186,9 +187,9 @@ final class Recordings {
         long pathNs = CriticalPath.of(graph).totalNs();
         out.printf(
                 Locale.ROOT,
-                "The graph is that of the first measured pass, which took %.3f ms of wall time: the critical path is "
+                "The graph is that of the first measured pass, which took %s of wall time: the critical path is "
                         + "%.1f %% of it.%n",
-                runner.passNs() / 1e6,
+                HumanUnits.duration(runner.passNs()),
                 100.0 * pathNs / Math.max(1, runner.passNs()));
         out.println("Graph: " + file.toAbsolutePath());
     }

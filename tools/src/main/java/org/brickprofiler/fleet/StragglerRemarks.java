@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 import org.brickprofiler.fleet.StragglerSearch.Peers;
 import org.brickprofiler.fleet.StragglerSearch.Rank;
 import org.brickprofiler.internal.base.Plural;
+import org.brickprofiler.report.internal.HumanUnits;
 
 /** Writes the remarks on a search for stragglers: the ranks that were not tested, and the reason. One thread. */
 final class StragglerRemarks {
@@ -72,14 +73,13 @@ final class StragglerRemarks {
         String each = groups.stream()
                 .map(group -> String.format(
                         Locale.ROOT,
-                        "%s of %s, which %s for %.2f ms a step",
+                        "%s of %s, which %s for %s a step",
                         Plural.of(group.getValue().size(), "rank"),
                         deviceName(group.getKey().device()),
                         group.getValue().size() == 1 ? "computes" : "compute",
-                        RobustStatistics.median(group.getValue().stream()
-                                        .mapToDouble(Rank::computeNs)
-                                        .toArray())
-                                / 1e6))
+                        HumanUnits.duration(RobustStatistics.median(group.getValue().stream()
+                                .mapToDouble(Rank::computeNs)
+                                .toArray()))))
                 .collect(Collectors.joining(", and "));
         return "Run " + run + " has several kinds of device: " + each
                 + ". That is no straggler; each rank is compared with " + "those of its kind.";

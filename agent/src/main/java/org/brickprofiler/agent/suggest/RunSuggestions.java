@@ -21,6 +21,7 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.agent.ClassFiles.ClassFile;
 import org.brickprofiler.agent.suggest.CallGraph.Code;
+import org.brickprofiler.report.internal.HumanUnits;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;
@@ -343,9 +344,10 @@ final class RunSuggestions {
         StepMethod first = steps.get(0);
         return String.format(
                 Locale.ROOT,
-                "# No step is proposed: %s takes %.1f us on average, so steps would cost more than %d %% of the run.%n",
+                "# No step is proposed: %s takes %s on average, so steps would cost more than %d %% of the run.%n",
                 first.code().in(),
-                Objects.requireNonNull(first.loop(), "the loop of a first step").meanNs() / 1e3,
+                HumanUnits.duration(Objects.requireNonNull(first.loop(), "the loop of a first step")
+                        .meanNs()),
                 MOST_PERCENT);
     }
 
@@ -458,9 +460,9 @@ final class RunSuggestions {
                 isProduct(site.node().name) || site.bodies().stream().anyMatch(RunSuggestions::multiplies);
         StringBuilder rule = new StringBuilder(String.format(
                 Locale.ROOT,
-                "  # %d calls, %.1f us each%n  - in: %s%n    call: %s%n    brick: %s%n",
+                "  # %d calls, %s each%n  - in: %s%n    call: %s%n    brick: %s%n",
                 site.count(),
-                site.meanNs() / 1e3,
+                HumanUnits.duration(site.meanNs()),
                 site.in().in(),
                 site.call(),
                 known.isPresent() ? known.get().name() : unique));

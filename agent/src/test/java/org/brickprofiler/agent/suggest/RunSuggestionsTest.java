@@ -169,27 +169,27 @@ class RunSuggestionsTest {
                     tokens: arg0.length
                     kv: arg1
                 bricks:
-                  # 150 calls, 40.0 us each
+                  # 150 calls, 40.00 us each
                   - in: %1$sstage
                     call: row 1
                     brick: Machine.stage row 1
                     category: OTHER
-                  # 150 calls, 40.0 us each
+                  # 150 calls, 40.00 us each
                   - in: %1$sstage
                     call: row 2
                     brick: Machine.stage row 2
                     category: OTHER
-                  # 150 calls, 40.0 us each
+                  # 150 calls, 40.00 us each
                   - in: %1$sstage
                     call: row 3
                     brick: Machine.stage row 3
                     category: OTHER
-                  # 50 calls, 30.0 us each
+                  # 50 calls, 30.00 us each
                   - in: %1$sadvance
                     call: spread 1
                     brick: Machine.advance spread 1
                     category: MATRIX_PRODUCT
-                  # 50 calls, 90.0 us each
+                  # 50 calls, 90.00 us each
                   - in: %1$sproduce
                     call: pick 1
                     brick: Machine.produce pick 1
