@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 
 /**
  * Opens files for reading, and creates the exceptions for files that cannot be read. An exception that nobody expects,
@@ -79,11 +80,32 @@ public final class InputFile {
      * Describes an unexpected failure of a reader.
      *
      * @param failed the exception or error
-     * @return the failure and its place in the program, for a message
+     * @return the missing library, or else the failure and its place in the program, for a message
      */
     public static String readerFailed(Throwable failed) {
+        Optional<String> missing = missingLibrary(failed);
+        if (missing.isPresent()) {
+            return missing.get();
+        }
         StackTraceElement[] trace = failed.getStackTrace();
         return "the file is damaged, or its reader has a fault: " + failed
                 + (trace.length == 0 ? "" : " at " + trace[0]);
+    }
+
+    /**
+     * Returns the reason of a failure that has nothing to do with the input.
+     *
+     * @param failed the exception or error
+     * @return the class or the native library that is missing; empty for any other failure
+     */
+    public static Optional<String> missingLibrary(Throwable failed) {
+        String message = String.valueOf(failed.getMessage());
+        if (failed instanceof UnsatisfiedLinkError) {
+            return Optional.of("a native library cannot be loaded: " + message);
+        }
+        // If the class is there but its initializer has failed, the message is a sentence.
+        return failed instanceof NoClassDefFoundError && !message.contains(" ")
+                ? Optional.of("the class " + message.replace('/', '.') + " of a library is not on the class path")
+                : Optional.empty();
     }
 }

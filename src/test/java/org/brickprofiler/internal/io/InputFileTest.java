@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 class InputFileTest {
@@ -21,6 +22,19 @@ class InputFileTest {
                 .hasMessageStartingWith("cannot read a.jfr: the file is damaged, or its reader has a fault:"
                         + " java.lang.InternalError: no such type at " + InputFileTest.class.getName());
         assertThat(InputFile.<String>guarded("a", () -> "content")).isEqualTo("content");
+    }
+
+    @Spec("20.8")
+    @Test
+    void aMissingLibraryIsNoFaultOfTheFile() {
+        assertThatThrownBy(() -> InputFile.guarded("a.json", () -> {
+                    throw new NoClassDefFoundError("org/a/B");
+                }))
+                .hasMessage("cannot read a.json: the class org.a.B of a library is not on the class path");
+        assertThatThrownBy(() -> InputFile.guarded("a.json", () -> {
+                    throw new UnsatisfiedLinkError("no a in java.library.path");
+                }))
+                .hasMessage("cannot read a.json: a native library cannot be loaded: no a in java.library.path");
     }
 
     @Test

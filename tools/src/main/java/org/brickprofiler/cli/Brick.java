@@ -21,6 +21,7 @@ import org.brickprofiler.console.Terminal;
 import org.brickprofiler.demo.Demo;
 import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.InputFile;
 import org.jspecify.annotations.Nullable;
 import picocli.AutoComplete;
 import picocli.CommandLine;
@@ -104,7 +105,7 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
                     "the memory of this Java virtual machine, " + megabytes
                             + " MB, is too small for this; java -Xmx1g gives it 1 GB");
         } catch (Error failed) {
-            return report(err, fault(failed));
+            return report(err, InputFile.missingLibrary(failed).orElseGet(() -> fault(failed)));
         }
     }
 

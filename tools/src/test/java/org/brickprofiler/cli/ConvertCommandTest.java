@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ConvertCommandTest {
 
@@ -57,6 +58,23 @@ class ConvertCommandTest {
 
         convert.assertRefused("cannot write " + file, reason);
         assertThat(folder).isEmptyDirectory();
+    }
+
+    @Spec("15.1")
+    @ParameterizedTest
+    @ValueSource(strings = {"out.json", "out.pftrace"})
+    void offersToReadACutTraceUpToTheCut(String name) throws IOException {
+        byte[] whole = Files.readAllBytes(TRACE);
+        Path cut = Files.write(folder.resolve("cut.json.gz"), Arrays.copyOf(whole, whole.length / 2));
+        Path out = folder.resolve(name);
+
+        Cli.run("convert", cut, out)
+                .assertRefused("the packed file ends too early; --salvage reads what stands before it");
+        assertThat(out).doesNotExist();
+        Cli salvaged = Cli.run("convert", cut, out, "--salvage");
+        assertThat(salvaged.exitCode()).isZero();
+        assertThat(salvaged.err()).contains("the packed file ends too early");
+        assertThat(out).isNotEmptyFile();
     }
 
     @Test

@@ -470,7 +470,7 @@ public final class TraceReader {
 
     /**
      * Parses a trace. A failure that nobody expects, of a parser or of a library, is reported as damage: the events
-     * before it may be whole.
+     * before it may be whole. A library that is missing is no damage.
      */
     private static void parse(
             InputStream bytes, @Nullable Path file, long size, EventCollector collector, ReadOptions options)
@@ -500,8 +500,10 @@ public final class TraceReader {
     }
 
     private static TraceFormatException unexpected(Throwable failed, EventCollector collector) {
-        return TraceFormatException.damage(
-                collector.source, collector.eventsRead(), InputFile.readerFailed(failed), failed);
+        String fault = InputFile.readerFailed(failed);
+        return InputFile.missingLibrary(failed).isPresent()
+                ? new TraceFormatException(collector.source, collector.eventsRead(), fault, failed)
+                : TraceFormatException.damage(collector.source, collector.eventsRead(), fault, failed);
     }
 
     /** Returns what the events of a trace make; an unexpected failure is one of the trace, too. */

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.brickprofiler.BrickCategory;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 
@@ -244,7 +245,7 @@ final class TraceReaderTest {
         for (Throwable failure : List.of(
                 new IndexOutOfBoundsException("Index 7"),
                 new InternalError("no such type"),
-                new NoClassDefFoundError("org/a/B"))) {
+                new NoClassDefFoundError("Could not initialize class org.a.B"))) {
             assertThatThrownBy(() -> TraceReader.profile(failingWith(failure), "a.json", OPTIONS))
                     .isInstanceOf(TraceFormatException.class)
                     .hasCause(failure)
@@ -254,6 +255,18 @@ final class TraceReaderTest {
             assertThat(TraceReader.profile(failingWith(failure), OPTIONS.withSalvage(true))
                             .eventsCounted())
                     .isEqualTo(2);
+        }
+    }
+
+    @Spec("20.8")
+    @Test
+    void aMissingLibraryIsNoDamage() {
+        for (boolean salvage : new boolean[] {false, true}) {
+            assertThatThrownBy(() -> TraceReader.profile(
+                            failingWith(new NoClassDefFoundError("org/a/B")), "a.json", OPTIONS.withSalvage(salvage)))
+                    .isInstanceOfSatisfying(TraceFormatException.class, refused -> assertThat(refused.isDamage())
+                            .isFalse())
+                    .hasMessage("a.json, offset 2: the class org.a.B of a library is not on the class path");
         }
     }
 
