@@ -59,7 +59,11 @@ record TopPage(String title, TopWindow window, Order order, boolean isPaused) {
         }
 
         Order next() {
-            return values()[(ordinal() + 1) % values().length];
+            return switch (this) {
+                case TOTAL -> P99;
+                case P99 -> CHANGE;
+                case CHANGE -> TOTAL;
+            };
         }
 
         private Comparator<TopReading.Brick> comparator(Activity now) {

@@ -1,7 +1,7 @@
 package org.brickprofiler.cli;
 
+import java.io.Console;
 import java.io.IOException;
-import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.OptionalInt;
@@ -49,6 +49,7 @@ interface TopTerminal {
         private final boolean hasKeys;
         private final Attributes before;
         private final boolean isColoured = Style.isOutputColoured();
+        private final boolean isUnicode = isUnicode();
         private final AtomicBoolean isRestored = new AtomicBoolean();
 
         private OfProcess() throws IOException {
@@ -62,16 +63,20 @@ interface TopTerminal {
             before = terminal.enterRawMode();
         }
 
+        @SuppressWarnings("SystemConsoleNull") // null before Java 22 if there is no terminal
+        private static boolean isUnicode() {
+            Console console = System.console();
+            return console != null && console.charset().equals(StandardCharsets.UTF_8);
+        }
+
         @Override
         public TopPage.Size size() {
             int rows = terminal.getHeight();
             int columns = terminal.getWidth();
-            // The charset of the process's terminal; a terminal that cannot be asked for its size has the usual one.
-            Charset charset = System.console().charset();
             return new TopPage.Size(
                     rows > 0 ? rows : USUAL_ROWS,
                     columns > 0 ? columns : USUAL_COLUMNS,
-                    charset.equals(StandardCharsets.UTF_8),
+                    isUnicode,
                     isColoured,
                     hasKeys);
         }
