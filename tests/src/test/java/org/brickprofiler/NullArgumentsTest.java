@@ -444,6 +444,10 @@ final class NullArgumentsTest {
         if (type.isArray()) {
             return Array.newInstance(type.getComponentType(), 4);
         }
+        Object usual = usual(type);
+        if (usual != null) {
+            return usual;
+        }
         if (type.isRecord()) {
             Class<?>[] components = Arrays.stream(type.getRecordComponents())
                     .map(RecordComponent::getType)
@@ -458,10 +462,6 @@ final class NullArgumentsTest {
                     .findFirst()
                     .orElseThrow();
             return builder.invoke(null, arguments(builder));
-        }
-        Object usual = usual(type);
-        if (usual != null) {
-            return usual;
         }
         if (type.isInterface() && !type.isSealed()) {
             return Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {type}, (self, method, args) -> {
