@@ -6,11 +6,11 @@ import static org.brickprofiler.report.internal.RoughUnits.percent;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.Step;
@@ -43,13 +43,11 @@ final class SnapshotFindings implements FindingSource {
     /** The share of steps that bricks cover, below which most of a step is not marked. */
     private static final double MARKED = 0.5;
 
-    /** The share of the time of a virtual machine from which its compilers' time means that it was warming up. */
+    /** The share of a profile from which the time of compilers means that the virtual machine was warming up. */
     private static final double COMPILING = 0.2;
 
-    /**
-     * The share of the time of a virtual machine that a profile covers, from which that time is said of the profile.
-     */
-    private static final double COVERED = 0.5;
+    /** Compilers that a virtual machine may have on a machine with few processors. */
+    private static final int FEWEST_COMPILERS = 3;
 
     /** The largest ratio of the median context length of slow steps to that of all kept steps. */
     private static final double MOST_LONGER = 1.25;
@@ -88,7 +86,11 @@ final class SnapshotFindings implements FindingSource {
         }
         String more = remarks.size() == 1 ? "" : " (and " + Plural.of(remarks.size() - 1, "more remark") + ")";
         return Optional.of(new Finding(
-                Kind.DISTURBED, "", 0, "All numbers are doubtful: " + remarks.get(0) + more + ".", "measure again"));
+                Kind.DISTURBED,
+                "",
+                0,
+                "The machine was disturbed, which is part of all times: " + remarks.get(0) + more + ".",
+                "measure again when it is quiet"));
     }
 
     private static Optional<Finding> tooShort(ProfileSnapshot snapshot) {
@@ -210,19 +212,29 @@ final class SnapshotFindings implements FindingSource {
                         : "look at the slowest requests: brick report FILE --html OUT"));
     }
 
-    /** Returns that the compilers worked for much of the time that the profile covers. */
+    /**
+     * Returns that the compilers worked for much of the profile. Their time is known since the start of the virtual
+     * machine; before the profile, all of them may have worked all the time.
+     */
     private static Optional<Finding> compiled(ProfileSnapshot snapshot) {
-        return snapshot.facts().virtualMachines().stream()
-                .filter(machine -> machine.upNs() > 0
-                        && machine.jitNs() >= COMPILING * machine.upNs()
-                        && snapshot.wallNs() >= COVERED * machine.upNs())
-                .max(Comparator.comparingLong(RunFacts.VirtualMachine::jitNs))
-                .map(machine -> new Finding(
+        int processors = snapshot.environments().stream()
+                .mapToInt(Environment::processors)
+                .max()
+                .orElse(0);
+        if (processors == 0 || snapshot.facts().virtualMachines().size() != 1) {
+            return Optional.empty();
+        }
+        RunFacts.VirtualMachine machine = snapshot.facts().virtualMachines().get(0);
+        long beforeNs = Math.max(0, machine.upNs() - snapshot.wallNs());
+        double withinNs = machine.jitNs() - (double) Math.max(FEWEST_COMPILERS, processors) * beforeNs;
+        return withinNs < COMPILING * snapshot.wallNs() || withinNs <= 0
+                ? Optional.empty()
+                : Optional.of(new Finding(
                         Kind.DISTURBED,
                         "compilation",
                         0,
-                        "Part of the profile is warm-up: the compilers of the virtual machine worked for "
-                                + duration(machine.jitNs()) + " of " + duration(machine.upNs()) + " since its start.",
+                        "Part of the profile is warm-up: the compilers of the virtual machine worked for at least "
+                                + duration(withinNs) + " of its " + duration(snapshot.wallNs()) + ".",
                         "reset the profiler after a warm-up, or record a longer run"));
     }
 

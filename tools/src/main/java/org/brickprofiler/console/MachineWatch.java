@@ -11,6 +11,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.brickprofiler.ProfileSnapshot;
@@ -39,6 +41,9 @@ public final class MachineWatch {
 
     /** The ratio to the highest frequency of all runs, below which a run counts as throttled. */
     private static final double SLOWED = 0.95;
+
+    /** A remark that {@link #seen} writes. */
+    private static final Pattern OWN_REMARK = Pattern.compile("(steal|other processes) \\d+ %|\\d+ degrees Celsius");
 
     private static final String STEAL_PERCENT = "steal_pct";
     private static final String OTHERS_PERCENT = "other_processes_pct";
@@ -77,7 +82,8 @@ public final class MachineWatch {
     }
 
     /**
-     * Ends watching and adds the disturbances to the facts of the run. Call it after waiting for a child process.
+     * Ends watching and adds the disturbances to the facts of the run; they replace those of another watch, such as one
+     * of the child process itself. Call it after waiting for a child process.
      *
      * @param known the facts of the run so far
      * @return the facts with the figures of the machine
@@ -88,7 +94,9 @@ public final class MachineWatch {
         put(figures, LOAD, first(firstLine("proc/loadavg")));
         put(figures, CELSIUS, celsius());
         put(figures, MEGAHERTZ, megahertz());
-        List<String> disturbances = new ArrayList<>(known.disturbances());
+        List<String> disturbances = known.disturbances().stream()
+                .filter(remark -> !OWN_REMARK.matcher(remark).matches())
+                .collect(Collectors.toCollection(ArrayList::new));
         add(disturbances, "steal %.0f %%", figures.get(STEAL_PERCENT), MOST_STEAL_PERCENT);
         add(disturbances, "other processes %.0f %%", figures.get(OTHERS_PERCENT), MOST_OTHERS_PERCENT);
         add(disturbances, "%.0f degrees Celsius", figures.get(CELSIUS), HOT_CELSIUS);

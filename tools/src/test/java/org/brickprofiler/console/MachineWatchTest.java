@@ -57,6 +57,15 @@ class MachineWatchTest {
         assertThat(watch.seen(RunFacts.NONE).disturbances()).isEmpty();
     }
 
+    /** A program that watches the machine by itself may run under one that watches, too. */
+    @Test
+    void replacesTheRemarksOfAnotherWatch() {
+        RunFacts known = RunFacts.NONE.withMachine(
+                Map.of(), List.of("steal 7 %", "other processes 53 %", "96 degrees Celsius", "a pause of 3 s"));
+        assertThat(MachineWatch.begin(root.resolve("none")).seen(known).disturbances())
+                .containsExactly("a pause of 3 s");
+    }
+
     @Test
     void omitsUnknownFacts() throws IOException {
         MachineWatch nothing = MachineWatch.begin(root.resolve("none"));
