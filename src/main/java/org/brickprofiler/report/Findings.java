@@ -130,7 +130,8 @@ public final class Findings {
      * Returns findings as the last lines of a text of {@value #COLUMNS} columns.
      *
      * @param findings the findings, from {@link #of}
-     * @return numbered lines, and the next step of the first finding that has one; empty without findings
+     * @return numbered lines, and one next step: that of the first finding that has one, where a disturbance comes
+     *     after what there is to win; empty without findings
      */
     public static String text(List<Finding> findings) {
         return text(findings, COLUMNS);
@@ -141,7 +142,8 @@ public final class Findings {
      *
      * @param findings the findings, from {@link #of}
      * @param columns the most columns of a line with more than one word
-     * @return numbered lines, and the next step of the first finding that has one; empty without findings
+     * @return numbered lines, and one next step: that of the first finding that has one, where a disturbance comes
+     *     after what there is to win; empty without findings
      */
     public static String text(List<Finding> findings, int columns) {
         if (findings.isEmpty()) {
@@ -151,12 +153,21 @@ public final class Findings {
         for (int i = 0; i < findings.size(); i++) {
             wrapped(text, " " + (i + 1) + "  ", findings.get(i).sentence(), columns);
         }
-        findings.stream()
-                .map(Finding::next)
-                .filter(next -> !next.isEmpty())
-                .findFirst()
-                .ifPresent(next -> wrapped(text, "Next: ", next + ".", columns));
+        next(findings).ifPresent(next -> wrapped(text, "Next: ", next + ".", columns));
         return text.toString();
+    }
+
+    /** Returns the next step of the first finding that has one; a disturbance comes after what there is to win. */
+    private static Optional<String> next(List<Finding> findings) {
+        List<Finding> withNext =
+                findings.stream().filter(finding -> !finding.next().isEmpty()).toList();
+        return withNext.stream()
+                .filter(finding -> finding.kind() != Kind.DISTURBED
+                        && finding.kind() != Kind.NOTHING
+                        && finding.kind() != Kind.LARGEST_BRICK)
+                .findFirst()
+                .or(() -> withNext.stream().findFirst())
+                .map(Finding::next);
     }
 
     private static void wrapped(StringBuilder text, String start, String sentence, int columns) {

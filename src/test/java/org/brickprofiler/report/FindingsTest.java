@@ -178,6 +178,18 @@ class FindingsTest {
 
     @Spec("8.10")
     @Test
+    void theNextStepIsThatOfWhatThereIsToWin() {
+        Finding disturbed = new Finding(Kind.DISTURBED, "", 0, "The machine was disturbed.", "measure again");
+        Finding queue = new Finding(Kind.REQUESTS_QUEUE, "", 0.9, "Requests wait.", "have more slots");
+        Finding largest = new Finding(Kind.LARGEST_BRICK, "LmHead", 0.4, "LmHead is the largest.", "look at it");
+
+        assertThat(Findings.text(List.of(disturbed, queue, largest))).endsWith("\nNext: have more slots.\n");
+        assertThat(Findings.text(List.of(disturbed, largest))).endsWith("\nNext: measure again.\n");
+        assertThat(Findings.text(List.of(largest))).endsWith("\nNext: look at it.\n");
+    }
+
+    @Spec("8.10")
+    @Test
     void aStreamThatRunsNothingWithinItsPassesIsAFindingBesideTheTimeOfMarks() {
         StreamTotals waiting = StreamTotals.builder("decode", "GPU 0", 0)
                 .bricks(100, 4 * SECOND, 4 * SECOND)

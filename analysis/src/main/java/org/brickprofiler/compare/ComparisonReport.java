@@ -79,8 +79,8 @@ public final class ComparisonReport {
     }
 
     /**
-     * Returns the report for a console, with the answer first: a sentence, the remarks, the whole, and the lines that
-     * changed. The other lines are counted.
+     * Returns the report for a console, with the answer first and last: a sentence, the remarks, the whole, and the
+     * lines that changed. The other lines are counted.
      *
      * @param comparison the comparison
      * @return lines of printable ASCII that end with {@code "\n"}
@@ -102,7 +102,7 @@ public final class ComparisonReport {
         if (!hidden.isEmpty()) {
             text.append('\n').append(hidden(hidden)).append('\n');
         }
-        return text.toString();
+        return text.append('\n').append(answer(comparison)).append('\n').toString();
     }
 
     private static String remarks(RunComparison comparison) {

@@ -79,7 +79,7 @@ class CompareCommandTest {
                 .startsWith("1 of 7 bricks is slower: GateProjection +")
                 .containsPattern("\nGateProjection .* slower\n")
                 .containsPattern(
-                        "\n\\d+ other lines: no difference shown \\(--all lists them and explains the columns\\)\\.\n$")
+                        "\n\\d+ other lines: no difference shown \\(--all lists them and explains the columns\\)\\.\n\n1 of 7 bricks is slower: .*\n$")
                 .doesNotContain("\nRmsNorm ");
         Cli compare = Cli.run("compare", before, "--", after, "--all");
 
