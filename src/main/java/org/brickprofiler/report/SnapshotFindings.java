@@ -477,11 +477,9 @@ final class SnapshotFindings implements FindingSource {
                 Kind.GARBAGE_COLLECTION,
                 "",
                 share(collecting, up),
-                "Garbage collectors were active for " + percent(share(collecting, up))
-                        + " of the time since the start of"
-                        + " the virtual machine (" + duration(collecting)
-                        + "), of which a concurrent collector stops the"
-                        + " program only for a part.",
+                "Garbage collectors were active for " + duration(collecting) + ", " + percent(share(collecting, up))
+                        + " of the time since the start of the virtual machine; a concurrent collector stops the program"
+                        + " only for a part of it.",
                 "run with -Xlog:gc, or record slow steps, which state the pauses"));
     }
 

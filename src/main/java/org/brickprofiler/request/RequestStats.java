@@ -387,7 +387,8 @@ public record RequestStats(
      *
      * @param kind the latency
      * @param outcomes the outcomes
-     * @return the sum of their histograms
+     * @return the sum of their histograms; without requests, too, if the histograms are not known: {@link #histograms}
+     *     is empty although requests finished
      */
     public LatencyHistogram histogram(LatencyHistogram.Kind kind, Collection<Outcome> outcomes) {
         Objects.requireNonNull(kind, "kind");
@@ -397,9 +398,15 @@ public record RequestStats(
                 .reduce(LatencyHistogram.empty(kind), LatencyHistogram::plus);
     }
 
-    /** Returns the histograms of this and another object, combined by an operation. */
+    /**
+     * Returns the histograms of this and another object, combined by an operation; empty if those of one object are not
+     * known, because they would lack its requests.
+     */
     private Map<Outcome, List<LatencyHistogram>> combined(
             RequestStats other, BinaryOperator<LatencyHistogram> operation) {
+        if (lacksHistograms() || other.lacksHistograms()) {
+            return Map.of();
+        }
         Map<Outcome, List<LatencyHistogram>> all = new EnumMap<>(Outcome.class);
         for (Outcome outcome : Outcome.values()) {
             List<Outcome> one = List.of(outcome);
@@ -410,6 +417,10 @@ public record RequestStats(
                             .toList());
         }
         return all;
+    }
+
+    private boolean lacksHistograms() {
+        return histograms.isEmpty() && counts.allFinished() > 0;
     }
 
     /**

@@ -82,6 +82,26 @@ class LatencyHistogramTest {
         assertThat(profiler.snapshot().requests().histograms()).isEmpty();
     }
 
+    /** A file of an older version has none, and a part of the requests would be a wrong number. */
+    @Test
+    void requestsWhoseHistogramsAreNotKnownLeaveTheSumWithout() throws Exception {
+        profiler.enable();
+        finish(10 * MS, Outcome.COMPLETED);
+        ProfileSnapshot now = profiler.snapshot();
+        String json = JsonReport.toJson(now);
+        int at = json.indexOf("\"histograms\"");
+        assertThat(at).isPositive();
+        ProfileSnapshot older = JsonReport.fromJson(json.replaceAll("(?s),\\s*\"histograms\" *: *\\[.*?\\]", ""));
+        assertThat(older.requests().histograms()).isEmpty();
+
+        RequestStats both = now.requests().merge(older.requests());
+
+        assertThat(both.counts().allFinished()).isEqualTo(2);
+        assertThat(both.histograms()).isEmpty();
+        assertThat(older.requests().merge(now.requests())).isEqualTo(both);
+        assertThat(now.requests().merge(RequestStats.NONE)).isEqualTo(now.requests());
+    }
+
     @Test
     void contradictoryHistogramsAreRefused() {
         List<Long> counts = new ArrayList<>(Collections.nCopies(15, 0L));
