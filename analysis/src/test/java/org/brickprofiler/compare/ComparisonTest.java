@@ -40,6 +40,7 @@ import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.stats.LatencyDistribution;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
@@ -50,6 +51,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@OneJdk
 class ComparisonTest {
 
     /** The notes of lines whose interval excludes 0 but which have no difference. */

@@ -10,8 +10,10 @@ import org.apache.commons.rng.UniformRandomProvider;
 import org.apache.commons.rng.sampling.distribution.ZigguratSampler;
 import org.apache.commons.rng.simple.RandomSource;
 import org.apache.commons.statistics.distribution.TDistribution;
+import org.brickprofiler.testing.OneJdk;
 import org.junit.jupiter.api.Test;
 
+@OneJdk
 class MaxTTest {
 
     private static final double LEVEL = 0.05;

@@ -15,12 +15,14 @@ import org.brickprofiler.StepInfo;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.Fixture;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.SourceTree;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The alerts beside the metrics. */
+@OneJdk
 class AlertsTest {
 
     private static final Path RULES = SourceTree.path("metrics", "alerts", "brick.rules.yml");
