@@ -331,7 +331,8 @@ class FindingsTest {
 
         assertThat(kinds(busy)).containsExactly(Kind.GARBAGE_COLLECTION, Kind.NO_PROCESSOR, Kind.LARGEST_BRICK);
         assertThat(sentence(busy, Kind.NO_PROCESSOR)).contains(" for 20 % of the steps' time");
-        assertThat(sentence(busy, Kind.GARBAGE_COLLECTION)).startsWith("Garbage collectors were active for 3 s, 30 % of the time since the start of the");
+        assertThat(sentence(busy, Kind.GARBAGE_COLLECTION))
+                .startsWith("Garbage collectors were active for 3 s, 30 % of the time since the start of the");
     }
 
     @Spec("8.10")
