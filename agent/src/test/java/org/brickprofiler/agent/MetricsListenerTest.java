@@ -21,12 +21,14 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.agent.MetricsListener.Place;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.testing.PrometheusServer;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@Spec("20.13")
 class MetricsListenerTest {
 
     @TempDir

@@ -21,12 +21,14 @@ import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.Fixture;
 import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+@Spec("20.13")
 class MetricsPageTest {
 
     private static final long MS = 1_000_000;
