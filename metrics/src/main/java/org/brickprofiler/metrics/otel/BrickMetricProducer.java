@@ -25,7 +25,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.function.ToLongFunction;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.CategoryStats;
@@ -36,9 +35,9 @@ import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.internal.setting.OptionalPart;
 import org.brickprofiler.metrics.BrickSeries;
 import org.brickprofiler.metrics.BrickSeries.Labels;
+import org.brickprofiler.metrics.RequestLatencies;
 import org.brickprofiler.request.LatencyHistogram;
 import org.brickprofiler.request.LatencyHistogram.Kind;
-import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.stats.LatencyDistribution;
 
@@ -105,9 +104,6 @@ public final class BrickMetricProducer implements MetricProducer {
             List.of(AttributeKey.stringKey("gen_ai.operation.name"), AttributeKey.stringKey("gen_ai.provider.name"));
 
     private static final AttributeKey<String> ERROR = AttributeKey.stringKey("error.type");
-
-    /** The outcomes of requests with an answer; the others are errors. */
-    private static final Set<Outcome> ANSWERED = Set.of(Outcome.COMPLETED, Outcome.LENGTH);
 
     /**
      * Creates producers. The virtual machine loads this class without OpenTelemetry, but not
@@ -258,11 +254,11 @@ public final class BrickMetricProducer implements MetricProducer {
         to.histograms(
                 "gen_ai.server.time_to_first_token",
                 "Time from the arrival of a request to its first token.",
-                Map.of(genAi, requests.histogram(Kind.TIME_TO_FIRST_TOKEN, ANSWERED)));
+                Map.of(genAi, RequestLatencies.answered(requests, Kind.TIME_TO_FIRST_TOKEN)));
         to.histograms(
                 "gen_ai.server.time_per_output_token",
                 "Time per output token after the first one.",
-                Map.of(genAi, requests.histogram(Kind.TIME_PER_OUTPUT_TOKEN, ANSWERED)));
+                Map.of(genAi, RequestLatencies.answered(requests, Kind.TIME_PER_OUTPUT_TOKEN)));
         to.histograms(
                 "gen_ai.server.request.duration",
                 "Time from the arrival of a request to its finish.",
@@ -273,20 +269,10 @@ public final class BrickMetricProducer implements MetricProducer {
                 byError(requests, Kind.QUEUE_TIME));
     }
 
-    /** Returns the histograms of the requests with an answer, and of each other outcome. */
     private Map<Attributes, LatencyHistogram> byError(RequestStats requests, Kind kind) {
-        Map<Attributes, LatencyHistogram> all = new LinkedHashMap<>();
-        all.put(genAi, requests.histogram(kind, ANSWERED));
-        for (Outcome outcome : Outcome.values()) {
-            if (!ANSWERED.contains(outcome)) {
-                all.put(
-                        genAi.toBuilder()
-                                .put(ERROR, outcome.name().toLowerCase(Locale.ROOT))
-                                .build(),
-                        requests.histogram(kind, List.of(outcome)));
-            }
-        }
-        return all;
+        return RequestLatencies.byError(requests, kind, genAi, outcome -> genAi.toBuilder()
+                .put(ERROR, outcome)
+                .build());
     }
 
     private static Map<Attributes, CategoryStats> byAttributes(Map<Labels, CategoryStats> sums) {

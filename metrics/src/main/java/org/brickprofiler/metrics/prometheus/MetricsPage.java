@@ -26,6 +26,7 @@ import java.util.Objects;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.metrics.BrickSeries;
+import org.brickprofiler.metrics.RequestLatencies;
 import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.LatencyHistogram;
 import org.brickprofiler.request.LatencyHistogram.Kind;
@@ -68,9 +69,6 @@ public final class MetricsPage {
     }
 
     private static final double NS_PER_S = 1e9;
-
-    /** The outcomes of requests with an answer; the others are errors. */
-    private static final List<Outcome> ANSWERED = List.of(Outcome.COMPLETED, Outcome.LENGTH);
 
     private final BrickSeries series = new BrickSeries(BrickSeries.DEFAULT_MOST);
 
@@ -177,11 +175,11 @@ public final class MetricsPage {
             histogram(
                     "gen_ai_server_time_to_first_token_seconds",
                     "Time from the arrival of a request to its first token.",
-                    Map.of(Labels.EMPTY, requests.histogram(Kind.TIME_TO_FIRST_TOKEN, ANSWERED)));
+                    Map.of(Labels.EMPTY, RequestLatencies.answered(requests, Kind.TIME_TO_FIRST_TOKEN)));
             histogram(
                     "gen_ai_server_time_per_output_token_seconds",
                     "Time per output token after the first one.",
-                    Map.of(Labels.EMPTY, requests.histogram(Kind.TIME_PER_OUTPUT_TOKEN, ANSWERED)));
+                    Map.of(Labels.EMPTY, RequestLatencies.answered(requests, Kind.TIME_PER_OUTPUT_TOKEN)));
             histogram(
                     "gen_ai_server_request_duration_seconds",
                     "Time from the arrival of a request to its finish.",
@@ -192,17 +190,8 @@ public final class MetricsPage {
                     byError(requests, Kind.QUEUE_TIME));
         }
 
-        /** Returns the histograms of the requests with an answer, and of each other outcome. */
         private static Map<Labels, LatencyHistogram> byError(RequestStats requests, Kind kind) {
-            Map<Labels, LatencyHistogram> all = new LinkedHashMap<>();
-            all.put(Labels.EMPTY, requests.histogram(kind, ANSWERED));
-            for (Outcome outcome : Outcome.values()) {
-                LatencyHistogram histogram = requests.histogram(kind, List.of(outcome));
-                if (!ANSWERED.contains(outcome) && histogram.count() > 0) {
-                    all.put(Labels.of("error_type", lower(outcome)), histogram);
-                }
-            }
-            return all;
+            return RequestLatencies.byError(requests, kind, Labels.EMPTY, outcome -> Labels.of("error_type", outcome));
         }
 
         private static String lower(Enum<?> constant) {
