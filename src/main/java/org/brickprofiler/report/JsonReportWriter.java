@@ -125,9 +125,9 @@ final class JsonReportWriter {
         }
         facts();
         if (!isCompact && !further.containsKey("findings")) {
-            fields(Map.of("findings", Findings.values(Findings.of(snapshot))));
+            JsonText.fields(json, Map.of("findings", Findings.values(Findings.of(snapshot))));
         }
-        fields(further);
+        JsonText.fields(json, further);
         json.writeEndObject();
     }
 
@@ -141,10 +141,6 @@ final class JsonReportWriter {
         }
         json.writeFieldName("identity");
         ProfileFields.IDENTITY.write(json, identity, isCompact);
-    }
-
-    private void fields(Map<?, ?> values) throws IOException {
-        JsonText.fields(json, values);
     }
 
     private void environments() throws IOException {
@@ -252,7 +248,7 @@ final class JsonReportWriter {
         }
         if (!facts.machine().isEmpty()) {
             json.writeObjectFieldStart("machine");
-            fields(facts.machine());
+            JsonText.fields(json, facts.machine());
             json.writeEndObject();
         }
         if (!facts.disturbances().isEmpty()) {

@@ -20,6 +20,11 @@ public record LatencyHistogram(Kind kind, List<Long> counts, long sumNs) {
 
     private static final long NS_PER_MS = 1_000_000;
 
+    /** The bounds of the time to first token, of which the time in the queue is a part. */
+    private static final long[] FIRST_TOKEN_MS = {
+        1, 5, 10, 20, 40, 60, 80, 100, 250, 500, 750, 1_000, 2_500, 5_000, 7_500, 10_000
+    };
+
     /**
      * The latencies. The bounds of the time to first token, the time per output token and the duration are those that
      * OpenTelemetry's semantic conventions for generative AI advise for {@code gen_ai.server.time_to_first_token},
@@ -27,9 +32,9 @@ public record LatencyHistogram(Kind kind, List<Long> counts, long sumNs) {
      */
     public enum Kind {
         /** The time that a request waited for its first step: {@link RequestRecord#queueNs}. */
-        QUEUE_TIME(1, 5, 10, 20, 40, 60, 80, 100, 250, 500, 750, 1_000, 2_500, 5_000, 7_500, 10_000),
+        QUEUE_TIME(FIRST_TOKEN_MS),
         /** The time from the arrival to the first token, of the requests that got a token. */
-        TIME_TO_FIRST_TOKEN(1, 5, 10, 20, 40, 60, 80, 100, 250, 500, 750, 1_000, 2_500, 5_000, 7_500, 10_000),
+        TIME_TO_FIRST_TOKEN(FIRST_TOKEN_MS),
         /** (last token - first token) / (tokens - 1), of the requests that got two tokens or more. */
         TIME_PER_OUTPUT_TOKEN(10, 25, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1_000, 2_500),
         /** The time from the arrival to the finish. */
