@@ -48,9 +48,9 @@ record AgentOptions(
     private static final String METRICS = "metrics";
     private static final String AB = "ab";
     private static final String WARMUP = "warmup";
-    private static final List<String> NUMBERS = List.of(PORT, METRICS, AB, WARMUP);
+    private static final List<String> VALUES = List.of(PORT, METRICS, AB, WARMUP);
 
-    private static final int LAST_PORT = 65_535;
+    static final int LAST_PORT = 65_535;
 
     private static final List<String> PROFILE_ENDINGS = List.of(".json");
     private static final List<String> PAGE_ENDINGS = List.of(".html", ".htm");
@@ -68,21 +68,21 @@ record AgentOptions(
      */
     static AgentOptions parse(String text, Map<String, String> environment) {
         Map<String, Path> files = new LinkedHashMap<>();
-        Map<String, String> numbers = new HashMap<>();
+        Map<String, String> values = new HashMap<>();
         for (String option : text.isBlank() ? new String[0] : text.split(",", -1)) {
             int equals = option.indexOf('=');
             String key = equals < 0 ? option : option.substring(0, equals);
-            if (!FILES.contains(key) && !NUMBERS.contains(key)) {
+            if (!FILES.contains(key) && !VALUES.contains(key)) {
                 throw new IllegalArgumentException("there is no option '" + key + "'; there are "
-                        + Stream.concat(FILES.stream(), NUMBERS.stream()).collect(Collectors.joining(", ")));
+                        + Stream.concat(FILES.stream(), VALUES.stream()).collect(Collectors.joining(", ")));
             }
             if (equals < 0 || equals == option.length() - 1) {
                 throw new IllegalArgumentException("the option '" + key + "' needs a value, as in " + key
-                        + (NUMBERS.contains(key) ? "=1" : "=FILE"));
+                        + (VALUES.contains(key) ? "=1" : "=FILE"));
             }
             String value = option.substring(equals + 1);
             boolean isNew =
-                    FILES.contains(key) ? files.put(key, Path.of(value)) == null : numbers.put(key, value) == null;
+                    FILES.contains(key) ? files.put(key, Path.of(value)) == null : values.put(key, value) == null;
             if (!isNew) {
                 throw new IllegalArgumentException("the option '" + key + "' is given twice");
             }
@@ -97,10 +97,10 @@ record AgentOptions(
         if (runFile != null) {
             files.putIfAbsent(OUT, runFile);
         }
-        String port = numbers.get(PORT);
-        String metrics = numbers.get(METRICS);
-        String seed = numbers.get(AB);
-        String warmup = numbers.get(WARMUP);
+        String port = values.get(PORT);
+        String metrics = values.get(METRICS);
+        String seed = values.get(AB);
+        String warmup = values.get(WARMUP);
         return new AgentOptions(
                 Map.copyOf(files),
                 port == null ? OptionalInt.empty() : OptionalInt.of((int) number(PORT, port, LAST_PORT)),

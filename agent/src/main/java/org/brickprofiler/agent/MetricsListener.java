@@ -42,8 +42,6 @@ final class MetricsListener {
         /** The ports that are tried if the option ends with a plus: replicas on one machine share their options. */
         private static final int TRIED = 16;
 
-        private static final int LAST_PORT = 65_535;
-
         private static final Pattern FORM = Pattern.compile("(?:(\\[[0-9A-Fa-f:.%]+]|[^:\\s]+):)?(\\d{1,5})(\\+?)");
 
         /**
@@ -53,9 +51,10 @@ final class MetricsListener {
          */
         static Place parse(String text) {
             Matcher parts = FORM.matcher(text);
-            if (!parts.matches() || Integer.parseInt(parts.group(2)) > LAST_PORT) {
+            if (!parts.matches() || Integer.parseInt(parts.group(2)) > AgentOptions.LAST_PORT) {
                 throw new IllegalArgumentException("metrics=" + text
-                        + " is not [HOST:]PORT, with a port from 0 to " + LAST_PORT + ", as in metrics=0.0.0.0:9400;"
+                        + " is not [HOST:]PORT, with a port from 0 to " + AgentOptions.LAST_PORT
+                        + ", as in metrics=0.0.0.0:9400;"
                         + " 9400+ takes the first free port of " + TRIED);
             }
             String host = parts.group(1) == null ? "" : parts.group(1);
@@ -85,7 +84,7 @@ final class MetricsListener {
         InetAddress address = place.address();
         RecentSnapshot recent = new RecentSnapshot(profiler, AGE, NanoClock.SYSTEM);
         MetricsPage page = new MetricsPage();
-        int last = Math.min(Place.LAST_PORT, place.port() + place.tried() - 1);
+        int last = Math.min(AgentOptions.LAST_PORT, place.port() + place.tried() - 1);
         for (int port = place.port(); ; port++) {
             try {
                 int opened = PageServer.open(
