@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import java.util.function.ToLongFunction;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.fleet.FleetQuestion.Row;
@@ -101,26 +102,28 @@ record FleetFindings(
     /** Returns a straggler, with its cost in a step if collectives were recorded. */
     private Finding straggler(Stragglers.Finding each) {
         OptionalDouble stepNs = stepNs();
+        OptionalDouble ofStep = each.costNs().isPresent() && stepNs.isPresent()
+                ? OptionalDouble.of(share(each.costNs().getAsLong(), stepNs.getAsDouble()))
+                : OptionalDouble.empty();
         String run = runs.size() > 1 ? " of run " + each.run() : "";
-        String cost = each.costNs().isEmpty()
-                ? "; what it costs is unknown, because no collectives were recorded"
-                : each.costNs().getAsLong() <= 0
-                        ? "; no step waits for it, because other ranks are as late"
-                        : "; each step waits up to "
-                                + RoughUnits.duration(each.costNs().getAsLong()) + " for it"
-                                + (stepNs.isEmpty()
-                                        ? ""
-                                        : ", " + percent(share(each.costNs().getAsLong(), stepNs.getAsDouble()))
-                                                + " of a step");
-        double share = each.costNs().isPresent() && stepNs.isPresent()
-                ? share(each.costNs().getAsLong(), stepNs.getAsDouble())
-                : Math.min(1, Math.abs(each.percent()) / 100);
+        double share = ofStep.orElse(Math.min(1, Math.abs(each.percent()) / 100));
         return new Finding(
                 Kind.STRAGGLER,
                 each.who() + run,
                 share,
-                capital(each.who()) + run + ": " + each.what() + cost + ".",
+                capital(each.who()) + run + ": " + each.what() + cost(each.costNs(), ofStep) + ".",
                 next(each.kind()));
+    }
+
+    private static String cost(OptionalLong ns, OptionalDouble ofStep) {
+        if (ns.isEmpty()) {
+            return "; what it costs is unknown, because no collectives were recorded";
+        }
+        if (ns.getAsLong() <= 0) {
+            return "; no step waits for it, because other ranks are as late";
+        }
+        return "; each step waits up to " + RoughUnits.duration(ns.getAsLong()) + " for it"
+                + (ofStep.isEmpty() ? "" : ", " + percent(ofStep.getAsDouble()) + " of a step");
     }
 
     private static String next(Stragglers.Kind kind) {
