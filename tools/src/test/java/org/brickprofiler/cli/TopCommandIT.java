@@ -115,10 +115,11 @@ class TopCommandIT {
                     await 'Bricks by p99'
                     %s
                     """.formatted(ending));
+            // Without exec, some shells would wait for top.sh, and end by Ctrl-C.
             ChildProcess.of("sh")
                     .arguments(List.of(
                             "-c",
-                            "sh user.sh | script -qefc \"sh top.sh '$0' '$1' '$2' '$3'\" screen",
+                            "sh user.sh | script -qefc \"exec sh top.sh '$0' '$1' '$2' '$3'\" screen",
                             ChildProcess.javaProgram().toString(),
                             System.getProperty("java.class.path"),
                             Brick.class.getName(),
