@@ -23,6 +23,7 @@ import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import java.nio.file.Path;
 import java.util.Set;
 import java.util.TreeSet;
+import org.brickprofiler.testing.OneJdk;
 
 /**
  * Checks which package of the library may depend on which; the compiler keeps the walls between the projects.
@@ -32,6 +33,7 @@ import java.util.TreeSet;
  * here but does not exist fails the test, too.
  */
 @AnalyzeClasses(locations = ArchitectureTest.Compiled.class)
+@OneJdk
 final class ArchitectureTest {
     private static final String ROOT = "org.brickprofiler";
 

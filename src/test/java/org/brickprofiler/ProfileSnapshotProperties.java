@@ -28,8 +28,10 @@ import org.brickprofiler.testing.RequestSamples;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
+import org.brickprofiler.testing.OneJdk;
 
 /** Laws of percentages and of merging, on snapshots made by hand and on recorded ones. */
+@OneJdk
 final class ProfileSnapshotProperties {
 
     private static final double ROUNDING = 1e-9;

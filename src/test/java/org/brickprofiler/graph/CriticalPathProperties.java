@@ -13,8 +13,10 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import org.brickprofiler.graph.GraphShape.Order;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.testing.OneJdk;
 
 /** Random containment forests with ordering edges across all levels, against two ways to find their longest paths. */
+@OneJdk
 final class CriticalPathProperties {
 
     @Spec("9.7")

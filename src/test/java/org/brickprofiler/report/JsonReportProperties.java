@@ -13,8 +13,10 @@ import net.jqwik.api.domains.Domain;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.testing.Snapshots;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.testing.OneJdk;
 
 @Domain(Snapshots.class)
+@OneJdk
 final class JsonReportProperties {
 
     private static final ObjectMapper OTHER_PARSER = new ObjectMapper();

@@ -40,9 +40,11 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.testing.SourceTree;
 import org.jspecify.annotations.NullMarked;
+import org.brickprofiler.testing.OneJdk;
 
 /** Checks what holds for the classes of all projects, and for their sources. */
 @AnalyzeClasses(locations = WallsTest.Compiled.class)
+@OneJdk
 final class WallsTest {
     private static final String ROOT = "org.brickprofiler";
 

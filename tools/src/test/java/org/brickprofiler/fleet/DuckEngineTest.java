@@ -15,7 +15,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.brickprofiler.testing.OneJdk;
 
+@OneJdk
 final class DuckEngineTest {
 
     @TempDir

@@ -22,8 +22,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.brickprofiler.testing.OneJdk;
 
 /** Downloads the driver from a local repository, which serves the jar of the test's class path or something else. */
+@OneJdk
 final class DuckPluginTest {
 
     private static final String PATH = "/maven2/org/duckdb/duckdb_jdbc/2.0.0.1/duckdb_jdbc-2.0.0.1.jar";

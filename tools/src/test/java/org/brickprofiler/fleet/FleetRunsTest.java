@@ -18,7 +18,9 @@ import org.brickprofiler.fleet.SimulatedFleet.Injected;
 import org.brickprofiler.fleet.SimulatedFleet.Shape;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.brickprofiler.testing.OneJdk;
 
+@OneJdk
 final class FleetRunsTest {
 
     private static final int RUNS = 5;

@@ -25,12 +25,14 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.brickprofiler.testing.OneJdk;
 
 /**
  * The scripts around the check: the files that they pack, their calls and refusals, in a checkout with replaced
  * programs.
  */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "the scripts are for Linux")
+@OneJdk
 class GpuCheckScriptsTest {
 
     private static final Path SOURCE = SourceTree.path("native", "gpu-check");

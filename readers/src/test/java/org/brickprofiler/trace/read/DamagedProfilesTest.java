@@ -20,11 +20,13 @@ import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.brickprofiler.testing.OneJdk;
 
 /**
  * Files of ONNX Runtime and of PyTorch's two profilers, each damaged in 20 ways. The reader refuses a damaged file, or
  * the profile lists a fault, and its times do not exceed those of the undamaged file.
  */
+@OneJdk
 final class DamagedProfilesTest {
 
     private static final Path TRACES = Path.of("src", "test", "resources", "traces");

@@ -21,12 +21,14 @@ import org.brickprofiler.trace.write.PerfettoWriter;
 import org.brickprofiler.trace.write.TraceFiles;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.brickprofiler.testing.OneJdk;
 
 /**
  * One trace in several forms has one profile: its slices as complete events, as begins and ends, and as this library
  * converts them to Chrome's and to Perfetto's format. The traces have modules, annotations and launches on threads, and
  * kernels on streams that are marked by their categories, shown by names of processes, or not known to be a device's.
  */
+@OneJdk
 final class FormsOfATraceProperties {
 
     private static final Path TRACES = Path.of("src", "test", "resources", "traces");

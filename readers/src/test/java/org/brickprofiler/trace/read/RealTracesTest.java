@@ -17,6 +17,7 @@ import org.brickprofiler.testing.Golden;
 import org.brickprofiler.testing.SourceTree;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
+import org.brickprofiler.testing.OneJdk;
 
 /**
  * The tables of real traces. A program that shares no code with the library computed the totals of three of them:
@@ -50,6 +51,7 @@ import org.junit.jupiter.api.Test;
  * {@code 3 8 Memset}, and for the training step {@code 109123 9450 501567 388587 464594} with {@code 42 130655
  * ncclKernel_SendRecv}, {@code 18 32880 ncclKernel_AllReduce} and {@code 150 50656 Memcpy HtoD}.
  */
+@OneJdk
 final class RealTracesTest {
 
     private static final long US = 1_000;

@@ -26,8 +26,10 @@ import org.brickprofiler.trace.write.proto.PerfettoTrace;
 import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.brickprofiler.testing.OneJdk;
 
 /** Traces of other programs as timelines; the tests of the writers read this library's own traces back. */
+@OneJdk
 final class TimelineReaderTest {
 
     // ---- slices ----

@@ -18,8 +18,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.brickprofiler.testing.OneJdk;
 
 /** One pass over a trace yields the same profile and the same timeline as two passes. */
+@OneJdk
 final class TraceContentsTest {
 
     private static Stream<Path> realTraces() throws IOException {

@@ -25,8 +25,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.brickprofiler.testing.OneJdk;
 
 /** Profiles of XLA: XSpaces, and the JSON that XLA makes of them. */
+@OneJdk
 final class XlaReadTest {
 
     private static final ReadOptions ALL = ReadOptions.defaults().withKeepWarmup(true);

@@ -25,10 +25,12 @@ import org.brickprofiler.trace.read.ReadOptions;
 import org.brickprofiler.trace.read.TraceReader;
 import org.brickprofiler.trace.read.TraceTimeline;
 import org.brickprofiler.trace.write.RereadTimeline.Replayed;
+import org.brickprofiler.testing.OneJdk;
 
 /** A timeline that was written and read equals the original, for any content. */
 @Domain(Timelines.class)
 @Domain(DomainContext.Global.class)
+@OneJdk
 final class RereadProperties {
 
     private static TraceTimeline reread(Timeline timeline, boolean asChrome) throws IOException {

@@ -17,8 +17,10 @@ import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.Track;
 import org.brickprofiler.trace.write.ChromeTrace.Row;
 import org.brickprofiler.trace.write.ExpectedEvents.Slice;
+import org.brickprofiler.testing.OneJdk;
 
 @Domain(Timelines.class)
+@OneJdk
 final class ChromeWriterProperties {
 
     private static Map<Row, Integer> tracksOf(ChromeTrace trace, FixedTimeline timeline) {

@@ -17,8 +17,10 @@ import org.brickprofiler.trace.Track;
 import org.brickprofiler.trace.write.ExpectedEvents.Slice;
 import org.brickprofiler.trace.write.PerfettoDecoder.Decoded;
 import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackDescriptor;
+import org.brickprofiler.testing.OneJdk;
 
 @Domain(Timelines.class)
+@OneJdk
 final class PerfettoWriterProperties {
 
     private static PerfettoDecoder decoded(FixedTimeline timeline) throws IOException {
