@@ -24,11 +24,11 @@ import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.FakeClock;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.RequestSamples;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
-import org.brickprofiler.testing.OneJdk;
 
 /** Laws of percentages and of merging, on snapshots made by hand and on recorded ones. */
 @OneJdk

@@ -12,8 +12,8 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import org.brickprofiler.graph.GraphShape.Order;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.testing.OneJdk;
+import org.brickprofiler.testing.Spec;
 
 /** Random containment forests with ordering edges across all levels, against two ways to find their longest paths. */
 @OneJdk

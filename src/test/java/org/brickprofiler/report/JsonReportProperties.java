@@ -11,9 +11,9 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.domains.Domain;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.Snapshots;
 import org.brickprofiler.testing.Spec;
-import org.brickprofiler.testing.OneJdk;
 
 @Domain(Snapshots.class)
 @OneJdk

@@ -38,9 +38,9 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.SourceTree;
 import org.jspecify.annotations.NullMarked;
-import org.brickprofiler.testing.OneJdk;
 
 /** Checks what holds for the classes of all projects, and for their sources. */
 @AnalyzeClasses(locations = WallsTest.Compiled.class)

@@ -16,13 +16,13 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.SourceTree;
 import org.duckdb.DuckDBDriver;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.brickprofiler.testing.OneJdk;
 
 /** Downloads the driver from a local repository, which serves the jar of the test's class path or something else. */
 @OneJdk

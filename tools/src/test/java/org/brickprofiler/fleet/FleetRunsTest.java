@@ -16,9 +16,9 @@ import org.brickprofiler.compare.RunComparison.Verdict;
 import org.brickprofiler.fleet.SimulatedFleet.Fault;
 import org.brickprofiler.fleet.SimulatedFleet.Injected;
 import org.brickprofiler.fleet.SimulatedFleet.Shape;
+import org.brickprofiler.testing.OneJdk;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.brickprofiler.testing.OneJdk;
 
 @OneJdk
 final class FleetRunsTest {

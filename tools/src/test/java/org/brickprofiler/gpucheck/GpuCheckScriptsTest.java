@@ -16,6 +16,7 @@ import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.SourceTree;
 import org.junit.jupiter.api.BeforeEach;
@@ -25,7 +26,6 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.brickprofiler.testing.OneJdk;
 
 /**
  * The scripts around the check: the files that they pack, their calls and refusals, in a checkout with replaced

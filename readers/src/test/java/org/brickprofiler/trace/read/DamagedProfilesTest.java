@@ -17,10 +17,10 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
+import org.brickprofiler.testing.OneJdk;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.brickprofiler.testing.OneJdk;
 
 /**
  * Files of ONNX Runtime and of PyTorch's two profilers, each damaged in 20 ways. The reader refuses a damaged file, or

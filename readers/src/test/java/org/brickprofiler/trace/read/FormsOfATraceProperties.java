@@ -16,12 +16,12 @@ import java.util.function.Consumer;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.trace.write.ChromeWriter;
 import org.brickprofiler.trace.write.PerfettoWriter;
 import org.brickprofiler.trace.write.TraceFiles;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.brickprofiler.testing.OneJdk;
 
 /**
  * One trace in several forms has one profile: its slices as complete events, as begins and ends, and as this library

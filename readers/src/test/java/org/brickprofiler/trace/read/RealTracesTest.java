@@ -14,10 +14,10 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.testing.Golden;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.SourceTree;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
-import org.brickprofiler.testing.OneJdk;
 
 /**
  * The tables of real traces. A program that shares no code with the library computed the totals of three of them:

@@ -21,10 +21,10 @@ import org.brickprofiler.StepInfo;
 import org.brickprofiler.SyncMode;
 import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.FakeClock;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.SimulatedStream;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.TraceRecorder;
-import org.brickprofiler.testing.OneJdk;
 
 /** A profiler's measurements are read back from a timeline of them, in either format. */
 @OneJdk

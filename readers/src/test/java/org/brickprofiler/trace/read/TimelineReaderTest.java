@@ -21,12 +21,12 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.write.proto.PerfettoTrace;
 import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.brickprofiler.testing.OneJdk;
 
 /** Traces of other programs as timelines; the tests of the writers read this library's own traces back. */
 @OneJdk

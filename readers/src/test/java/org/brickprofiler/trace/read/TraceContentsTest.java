@@ -12,13 +12,13 @@ import java.util.stream.Stream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.testing.FakeClock;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.TraceRecorder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.brickprofiler.testing.OneJdk;
 
 /** One pass over a trace yields the same profile and the same timeline as two passes. */
 @OneJdk

@@ -17,6 +17,7 @@ import java.util.zip.GZIPInputStream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.TraceProfile.Counting;
 import org.brickprofiler.trace.write.TraceFiles;
@@ -25,7 +26,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.brickprofiler.testing.OneJdk;
 
 /** Profiles of XLA: XSpaces, and the JSON that XLA makes of them. */
 @OneJdk

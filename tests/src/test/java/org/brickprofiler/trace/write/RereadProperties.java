@@ -16,6 +16,7 @@ import net.jqwik.api.domains.Domain;
 import net.jqwik.api.domains.DomainContext;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TraceInfo;
@@ -25,7 +26,6 @@ import org.brickprofiler.trace.read.ReadOptions;
 import org.brickprofiler.trace.read.TraceReader;
 import org.brickprofiler.trace.read.TraceTimeline;
 import org.brickprofiler.trace.write.RereadTimeline.Replayed;
-import org.brickprofiler.testing.OneJdk;
 
 /** A timeline that was written and read equals the original, for any content. */
 @Domain(Timelines.class)

@@ -12,12 +12,12 @@ import java.util.Map;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.domains.Domain;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.Track;
 import org.brickprofiler.trace.write.ChromeTrace.Row;
 import org.brickprofiler.trace.write.ExpectedEvents.Slice;
-import org.brickprofiler.testing.OneJdk;
 
 @Domain(Timelines.class)
 @OneJdk
