@@ -323,6 +323,8 @@ interface PassGraph {
 interface Timeline {
   steps: number;
   dropped: number;
+  /** Whether spans have the bricks as which the profile counts them, as in the trace of another program. */
+  counted: boolean;
   layers: number;
   bricks: LayerTimes[];
   shown: ShownStep[];
@@ -351,10 +353,18 @@ interface LayerTimes {
   ns: (number | null)[];
 }
 
+/** The name of spans; for spans that count as a brick, one entry for each brick. */
 interface SpanName {
   name: string;
   category: string;
+  brick?: string;
+  /** The category of the brick. */
+  counted?: string;
+  by?: Evidence;
 }
+
+/** How the brick of a span is known. */
+type Evidence = "named" | "place" | "none";
 
 /** A step with its spans in columns; tracks and names are indices. */
 interface ShownStep {
@@ -421,8 +431,12 @@ interface Layers {
 }
 
 interface Span {
+  /** The name and the category of its brick; its own if it counts as none. */
   name: string;
   category: string;
+  /** Its own name. */
+  event: string;
+  by: Evidence | undefined;
   track: number;
   layer: number;
   startNs: number;

@@ -1589,6 +1589,9 @@ function layerTimesOfProfile() {
 const LANE = 18;
 const MOST_LANES = 24;
 
+/** Spans below this width are drawn without a border, which would cover them. */
+const NARROW_SPAN = 4;
+
 /**
  * Returns the lane of each span of a track: the first free one when it begins, so that nested spans are below it.
  *
@@ -1606,13 +1609,23 @@ function lanesOf(spans) {
 }
 
 /**
+ * The height of a span by the evidence for its brick, as a share of its lane; of any other span, the whole lane.
+ *
+ * @type {Record<Evidence, number>}
+ */
+const HEIGHTS = { named: 1, place: 0.5, none: 0.25 };
+
+/**
+ * Returns the spans of a step. A span that counts as a brick has the brick's name and category; its own name is that of
+ * its event.
+ *
  * @param {Timeline} timeline
  * @param {ShownStep} step
  * @returns {Span[]}
  */
 function spansOf(timeline, step) {
-  return step.name.map((name, i) => ({
-    ...timeline.names[name],
+  return step.name.map((number, i) => ({
+    ...spanName(timeline.names[number]),
     track: step.track[i],
     layer: step.layer[i],
     startNs: step.start_ns[i],
@@ -1620,10 +1633,43 @@ function spansOf(timeline, step) {
   }));
 }
 
+/** @param {SpanName} known */
+function spanName({ name, category, brick, counted, by }) {
+  return { name: brick ?? name, category: counted ?? category, event: name, by };
+}
+
+/** @param {Span} span */
+function isUncounted(span) {
+  return timeline !== undefined && timeline.counted && span.by === undefined;
+}
+
 /** @param {Span} span */
 function spanText(span) {
   const where = span.layer < 0 || span.category === "layer" ? "" : " in layer " + span.layer;
-  return shortened(span.name) + where + ", " + duration(span.ns) + ", from " + duration(span.startNs) + " on";
+  const known = isUncounted(span) ? ", not counted" : span.by === "place" ? ", placed by guess" : span.by === "none" ? ", its brick is not known" : "";
+  const event = span.event === span.name ? "" : ": " + shortened(span.event);
+  return shortened(span.name) + where + ", " + duration(span.ns) + ", from " + duration(span.startNs) + " on" + known + event;
+}
+
+/**
+ * Explains the colours and heights of the spans in a timeline of another program.
+ *
+ * @param {Timeline} timeline
+ */
+function spanKey(timeline) {
+  const names = [...new Set(timeline.shown.flatMap((step) => step.name))].map((number) => timeline.names[number]);
+  const categories = recordedCategories().filter(({ name }) => names.some(({ counted }) => counted === name));
+  /** @param {Evidence | undefined} by */
+  const has = (by) => names.some((name) => name.by === by);
+  return html(
+    "p",
+    { class: "quiet key" },
+    "A span has the colour of the category in which its time is counted: ",
+    ...categories.map(({ name }) => categoryCell(name)),
+    has("place") ? " Half as high: placed by guess." : "",
+    has("none") ? " A quarter as high: nothing names its brick." : "",
+    has(undefined) ? " Pale: not counted." : "",
+  );
 }
 
 /**
@@ -1714,13 +1760,14 @@ function pictureOf(timeline, shown, spans, longestNs, otherNs, readout) {
     there.forEach((span, i) => {
       const isLayer = span.category === "layer";
       const wide = width * ratio(span.ns, longestNs);
+      const height = span.by === undefined ? 1 : HEIGHTS[span.by];
       const box = svg("rect", {
-        class: isLayer ? "span layer" : rowAddress(span.name) === undefined ? "span" : "span leads",
+        class: ["span", isLayer ? "layer" : wide < NARROW_SPAN && "narrow", isUncounted(span) ? "uncounted" : rowAddress(span.name) !== undefined && "leads"].filter(Boolean).join(" "),
         "--colour": isLayer ? false : colour(span.category),
         x: x(span.startNs),
-        y: y + LANE * lanes[i],
+        y: y + LANE * lanes[i] + (LANE - 2) * (1 - height),
         width: Math.max(0.5, wide).toFixed(1),
-        height: LANE - 2,
+        height: (LANE - 2) * height,
       });
       spanOf.set(box, span);
       picture.append(box);
@@ -1816,7 +1863,8 @@ function shownSteps() {
   const lost = timeline.dropped > 0 ? "; " + plural(timeline.dropped, "span was", "spans were") + " lost while recording" : "";
   const chosen = timeline.chosen === undefined ? "" : " " + timeline.chosen.text;
   const text = plural(timeline.steps, "step", "steps") + " in the timeline" + lost + "." + chosen;
-  return [html("p", { class: "above" }, visible(text)), ...[...new Set(timeline.shown.map(({ phase }) => phase))].flatMap((phase) => shownOf(timeline, phase))];
+  const key = timeline.counted ? [spanKey(timeline)] : [];
+  return [html("p", { class: "above" }, visible(text)), ...key, ...[...new Set(timeline.shown.map(({ phase }) => phase))].flatMap((phase) => shownOf(timeline, phase))];
 }
 
 /**

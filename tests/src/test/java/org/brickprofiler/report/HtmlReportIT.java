@@ -2,7 +2,9 @@ package org.brickprofiler.report;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -194,6 +196,12 @@ class HtmlReportIT extends PageInBrowser {
             pages.add(HtmlReport.of(guessed.snapshot()).with(guessed.part()));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+        try (TraceReader.Contents trace = TimelineDigestTest.decoderWithOneProduct()) {
+            pages.add(HtmlReport.of(trace.profile().snapshot())
+                    .with(TimelineDigest.of(trace.timeline().orElseThrow().timeline())));
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
         }
         Timeline chosen = TimelineDigestTest.chosenSteps();
         pages.add(HtmlReport.of(Profiles.steps())
@@ -631,6 +639,45 @@ class HtmlReportIT extends PageInBrowser {
                         .asInt())
                 .isEqualTo(folded)
                 .isPositive();
+    }
+
+    /** The widths of the spans of one colour add up to the share of the category with that colour. */
+    @Test
+    void spansOfOtherProgramsHaveTheColoursOfTheirRows() throws Exception {
+        try (TraceReader.Contents trace = TimelineDigestTest.decoderWithOneProduct()) {
+            show(HtmlReport.of(trace.profile().snapshot())
+                    .with(TimelineDigest.of(trace.timeline().orElseThrow().timeline())));
+        }
+
+        assertThat(browser.text("#section-steps .key"))
+                .endsWith(
+                        "Half as high: placed by guess. A quarter as high: nothing names its brick. Pale: not counted.");
+        assertThat(browser.texts("#section-steps .key > span")).contains("Attention", "FFN", "Norm", "Other");
+        JsonNode shares = browser.evaluate("""
+                (() => {
+                  const widths = new Map();
+                  for (const box of document.querySelectorAll("#section-steps .span:not(.uncounted)")) {
+                    const colour = box.style.getPropertyValue("--colour");
+                    widths.set(colour, (widths.get(colour) ?? 0) + Number(box.getAttribute("width")));
+                  }
+                  const all = [...widths.values()].reduce((a, b) => a + b);
+                  const {categories} = JSON.parse(document.querySelector("#profile").textContent);
+                  return categories.filter(({total_ns}) => total_ns > 0)
+                    .map(({name, pct}) => [pct, 100 * widths.get("var(--" + name.toLowerCase().replaceAll(" ", "-") + ", var(--other))") / all]);
+                })()""");
+        assertThat(shares).hasSizeGreaterThan(3).allSatisfy(share -> assertThat(
+                        share.get(1).asDouble())
+                .isCloseTo(share.get(0).asDouble(), within(0.5)));
+        assertThat(browser.evaluate(
+                                "[...new Set([...document.querySelectorAll('#section-steps .span')].map(box => box.getAttribute('height')))].sort().join()")
+                        .asText())
+                .isEqualTo("16,4,8");
+        browser.evaluate(
+                "[...document.querySelectorAll('#section-steps .span')].find(box => box.getAttribute('height') === '8')"
+                        + ".dispatchEvent(new PointerEvent('pointermove', {bubbles: true}))");
+        assertThat(browser.text("#section-steps .readout"))
+                .startsWith("OutputProjection, ")
+                .endsWith(" on, placed by guess: product_gemm");
     }
 
     /** The brick time of the slowest step is unknown, since another step was under way meanwhile. */

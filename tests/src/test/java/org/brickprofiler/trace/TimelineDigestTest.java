@@ -4,10 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.BrickId;
@@ -63,6 +67,79 @@ public class TimelineDigestTest {
             profiler.endPass();
         }
         return recorder.timeline();
+    }
+
+    private static String slice(String name, String category, int thread, double startUs, double us) {
+        return String.format(
+                Locale.ROOT,
+                "{\"ph\": \"X\", \"name\": \"%s\", \"cat\": \"%s\", \"pid\": 1, \"tid\": %d, \"ts\": %.3f, \"dur\": %.3f}",
+                name,
+                category,
+                thread,
+                startUs,
+                us);
+    }
+
+    /**
+     * Returns one step of a decoder with four layers in the form of PyTorch's profiler. All products are executions of
+     * one kernel; their places show whether they are the output projection, gate and up, or down.
+     */
+    public static TraceReader.Contents decoderWithOneProduct() throws IOException {
+        List<String> events = new ArrayList<>();
+        events.add(slice("ProfilerStep#0", "user_annotation", 1, 0, 1_000));
+        events.add(slice("aten::mm", "cpu_op", 1, 10, 20));
+        for (int layer = 0; layer < 4; layer++) {
+            double at = 100 + 200 * layer;
+            events.add(slice("flash_fwd_kernel", "kernel", 7, at, 20));
+            events.add(slice("product_gemm", "kernel", 7, at + 20, 30));
+            events.add(slice("rms_norm", "kernel", 7, at + 50, 5));
+            events.add(slice("product_gemm", "kernel", 7, at + 60, 60));
+            events.add(slice("silu_and_mul", "kernel", 7, at + 120, 4));
+            events.add(slice("product_gemm", "kernel", 7, at + 124, 40));
+            events.add(slice("rms_norm", "kernel", 7, at + 164, 5));
+            events.add(slice("product_gemm", "kernel", 7, at + 170, 25));
+        }
+        events.add(slice("flash_fwd_kernel", "kernel", 7, 900, 20));
+        events.add(slice("nothing_known", "kernel", 7, 950, 10));
+        byte[] trace = ("{\"schemaVersion\": 1, \"traceEvents\": [" + String.join(",", events) + "]}")
+                .getBytes(StandardCharsets.UTF_8);
+        return TraceReader.read(new ByteArrayInputStream(trace), "decoder", ReadOptions.defaults());
+    }
+
+    /** One kernel is several entries among the names, and the spans of a category add up to its row. */
+    @Spec("8.6")
+    @Test
+    void spansHaveTheCategoriesInWhichTheyCount() throws IOException {
+        try (TraceReader.Contents trace = decoderWithOneProduct()) {
+            JsonNode digest = digest(trace.timeline().orElseThrow().timeline());
+
+            assertThat(digest.get("counted").asBoolean()).isTrue();
+            assertThat(digest.get("names"))
+                    .filteredOn(name -> name.get("name").asText().equals("product_gemm"))
+                    .extracting(name -> name.get("brick").asText() + ", "
+                            + name.get("counted").asText() + ", "
+                            + name.get("by").asText())
+                    .contains("OutputProjection, Attention, place", "DownProjection, FFN, place");
+            assertThat(digest.get("names"))
+                    .filteredOn(name -> name.get("name").asText().equals("aten::mm"))
+                    .allMatch(name -> !name.has("counted") && !name.has("by"))
+                    .hasSize(1);
+            Map<String, Long> byCategory = new TreeMap<>();
+            JsonNode step = digest.at("/shown/0");
+            for (int i = 0; i < step.get("name").size(); i++) {
+                JsonNode name = digest.get("names").get(step.get("name").get(i).asInt());
+                if (name.has("counted")) {
+                    byCategory.merge(
+                            name.get("counted").asText(), step.get("ns").get(i).asLong(), Long::sum);
+                }
+            }
+            Map<String, Long> rows = new TreeMap<>();
+            trace.profile()
+                    .snapshot()
+                    .bricks()
+                    .forEach(brick -> rows.merge(brick.category().displayName(), brick.totalNs(), Long::sum));
+            assertThat(byCategory).isEqualTo(rows).containsKeys("Attention", "FFN", "Norm", "Other");
+        }
     }
 
     @Spec("13.16")

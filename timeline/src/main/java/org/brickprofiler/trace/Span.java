@@ -15,6 +15,9 @@ public interface Span {
      */
     int UNNAMED = -1;
 
+    /** The brick of a span that a profile does not count. */
+    int NOT_COUNTED = -1;
+
     /**
      * Returns the beginning.
      *
@@ -35,6 +38,15 @@ public interface Span {
      * @return an index into {@link Timeline#names()}
      */
     int name();
+
+    /**
+     * Returns the brick as which a profile counts the span.
+     *
+     * @return an index into {@link Timeline#bricks()}, or {@link #NOT_COUNTED}, which this default returns
+     */
+    default int brick() {
+        return NOT_COUNTED;
+    }
 
     /**
      * Returns the amount of data it processed.

@@ -27,6 +27,16 @@ public interface Timeline {
     List<SpanName> names();
 
     /**
+     * Returns the bricks as which a profile of the same events counts their spans.
+     *
+     * @return the bricks, each at the index that {@link Span#brick()} returns; empty, as in this default, if spans are
+     *     bricks themselves or were not counted
+     */
+    default List<SpanBrick> bricks() {
+        return List.of();
+    }
+
+    /**
      * Returns the tracks.
      *
      * @return the tracks by index; parents come before their children

@@ -58,6 +58,9 @@ public final class TimelineDigest {
     private final List<SpanName> names;
     private final List<Track> tracks;
 
+    /** The bricks as which spans of another program count; empty in a timeline of this library. */
+    private final List<SpanBrick> bricks;
+
     /** The explanation of the steps if the timeline holds chosen steps only. */
     private final @Nullable SlowSteps chosen;
 
@@ -74,7 +77,15 @@ public final class TimelineDigest {
 
     private record ShownStep(String phase, long startNs, long elapsedNs) {}
 
-    private record Drawn(int track, long startNs, long elapsedNs, int name, int layer) {}
+    private record Drawn(int track, long startNs, long elapsedNs, Label label, int layer) {}
+
+    /**
+     * The label of a drawn span.
+     *
+     * @param name the index of its name
+     * @param brick the index of the brick that it counts as, or {@link Span#NOT_COUNTED}
+     */
+    private record Label(int name, int brick) {}
 
     /** The drawn part of a step. */
     private static final class Window {
@@ -96,7 +107,8 @@ public final class TimelineDigest {
             if (startNs >= endNs) {
                 return;
             }
-            longest.add(new Drawn(track, startNs - step.startNs, endNs - startNs, span.name(), span.layer()));
+            Label label = new Label(span.name(), span.brick());
+            longest.add(new Drawn(track, startNs - step.startNs, endNs - startNs, label, span.layer()));
             if (longest.size() > mostSpans) {
                 longest.remove();
                 omitted++;
@@ -120,6 +132,7 @@ public final class TimelineDigest {
         this.timeline = timeline;
         this.names = timeline.names();
         this.tracks = timeline.tracks();
+        this.bricks = timeline.bricks();
         this.chosen = timeline.info().slowSteps().orElse(null);
     }
 
@@ -145,6 +158,7 @@ public final class TimelineDigest {
         json.writeStartObject();
         json.writeNumberField("steps", steps.size());
         json.writeNumberField("dropped", timeline.info().droppedSpans());
+        json.writeBooleanField("counted", !bricks.isEmpty());
         if (chosen != null) {
             writeChosen(chosen, json);
         }
@@ -365,7 +379,7 @@ public final class TimelineDigest {
     // ---- steps ----
 
     private void writeWindows(List<Window> windows, JsonGenerator json) throws IOException {
-        Map<Integer, Integer> placesOfNames = new LinkedHashMap<>();
+        Map<Label, Integer> placesOfNames = new LinkedHashMap<>();
         Map<Integer, Integer> placesOfTracks = new LinkedHashMap<>();
         json.writeArrayFieldStart("shown");
         for (Window window : windows) {
@@ -382,16 +396,20 @@ public final class TimelineDigest {
                 json.writeStringField("text", explained.get().sentence());
             }
             HtmlPage.column(json, "track", spans, span -> json.writeNumber(place(placesOfTracks, span.track)));
-            HtmlPage.column(json, "name", spans, span -> json.writeNumber(place(placesOfNames, span.name)));
+            HtmlPage.column(json, "name", spans, span -> json.writeNumber(place(placesOfNames, span.label)));
             HtmlPage.column(json, "layer", spans, span -> json.writeNumber(span.layer));
             HtmlPage.column(json, "start_ns", spans, span -> json.writeNumber(span.startNs));
             HtmlPage.column(json, "ns", spans, span -> json.writeNumber(span.elapsedNs));
             json.writeEndObject();
         }
         json.writeEndArray();
-        HtmlPage.column(json, "names", placesOfNames.keySet(), name -> {
+        // Each pair of a name and a brick is one entry, so that bricks add nothing to the columns of the spans.
+        HtmlPage.column(json, "names", placesOfNames.keySet(), label -> {
             json.writeStartObject();
-            writeName(name, json);
+            writeName(label.name, json);
+            if (label.brick != Span.NOT_COUNTED) {
+                writeBrick(bricks.get(label.brick), json);
+            }
             json.writeEndObject();
         });
         HtmlPage.column(json, "tracks", placesOfTracks.keySet(), track -> json.writeString(label(tracks.get(track))));
@@ -413,9 +431,15 @@ public final class TimelineDigest {
                         .findFirst();
     }
 
-    /** Returns the index of a number, counting from 0 in the order of first use. */
-    private static int place(Map<Integer, Integer> places, int number) {
-        return places.computeIfAbsent(number, unknown -> places.size());
+    private static void writeBrick(SpanBrick brick, JsonGenerator json) throws IOException {
+        json.writeStringField("brick", brick.name());
+        json.writeStringField("counted", brick.category().displayName());
+        json.writeStringField("by", brick.evidence().word());
+    }
+
+    /** Returns the index of a value, counting from 0 in the order of first use. */
+    private static <T> int place(Map<T, Integer> places, T value) {
+        return places.computeIfAbsent(value, unknown -> places.size());
     }
 
     private String label(Track track) {

@@ -412,7 +412,7 @@ final class EventStore implements Closeable {
         }
 
         /** Returns the order of events in rows that are merged. */
-        private static int compareTime(Event one, Event two) {
+        static int compareTime(Event one, Event two) {
             int byStart = Long.compare(one.event[START], two.event[START]);
             int byEnd = byStart != 0 ? byStart : Long.compare(two.event[END], one.event[END]);
             return byEnd != 0 ? byEnd : Long.compare(one.event[OFFSET], two.event[OFFSET]);

@@ -348,9 +348,12 @@ final class ForeignTrace extends TraceKind {
         }
 
         @Override
-        public void ends(Execution event, long selfNs, boolean counts) throws TraceFormatException {
+        public void ends(Execution event, long selfNs, boolean counts) throws IOException {
             if (counts) {
                 count(event, selfNs);
+                if (builder.counted != null) {
+                    builder.counted.add(event, chosen.kernels().get(event.kernel()), evidenceOf(event));
+                }
             } else {
                 sums.leaveOut(event, selfNs, TraceEvent.Sum.ONE, reasonOfLeavingOut(event));
             }
@@ -364,10 +367,13 @@ final class ForeignTrace extends TraceKind {
         }
 
         void count(Execution event, long selfNs) throws TraceFormatException {
-            long evidence = places == null ? Evidence.BY_RULE : event.detail();
-            sums.count(event, selfNs, works.get(event.work()), phaseOf(event), evidence);
+            sums.count(event, selfNs, works.get(event.work()), phaseOf(event), evidenceOf(event));
             ranges.count(event.offset(), selfNs);
             providers.count(event.offset(), selfNs);
+        }
+
+        private long evidenceOf(Execution event) {
+            return places == null ? Evidence.BY_RULE : event.detail();
         }
 
         /** Returns the phase of an event, and counts the event in its step. */

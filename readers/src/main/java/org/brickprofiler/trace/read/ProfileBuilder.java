@@ -20,6 +20,10 @@ final class ProfileBuilder extends EventCollector {
     /** The number of end events, which another format of the same trace does not have. */
     private long ends;
 
+    /** Receives the events that count; null if no timeline needs them. */
+    @Nullable
+    CountedSpans counted;
+
     /** The kind of the trace; null until the first event. */
     private @Nullable TraceKind known;
 

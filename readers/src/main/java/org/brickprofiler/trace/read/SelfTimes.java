@@ -59,8 +59,9 @@ final class SelfTimes {
          * @param selfNs its self time, ns
          * @param counts whether it counts
          * @throws TraceFormatException when a sum is too large
+         * @throws IOException when a temporary file cannot be written
          */
-        void ends(Execution event, long selfNs, boolean counts) throws TraceFormatException;
+        void ends(Execution event, long selfNs, boolean counts) throws IOException;
     }
 
     /** An event that has not ended yet. */
@@ -123,7 +124,7 @@ final class SelfTimes {
         times.endAll();
     }
 
-    private void begin(Execution event) throws TraceFormatException {
+    private void begin(Execution event) throws IOException {
         List<Open> row = rows.getIfAbsentPut(event.row(), ArrayList::new);
         endUntil(row, event.startNs());
         if (row.size() == mostOpen || open == (long) mostOpen * ROWS_AT_THEIR_LIMIT) {
@@ -169,7 +170,7 @@ final class SelfTimes {
         return false;
     }
 
-    private void endUntil(List<Open> row, long nowNs) throws TraceFormatException {
+    private void endUntil(List<Open> row, long nowNs) throws IOException {
         for (int i = row.size() - 1; i >= 0; i--) {
             if (row.get(i).event.endNs() <= nowNs) {
                 end(row.remove(i));
@@ -177,7 +178,7 @@ final class SelfTimes {
         }
     }
 
-    private void endAll() throws TraceFormatException {
+    private void endAll() throws IOException {
         for (List<Open> row : rows.values()) {
             for (Open left : row) {
                 end(left);
@@ -185,7 +186,7 @@ final class SelfTimes {
         }
     }
 
-    private void end(Open over) throws TraceFormatException {
+    private void end(Open over) throws IOException {
         open--;
         sink.ends(over.event, over.selfNs(), over.counts);
     }

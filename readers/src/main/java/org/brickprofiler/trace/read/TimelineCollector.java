@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +13,7 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.trace.Span;
+import org.brickprofiler.trace.SpanBrick;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TimelineVisitor;
@@ -102,6 +104,9 @@ final class TimelineCollector extends EventCollector {
     private long kept;
     private final ClockSpan times = new ClockSpan();
     private long earliestNs = Long.MAX_VALUE;
+
+    /** The spans that a profile counts; null without a profile. */
+    private @Nullable CountedSpans counted;
 
     /** The slice that began last; a flow may belong to it. */
     private @Nullable Drawn lastSlice;
@@ -468,9 +473,11 @@ final class TimelineCollector extends EventCollector {
     /**
      * Returns the timeline; call it after the last event. The timeline owns the files, and its owner closes it.
      *
+     * @param spans the spans that the profile of the same reading counts, which this object closes; null without one
      * @throws IOException when the temporary file cannot be written or read
      */
-    TraceTimeline timeline() throws IOException {
+    TraceTimeline timeline(@Nullable CountedSpans spans) throws IOException {
+        counted = spans;
         // A device whose clock is years from the host's is shown, so that the host does not hide it or the other way
         // round.
         if (!head.isOwn() && times.decide(kept / SMALL_PART)) {
@@ -527,7 +534,8 @@ final class TimelineCollector extends EventCollector {
     /** Discards the events and deletes the temporary files. */
     @Override
     public void close() throws IOException {
-        try (flows) {
+        try (flows;
+                CountedSpans spans = counted) {
             events.close();
         }
     }
@@ -537,12 +545,14 @@ final class TimelineCollector extends EventCollector {
         private final TraceInfo info;
         private final List<SpanName> names;
         private final List<Track> tracks;
+        private final List<SpanBrick> bricks;
         private final int[][] rows;
 
         Replayed(TraceInfo info, List<SpanName> names, List<Track> tracks, int[][] rows) {
             this.info = info;
             this.names = names;
             this.tracks = tracks;
+            this.bricks = counted == null ? List.of() : counted.bricks();
             this.rows = rows;
         }
 
@@ -557,6 +567,11 @@ final class TimelineCollector extends EventCollector {
         }
 
         @Override
+        public List<SpanBrick> bricks() {
+            return bricks;
+        }
+
+        @Override
         public List<Track> tracks() {
             return tracks;
         }
@@ -565,6 +580,7 @@ final class TimelineCollector extends EventCollector {
         public void replay(int track, TimelineVisitor visitor) {
             try {
                 EventStore.Cursor cursor = events.rows(rows[track]);
+                CountedSpans.Cursor brick = bricksOf(rows[track]);
                 TimelineFlows.Cursor flow = flows.of(track);
                 int place = 0;
                 for (EventStore.Event event = cursor.next(); event != null; event = cursor.next()) {
@@ -579,6 +595,7 @@ final class TimelineCollector extends EventCollector {
                         visitor.instant(event.startNs(), event.name());
                     } else if (kind == SPAN) {
                         ReplayedSpan span = new ReplayedSpan(event);
+                        span.brick = brick == null ? Span.NOT_COUNTED : brick.brickOf(event);
                         span.flowOut = flow.outOf(place);
                         span.flowOutName = flow.name();
                         span.flowIn = flow.intoOf(place);
@@ -592,6 +609,14 @@ final class TimelineCollector extends EventCollector {
             } catch (IOException failed) {
                 throw new UncheckedIOException("the temporary file of the trace cannot be read", failed);
             }
+        }
+
+        private CountedSpans.@Nullable Cursor bricksOf(int[] track) throws IOException {
+            CountedSpans spans = counted;
+            List<Row> shown = Arrays.stream(track)
+                    .mapToObj(TimelineCollector.this.rows::get)
+                    .toList();
+            return spans == null ? null : spans.of(shown);
         }
 
         @Override
@@ -610,6 +635,7 @@ final class TimelineCollector extends EventCollector {
         private static final long UNKNOWN = -1;
 
         private final EventStore.Event event;
+        private int brick = NOT_COUNTED;
         private long flowOut;
         private int flowOutName;
         private long flowIn;
@@ -632,6 +658,11 @@ final class TimelineCollector extends EventCollector {
         @Override
         public int name() {
             return event.name();
+        }
+
+        @Override
+        public int brick() {
+            return brick;
         }
 
         @Override

@@ -285,7 +285,8 @@ public final class TraceReader {
     // ---- profiles with their timelines ----
 
     /**
-     * The profile and the timeline of a trace, read in one pass.
+     * The profile and the timeline of a trace, read in one pass. The spans that the profile of another program's trace
+     * counts have their {@linkplain org.brickprofiler.trace.Timeline#bricks bricks}.
      *
      * @param profile the profile
      * @param timeline the timeline; empty if the trace has {@linkplain TraceProfile.Counting#hasTimes no times}, as in
@@ -348,20 +349,28 @@ public final class TraceReader {
             throws IOException {
         try (ProfileBuilder profile = new ProfileBuilder(source, options)) {
             TimelineCollector timeline = new TimelineCollector(profile.head, options.limits(), EventStore.KEPT);
+            CountedSpans counted = new CountedSpans(profile.rows, profile.names);
             try {
+                profile.counted = counted;
                 profile.andThen(timeline);
                 parse(bytes, file, size, profile, options);
                 profile.head.requireWork();
                 TraceProfile sums = result(profile, profile::profile);
                 if (!sums.counting().hasTimes()) {
-                    timeline.close();
+                    close(timeline, counted);
                     return new Contents(sums, Optional.empty());
                 }
-                return new Contents(sums, Optional.of(result(timeline, timeline::timeline)));
+                return new Contents(sums, Optional.of(result(timeline, () -> timeline.timeline(counted))));
             } catch (IOException | RuntimeException | Error failed) {
-                timeline.close();
+                close(timeline, counted);
                 throw failed;
             }
+        }
+    }
+
+    private static void close(TimelineCollector timeline, CountedSpans counted) throws IOException {
+        try (counted) {
+            timeline.close();
         }
     }
 
@@ -422,7 +431,7 @@ public final class TraceReader {
         TimelineCollector builder = new TimelineCollector(new TraceHead(source), options.limits(), mostKept);
         try {
             parse(bytes, file, size, builder, options);
-            return result(builder, builder::timeline);
+            return result(builder, () -> builder.timeline(null));
         } catch (IOException | RuntimeException | Error failed) {
             builder.close();
             throw failed;
