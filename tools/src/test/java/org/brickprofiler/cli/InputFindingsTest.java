@@ -236,7 +236,9 @@ final class InputFindingsTest {
 
         List<Finding> ofTrace =
                 new ProfileInput("t.json", trace.snapshot(), Optional.of(trace), Optional.empty()).findings();
-        assertThat(ofTrace.get(0).sentence()).isEqualTo("99.7 % of the time nothing ran, 15.98 s of 16.03 s.");
+        assertThat(ofTrace.get(0).sentence())
+                .isEqualTo(
+                        "99.7 % of the time nothing ran, 15.98 s of 16.03 s; for 11.75 s of it the device waited for its host: what ran next was not launched yet.");
         assertThat(new ProfileInput("t.json", trace.snapshot(), Optional.of(trace), Optional.empty()).findingsText(100))
                 .contains("\nNext: brick convert t.json timeline.pftrace ");
         assertThat(new ProfileInput("s", sums.snapshot(), Optional.of(sums), Optional.empty()).findings())

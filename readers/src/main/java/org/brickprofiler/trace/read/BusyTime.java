@@ -1,5 +1,7 @@
 package org.brickprofiler.trace.read;
 
+import java.util.OptionalLong;
+
 /**
  * Computes unions of intervals, which come in order of their starts: the union of the intervals that count, and the
  * union of all intervals, which shows when only omitted events ran. One thread.
@@ -12,10 +14,23 @@ final class BusyTime {
     private long countedNs;
     private long allUntilNs = Long.MIN_VALUE;
     private long allNs;
+    private boolean launchSeen;
+    private long unlaunchedNs;
+
+    /** The same time since the last event that counts. */
+    private long unlaunchedSinceNs;
 
     /** Adds the interval of an event. */
     void add(Execution event, boolean counts) {
+        launchSeen |= event.launchNs() > Long.MIN_VALUE;
+        if (begun) {
+            unlaunchedSinceNs += Math.max(allUntilNs, event.launchNs()) - allUntilNs;
+        }
         add(event.startNs(), event.endNs(), counts);
+        if (counts) {
+            unlaunchedNs += unlaunchedSinceNs;
+            unlaunchedSinceNs = 0;
+        }
     }
 
     /** Adds an interval. */
@@ -55,6 +70,14 @@ final class BusyTime {
     /** Returns the union of the events that count, ns. */
     long busyNs() {
         return countedNs;
+    }
+
+    /**
+     * Returns the time in which no event ran and the event that began next was not launched yet, up to the last event
+     * that counts, ns; empty if no launch is known.
+     */
+    OptionalLong unlaunchedNs() {
+        return launchSeen ? OptionalLong.of(unlaunchedNs) : OptionalLong.empty();
     }
 
     /**

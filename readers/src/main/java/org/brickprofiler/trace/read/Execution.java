@@ -13,8 +13,9 @@ import java.util.Comparator;
  * @param row number of its row
  * @param kernel number of its kernel
  * @param detail further data of its store
- * @param marks the number of its {@link OperatorWork} in the low 32 bits; the number of its step and the flags of its
- *     launch and its amount in the high 32 bits; see {@link #work}, {@link #step}, {@link #isIn} and {@link #elements}
+ * @param marks the number of its {@link OperatorWork}, or for a device's work the time since its launch, in the low 32
+ *     bits; the number of its step and the flags of its launch and its amount in the high 32 bits; see {@link #work},
+ *     {@link #launchNs}, {@link #step}, {@link #isIn} and {@link #elements}
  */
 record Execution(long startNs, long endNs, long offset, long amount, int row, int kernel, long detail, long marks) {
 
@@ -22,6 +23,7 @@ record Execution(long startNs, long endNs, long offset, long amount, int row, in
     private static final long HAS_LAUNCH = 1L << 62;
     private static final long IS_SKIPPED = 1L << 61;
     private static final int STEP_BITS = 29;
+    private static final long LAG_MASK = (1L << Integer.SIZE) - 1;
 
     /** The order of {@link EventStore}. */
     static final Comparator<Execution> BY_TIME = (one, two) -> {
@@ -58,6 +60,15 @@ record Execution(long startNs, long endNs, long offset, long amount, int row, in
      */
     static long marksOf(int step, boolean isSkipped) {
         return marksOf(step) | HAS_LAUNCH | (isSkipped ? IS_SKIPPED : 0);
+    }
+
+    /**
+     * Returns the same marks of an event that began some time after its launch. A time below 0, or from 2<sup>32</sup>
+     * - 1 ns (four seconds) on, stays unknown.
+     */
+    static long withLag(long marks, long lagNs) {
+        boolean isKept = (marks & HAS_LAUNCH) != 0 && lagNs >= 0 && lagNs < LAG_MASK;
+        return isKept ? marks | (lagNs + 1) : marks;
     }
 
     /** Returns the same marks of an event whose amount is its elements. */
@@ -100,9 +111,15 @@ record Execution(long startNs, long endNs, long offset, long amount, int row, in
         return (marks & HAS_ELEMENTS) != 0 ? TraceEvent.NONE : amount;
     }
 
+    /** Returns the begin of its launch; {@link Long#MIN_VALUE} if it is unknown. */
+    long launchNs() {
+        long lag = hasLaunch() ? marks & LAG_MASK : 0;
+        return lag == 0 ? Long.MIN_VALUE : startNs - (lag - 1);
+    }
+
     /** Returns the number of its {@link OperatorWork}. */
     int work() {
-        return (int) marks;
+        return hasLaunch() ? OperatorWork.UNKNOWN : (int) marks;
     }
 
     /**

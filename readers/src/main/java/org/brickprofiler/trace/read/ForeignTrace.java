@@ -231,6 +231,7 @@ final class ForeignTrace extends TraceKind {
         Chosen chosen = choose();
         boolean mayBePlaced = sites.isAny() || LayerPlaces.mayKnow(chosen.kernels());
         boolean needsLaunches = mayBePlaced
+                || sites.anyCall()
                 || sites.engineSteps().isAny()
                 || chosen.kernels().anyDependsOnLaunch()
                 || firstKeptNs > Long.MIN_VALUE;

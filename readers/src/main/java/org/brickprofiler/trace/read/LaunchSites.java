@@ -55,6 +55,7 @@ final class LaunchSites implements Closeable {
     private final Map<Scope, HostSlice> slices = new HashMap<>();
     private long ambiguous;
     private boolean modulesSeen;
+    private boolean callsSeen;
     private long ignoredByRule;
     private final EngineSteps engineSteps = new EngineSteps();
 
@@ -415,6 +416,7 @@ final class LaunchSites implements Closeable {
         }
         modulesSeen |=
                 slice.type() == SliceType.SCOPE && scopes.get(slice.number()).kind() != null;
+        callsSeen |= slice.isCall();
         host.add(row, startNs, endNs, offset, slice.type().index(), correlation, 0, slice.number());
     }
 
@@ -424,6 +426,11 @@ final class LaunchSites implements Closeable {
 
     private Scope scopeOf(EventStore.Event hostSlice) {
         return scopes.get((int) hostSlice.detail());
+    }
+
+    /** Returns whether any call is known that gave work to a device. */
+    boolean anyCall() {
+        return callsSeen;
     }
 
     /** Returns whether any module is known. */
@@ -506,7 +513,7 @@ final class LaunchSites implements Closeable {
     /**
      * Returns the same kernels with their sites as details instead of their correlations, as the bricks that rules name
      * for their launches. In place of a device's time they have the number of the innermost step around their launch,
-     * as {@link Execution#marksOf} packs it.
+     * and the time since it, as {@link Execution#marksOf} and {@link Execution#withLag} pack them.
      *
      * @param kernels the kernels; their detail is the correlation, negative if they have none
      * @param bricks the kernels by their numbers; those that count as another brick by their launch are added
@@ -527,6 +534,7 @@ final class LaunchSites implements Closeable {
             long site = UNKNOWN;
             long marks = 0;
             long launch = 0;
+            long launchNs = Long.MAX_VALUE;
             String process = null;
             boolean isAmbiguous = false;
             for (EventStore.Event event = pairs.next(); event != null; event = pairs.next()) {
@@ -535,6 +543,7 @@ final class LaunchSites implements Closeable {
                     site = UNKNOWN;
                     marks = 0;
                     launch = 0;
+                    launchNs = Long.MAX_VALUE;
                     process = null;
                     isAmbiguous = false;
                 }
@@ -549,6 +558,8 @@ final class LaunchSites implements Closeable {
                             ? found
                             : Execution.marksOf(event.name());
                     marks = isAmbiguous ? Execution.withoutStep(marks) : marks;
+                    // A call of the runtime contains that of the driver.
+                    launchNs = Math.min(launchNs, event.deviceNs());
                     site = isAmbiguous ? UNKNOWN : type == SliceType.LAUNCH ? event.detail() : site;
                     process = caller;
                 } else {
@@ -565,7 +576,9 @@ final class LaunchSites implements Closeable {
                             event.offset(),
                             kernel,
                             event.amount(),
-                            correlation < 0 ? 0 : marks,
+                            correlation < 0
+                                    ? 0
+                                    : isAmbiguous ? marks : Execution.withLag(marks, event.deviceNs() - launchNs),
                             correlation < 0 ? UNKNOWN : site);
                 }
             }

@@ -179,6 +179,7 @@ final class ProfileSums {
                         new TraceProfile.VirtualMachine(
                                 head.clockAnchors(), head.anchorErrorNs(), head.disturbances.list()))
                 .times(wallNs, busy.busyNs())
+                .unlaunched(busy.unlaunchedNs())
                 .rows(rows.size())
                 .steps(steps)
                 .events(builder.eventsRead(), counted)

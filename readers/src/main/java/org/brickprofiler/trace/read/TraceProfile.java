@@ -39,6 +39,8 @@ import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
  *     runs of a model, the union of the runs that count, which is their sum unless they overlap
  * @param busyNs the union of the intervals of all events that count, on all rows, ns; 0 if they
  *     {@linkplain Counting#hasTimes have no times}
+ * @param unlaunchedNs the part of the idle time in which the device's work that ran next was not launched yet, so that
+ *     the device waited for its host, ns; empty if the trace does not show when the work was launched
  * @param rows rows with an event that counts; a row is a process and thread, in Kineto's traces a device and stream
  * @param steps slices {@code ProfilerStep#N} in the trace, or the runs of a model that it marks
  * @param eventsRead elements of the array of events; in a Perfetto trace, track events
@@ -66,6 +68,7 @@ public record TraceProfile(
         Counting counting,
         long wallNs,
         long busyNs,
+        OptionalLong unlaunchedNs,
         int rows,
         int steps,
         long eventsRead,
@@ -84,6 +87,9 @@ public record TraceProfile(
 
     /** The share of brick time from which kernels without a rule or without evidence are a reason to doubt. */
     private static final double LEAST_DOUBT = 0.05;
+
+    /** The share of the idle time from which the wait for the host is part of the finding. */
+    private static final double LEAST_WAIT = 0.05;
 
     /** The kind of events that count in a profile. */
     public enum Counting {
@@ -480,11 +486,21 @@ public record TraceProfile(
                 share,
                 String.format(
                         Locale.ROOT,
-                        "%s of the time nothing ran, %s of %s.",
+                        "%s of the time nothing ran, %s of %s%s.",
                         TraceFigures.percent(idleNs(), wallNs),
                         TraceFigures.duration(idleNs()),
-                        TraceFigures.duration(wallNs)),
+                        TraceFigures.duration(wallNs),
+                        waitText()),
                 "brick convert FILE timeline.pftrace shows in Perfetto where, and what the host did"));
+    }
+
+    /** Returns for which part of the idle time the device waited for its host; empty if it is small or unknown. */
+    private String waitText() {
+        long waitNs = unlaunchedNs.orElse(0);
+        return waitNs < LEAST_WAIT * idleNs() || waitNs == 0
+                ? ""
+                : "; for " + TraceFigures.duration(waitNs)
+                        + " of it the device waited for its host: what ran next was not launched yet";
     }
 
     /**
@@ -733,7 +749,11 @@ public record TraceProfile(
                             + " of wall time: the union over all rows");
             fact(
                     "idle",
-                    TraceFigures.duration(idleNs()) + ", " + TraceFigures.percent(idleNs(), wallNs) + " of wall time");
+                    TraceFigures.duration(idleNs()) + ", " + TraceFigures.percent(idleNs(), wallNs) + " of wall time"
+                            + (unlaunchedNs.isPresent()
+                                    ? ", " + TraceFigures.duration(unlaunchedNs.getAsLong())
+                                            + " of it before the launch of what ran next"
+                                    : ""));
         }
 
         private void leftOut(Reason reason) {
@@ -966,6 +986,7 @@ public record TraceProfile(
         private final VirtualMachine virtualMachine;
         private long wallNs;
         private long busyNs;
+        private OptionalLong unlaunchedNs = OptionalLong.empty();
         private int rows;
         private int steps;
         private long eventsRead;
@@ -990,6 +1011,11 @@ public record TraceProfile(
         Builder times(long allNs, long unionNs) {
             wallNs = allNs;
             busyNs = unionNs;
+            return this;
+        }
+
+        Builder unlaunched(OptionalLong idleNs) {
+            unlaunchedNs = idleNs;
             return this;
         }
 
@@ -1055,6 +1081,7 @@ public record TraceProfile(
                     counting,
                     wallNs,
                     busyNs,
+                    unlaunchedNs,
                     rows,
                     steps,
                     eventsRead,
