@@ -211,7 +211,7 @@ interface Disturbance {
   share_of_p99: number;
 }
 
-type Bound = "memory" | "compute" | "overhead";
+type Bound = "memory" | "compute" | "neither";
 
 interface Roofline {
   threads: number;
@@ -226,11 +226,11 @@ interface Roofline {
   phases?: RooflinePhase[];
 }
 
-/** The shares of the counted time that are bound by compute, memory and overhead, 0 to 1. */
+/** The shares of the counted time that are bound by compute, by memory and by neither, 0 to 1. */
 interface RooflineBounds {
   memory: number;
   compute: number;
-  overhead: number;
+  neither: number;
 }
 
 interface RooflinePhase {

@@ -2227,12 +2227,12 @@ function stepsSection() {
 
 // ---- the distance to the roof ----
 
-/** What the profile calls overhead: more than half of the time is explained by neither bytes nor operations. */
+/** The meaning of the bound "neither". */
 const UNEXPLAINED = "neither bytes nor operations explain it";
 
 /** @param {Bound} bound */
 function boundText(bound) {
-  return bound === "overhead" ? UNEXPLAINED : "bound by " + bound;
+  return bound === "neither" ? UNEXPLAINED : "bound by " + bound;
 }
 
 /**
@@ -2241,14 +2241,14 @@ function boundText(bound) {
  * @param {Bound} bound
  */
 function boundCell(bound) {
-  return [symbolOf(bound), bound === "overhead" ? html("span", { title: capital(UNEXPLAINED) }, "neither") : bound];
+  return [symbolOf(bound), bound === "neither" ? html("span", { title: capital(UNEXPLAINED) }, "neither") : bound];
 }
 
 /** @type {Record<Bound | "tile", string>} */
 const BOUNDS = {
   memory: "M-4.5 0A4.5 4.5 0 1 0 4.5 0A4.5 4.5 0 1 0 -4.5 0Z",
   compute: "M-4 -4H4V4H-4Z",
-  overhead: "M0 -5L5 4H-5Z",
+  neither: "M0 -5L5 4H-5Z",
   tile: "M0 -5L5 0L0 5L-5 0Z",
 };
 
@@ -2440,12 +2440,12 @@ function roofChart(name, peak, lines, points) {
  */
 function boundsOfPhases(phases) {
   /** @type {Bound[]} */
-  const bounds = ["compute", "memory", "overhead"];
+  const bounds = ["compute", "memory", "neither"];
   /** @type {Column<RooflinePhase>[]} */
   const columns = [
     { label: "phase", text: true, cell: (phase) => phase.phase },
     ...bounds.map((bound) => ({
-      label: bound === "overhead" ? "% that neither bytes nor operations explain" : "% bound by " + bound,
+      label: bound === "neither" ? "% that neither bytes nor operations explain" : "% bound by " + bound,
       /** @param {RooflinePhase} phase */
       cell: (phase) => share(phase.bounds[bound], 1, 1, "Other"),
     })),

@@ -25,9 +25,9 @@ import org.brickprofiler.stats.LatencyDistribution;
  * 52(4), 2009), with the bandwidth of the cache level or memory that holds a brick's working set. Immutable.
  *
  * <p>The roof of a brick is the longer of two times: the time of its operations at the machine's highest rate, and the
- * time of its bytes at the highest bandwidth. The rest of the brick's time is overhead: scalar instructions, the
- * latency of loads, waiting for other threads, the call itself. If the overhead is the larger part, the brick is
- * {@link Bound#OVERHEAD}: neither faster memory nor fewer operations would help it much.
+ * time of its bytes at the highest bandwidth. Neither explains the rest of the brick's time: scalar instructions, the
+ * latency of loads, waiting for other threads, the call itself. If the rest is the larger part, the brick is bound by
+ * {@link Bound#NEITHER}: neither faster memory nor fewer operations would help it much.
  *
  * <p>The kernels of an execution graph have a separate roofline, with one bandwidth:
  * {@link org.brickprofiler.graph.Roofline}.
@@ -62,7 +62,7 @@ public record BrickRoofline(
         COMPUTE,
 
         /** Neither limit explains half of its time. */
-        OVERHEAD
+        NEITHER
     }
 
     /** A brick whose work is known for a smaller share of its samples has no roof. */
@@ -306,7 +306,7 @@ public record BrickRoofline(
                 usualNs,
                 bandwidthGBps,
                 roofNs,
-                2 * roofNs < Distance.countedNs(brick.totalNs(), usualNs, roofNs) ? Bound.OVERHEAD : roof,
+                2 * roofNs < Distance.countedNs(brick.totalNs(), usualNs, roofNs) ? Bound.NEITHER : roof,
                 roof);
     }
 

@@ -144,7 +144,7 @@ public final class RooflineReport {
         return roofline.bounds().entrySet().stream()
                 .filter(entry -> entry.getValue() > 0)
                 .map(entry -> percent(100 * entry.getValue())
-                        + (entry.getKey() == Bound.OVERHEAD
+                        + (entry.getKey() == Bound.NEITHER
                                 ? " % that neither bytes nor operations explain"
                                 : " % bound by " + bound(entry.getKey())))
                 .collect(Collectors.joining(", "));
@@ -154,7 +154,7 @@ public final class RooflineReport {
         MachineRoof machine = roofline.machine();
         TextTable<Distance> table = new TextTable<Distance>()
                 .left("brick", Distance::name, "bricks with known work")
-                .left("bound by", brick -> brick.bound() == Bound.OVERHEAD ? "neither" : bound(brick.bound()), "")
+                .left("bound by", brick -> bound(brick.bound()), "")
                 .right("total", brick -> durationCell(brick.totalNs()), durationCell(sum(roofline, Distance::totalNs)))
                 .right(
                         "counted",

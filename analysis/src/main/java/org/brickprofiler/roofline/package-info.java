@@ -21,9 +21,9 @@
  *   <li><b>Vectors without the Vector API.</b> C2 vectorises loops over arrays with one common index, but no reduction
  *       of floats, which it may not reorder. The measurement of reading therefore adds rows to a row that stays in the
  *       first-level cache, four at a time: with eight, C2 of JDK 17 gives up.
- *   <li><b>Overhead</b> is the time that neither bytes nor operations explain. If it is the larger part of a brick's
- *       time, neither bytes nor operations explain the brick. The rule has no parameter, and needs no model of scalar
- *       code, latency or threads, which are the causes.
+ *   <li><b>Neither?</b> If neither bytes nor operations explain the larger part of a brick's time, the brick is bound
+ *       by neither. The rule has no parameter, and needs no model of scalar code, latency or threads, which are the
+ *       causes.
  *   <li>A roof that was measured yesterday may have been measured on a busier or a cooler machine. The brief
  *       measurement beside a run repeats two figures of the roof. The profile stores them, and a report compares them.
  * </ul>

@@ -85,10 +85,10 @@ final class BrickRooflineTest {
 
     @Spec("18.2")
     @Test
-    void moreThanHalfOfTheTimeAboveTheRoofIsOverhead() {
+    void neitherLimitExplainsMoreThanHalfOfTheTimeAboveTheRoof() {
         Work work = new Work(0, 5_000, 64 * MIB);
         assertThat(place(1_000, work, 1).bound()).isEqualTo(Bound.MEMORY);
-        assertThat(place(1_001, work, 1).bound()).isEqualTo(Bound.OVERHEAD);
+        assertThat(place(1_001, work, 1).bound()).isEqualTo(Bound.NEITHER);
         assertThat(place(1_001, work, 1).roof()).isEqualTo(Bound.MEMORY);
         assertThat(place(2_000, new Work(90_000, 5_000, MIB), 1).roof()).isEqualTo(Bound.COMPUTE);
     }

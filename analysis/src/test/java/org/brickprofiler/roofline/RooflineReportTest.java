@@ -159,6 +159,10 @@ public final class RooflineReportTest {
         assertThat(brick.get("name").asText()).isEqualTo("QkvProjection");
         assertThat(brick.get("bound").asText()).isEqualTo("memory");
         assertThat(brick.get("roof").asText()).isEqualTo("memory");
+        assertThat(written.get("bricks"))
+                .filteredOn(other -> other.get("name").asText().equals("RmsNorm"))
+                .extracting(other -> other.get("bound").asText())
+                .containsExactly("neither");
         assertThat(brick.get("above_roof").asBoolean()).isFalse();
         assertThat(written.get("unplaced").get(0).asText()).isEqualTo("Sampling");
         assertThat(JsonReport.fromJson(json)).isEqualTo(PROFILE);

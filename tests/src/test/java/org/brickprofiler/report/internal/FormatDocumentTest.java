@@ -92,6 +92,9 @@ class FormatDocumentTest {
                 rank), `share` (0 to 1) `of` what (`requests`, `wall_time`, `brick_time`, `up_time`, `slow_steps` or `none`), `sentence` and `next`.
                 They follow from the other values, so readers ignore them. New kinds may appear.
 
+                A report made with `--roofline` has `roofline`. Its `bound` is `memory`, `compute` or `neither`, which older
+                files call `overhead`: neither bytes nor operations explain half of the time.
+
                 This page is written by `FormatDocumentTest` from the tables that writers, readers and CSV use. To change it,
                 change `ProfileFields` and run the test with `-Dgolden.regenerate=true`.
                 """);
