@@ -18,6 +18,8 @@ module org.brickprofiler {
     exports org.brickprofiler.spi;
     exports org.brickprofiler.stats;
     exports org.brickprofiler.tile;
+    exports org.brickprofiler.internal.access to
+            org.brickprofiler.metrics;
     exports org.brickprofiler.internal.base to
             org.brickprofiler.analysis,
             org.brickprofiler.gpu,

@@ -9,6 +9,7 @@ module org.brickprofiler.metrics {
     requires static io.prometheus.writer.text;
     requires static io.prometheus.metrics.model;
     requires static micrometer.core;
+    requires static micrometer.registry.prometheus;
     requires static org.jspecify;
 
     exports org.brickprofiler.metrics.jmx;

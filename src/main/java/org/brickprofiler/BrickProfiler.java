@@ -107,6 +107,7 @@ public final class BrickProfiler extends Boundaries {
 
     static {
         ProfilerAccess.grantWindows(new SnapshotReader.OfProfiler());
+        ProfilerAccess.grantSums(new SnapshotReader.SumsOfProfiler());
     }
 
     /** Makes a profiler that is off, with the default options. */

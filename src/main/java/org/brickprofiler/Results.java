@@ -68,13 +68,22 @@ final class Results {
             @Nullable StatSums workSums,
             RowCounts.Reading unresolved) {
 
-        /** Reads the sums of some bricks; with devices, at a moment at which nothing is being resolved. */
+        /**
+         * Reads the sums of some bricks; with devices, at a moment at which nothing is being resolved.
+         *
+         * @param withBuckets whether to read the distributions of the bricks, too
+         */
         static Recorded read(
-                SampleTables tables, @Nullable DeviceRecorder marks, WorkSums work, int fromKey, int toKey) {
+                SampleTables tables,
+                @Nullable DeviceRecorder marks,
+                WorkSums work,
+                int fromKey,
+                int toKey,
+                boolean withBuckets) {
             return quietly(
                     marks,
                     () -> new Recorded(
-                            tables.registry.read(fromKey, toKey),
+                            tables.registry.read(fromKey, toKey, withBuckets),
                             marks == null ? null : marks.figures(fromKey, toKey),
                             work.read(fromKey, toKey),
                             tables.unresolved.read(fromKey, toKey)));

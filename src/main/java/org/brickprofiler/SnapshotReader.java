@@ -2,6 +2,7 @@ package org.brickprofiler;
 
 import java.util.function.Function;
 import org.brickprofiler.graph.GraphRecorder;
+import org.brickprofiler.internal.access.CurrentSums;
 import org.brickprofiler.internal.device.DeviceRecorder;
 import org.brickprofiler.internal.record.PendingResolver;
 import org.brickprofiler.internal.record.RunPeriod;
@@ -52,15 +53,38 @@ final class SnapshotReader {
         }
     }
 
+    /** A named class for the same reason. */
+    static final class SumsOfProfiler implements Function<BrickProfiler, CurrentSums> {
+        @Override
+        public CurrentSums apply(BrickProfiler profiler) {
+            return profiler.snapshots.sums();
+        }
+    }
+
     ProfileSnapshot snapshot() {
+        return take(true).snapshot();
+    }
+
+    /** Takes a snapshot without distributions of bricks and without a timeline of requests. */
+    private CurrentSums sums() {
+        return take(false);
+    }
+
+    private CurrentSums take(boolean whole) {
         Results.SnapshotFacts settings = settings(resolver.dropped(), resolver.overlaps());
         for (int attempt = 1; ; attempt++) {
             StepRecorder recorder = profiler.steps();
             StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.read();
-            Results.Recorded recorded = read(0, profiler.names.size());
+            Results.Recorded recorded =
+                    Results.Recorded.read(profiler, devices, profiler.work, 0, profiler.names.size(), whole);
             if (isLast(attempt, recorder, ended)) {
-                return results.snapshot(
-                        recorded, profiler.tiles().snapshot(), ended, period.until(profiler.nowNs()), settings);
+                ProfileSnapshot snapshot = results.snapshot(
+                        recorded,
+                        profiler.tiles().snapshot(),
+                        whole ? ended : ended.withoutTimeline(),
+                        period.until(profiler.nowNs()),
+                        settings);
+                return new CurrentSums(snapshot, ended.latest());
             }
         }
     }
@@ -117,7 +141,7 @@ final class SnapshotReader {
 
     /** Reads the sums of the bricks from {@code fromKey} to before {@code toKey}. */
     Results.Recorded read(int fromKey, int toKey) {
-        return Results.Recorded.read(profiler, devices, profiler.work, fromKey, toKey);
+        return Results.Recorded.read(profiler, devices, profiler.work, fromKey, toKey, true);
     }
 
     /** Forgets all that was recorded, but lets open passes go on. */

@@ -13,6 +13,7 @@ import java.util.OptionalLong;
 import java.util.PriorityQueue;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import org.brickprofiler.internal.access.CurrentSums;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.internal.record.Listeners;
 import org.brickprofiler.internal.record.PerThread;
@@ -156,9 +157,21 @@ final class StepRecorder {
      * @param timeline creates the timeline of these requests
      * @param first the number of the first step that ended since the reset
      * @param end the number after that of the last step
+     * @param latest the latest step of each phase that has any, by phase
      */
-    record Reading(Steps steps, RequestStats requests, Supplier<RequestTimeline> timeline, long first, long end) {
-        static final Reading NONE = new Reading(Steps.NONE, RequestStats.NONE, () -> RequestTimeline.NONE, 0, 0);
+    record Reading(
+            Steps steps,
+            RequestStats requests,
+            Supplier<RequestTimeline> timeline,
+            long first,
+            long end,
+            Map<StepInfo.Phase, CurrentSums.LatestStep> latest) {
+        static final Reading NONE =
+                new Reading(Steps.NONE, RequestStats.NONE, () -> RequestTimeline.NONE, 0, 0, Map.of());
+
+        Reading withoutTimeline() {
+            return new Reading(steps, requests, NONE.timeline, first, end, latest);
+        }
     }
 
     /** The state of a thread. The recorder's lock guards it. */
@@ -307,6 +320,8 @@ final class StepRecorder {
         private long draftedTokens;
         private long acceptedTokens;
         private long kvLength;
+        private long latestBatch;
+        private long latestKvLength;
         private long timed;
         private long timedWallNs;
         private long ranNs;
@@ -338,6 +353,8 @@ final class StepRecorder {
             draftedTokens = 0;
             acceptedTokens = 0;
             kvLength = 0;
+            latestBatch = 0;
+            latestKvLength = 0;
             timed = 0;
             timedWallNs = 0;
             ranNs = 0;
@@ -372,6 +389,8 @@ final class StepRecorder {
             draftedTokens = limited(draftedTokens, steps[row + DRAFTED_TOKENS]);
             acceptedTokens = limited(acceptedTokens, steps[row + ACCEPTED_TOKENS]);
             kvLength = limited(kvLength, steps[row + KV_LENGTH]);
+            latestBatch = steps[row + BATCH];
+            latestKvLength = steps[row + KV_LENGTH];
             if (given > 0) {
                 addTokens(steps[row + TOKENS_NS], steps[row + BATCH], given);
             }
@@ -968,7 +987,15 @@ final class StepRecorder {
     }
 
     private Reading reading(RequestStats ofRequests, Supplier<RequestTimeline> timeline) {
-        return new Reading(steps(), ofRequests, timeline, first, ended);
+        Steps ofAll = steps();
+        Map<StepInfo.Phase, CurrentSums.LatestStep> latestSteps = new EnumMap<>(StepInfo.Phase.class);
+        for (PhaseSteps phase : phases) {
+            if (phase.sums.count > 0) {
+                latestSteps.put(
+                        phase.phase, new CurrentSums.LatestStep(phase.sums.latestBatch, phase.sums.latestKvLength));
+            }
+        }
+        return new Reading(ofAll, ofRequests, timeline, first, ended, latestSteps);
     }
 
     private Steps steps() {

@@ -9,7 +9,9 @@ import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.BrickProfiler;
-import org.brickprofiler.metrics.RecentSnapshot;
+import org.brickprofiler.internal.access.CurrentSums;
+import org.brickprofiler.internal.access.ProfilerAccess;
+import org.brickprofiler.metrics.Recent;
 import org.brickprofiler.metrics.prometheus.MetricsPage;
 import org.brickprofiler.metrics.prometheus.MetricsPage.Format;
 import org.brickprofiler.spi.NanoClock;
@@ -27,7 +29,7 @@ final class MetricsListener {
     /** The time for receiving a request, and for sending an answer. */
     private static final Duration LIMIT = Duration.ofSeconds(10);
 
-    /** The time for which a snapshot is reused, so that several servers cost no more than one. */
+    /** The time for which a reading is reused, so that several servers cost no more than one. */
     private static final Duration AGE = Duration.ofMillis(500);
 
     /**
@@ -82,7 +84,7 @@ final class MetricsListener {
      */
     static String open(Place place, BrickProfiler profiler) throws IOException {
         InetAddress address = place.address();
-        RecentSnapshot recent = new RecentSnapshot(profiler, AGE, NanoClock.SYSTEM);
+        Recent<CurrentSums> recent = new Recent<>(() -> ProfilerAccess.sums(profiler), AGE, NanoClock.SYSTEM);
         MetricsPage page = new MetricsPage();
         int last = Math.min(AgentOptions.LAST_PORT, place.port() + place.tried() - 1);
         for (int port = place.port(); ; port++) {
@@ -102,7 +104,8 @@ final class MetricsListener {
         }
     }
 
-    private static PageServer.Answer answer(String path, boolean openMetrics, MetricsPage page, RecentSnapshot recent) {
+    private static PageServer.Answer answer(
+            String path, boolean openMetrics, MetricsPage page, Recent<CurrentSums> recent) {
         if (!path.equals(PATH)) {
             return PageServer.Answer.of(404, "not found; the path is " + PATH);
         }

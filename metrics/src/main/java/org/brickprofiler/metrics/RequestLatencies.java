@@ -2,9 +2,8 @@ package org.brickprofiler.metrics;
 
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.function.Function;
+import org.brickprofiler.metrics.ProfileMetrics.Label;
 import org.brickprofiler.request.LatencyHistogram;
 import org.brickprofiler.request.LatencyHistogram.Kind;
 import org.brickprofiler.request.Outcome;
@@ -33,23 +32,20 @@ public final class RequestLatencies {
     }
 
     /**
-     * Returns the histograms of the requests with an answer and of those with each error that occurred.
+     * Returns the histograms of the requests with an answer, without labels, and of those with each error that
+     * occurred.
      *
      * @param requests the requests
      * @param kind the latency
-     * @param answered the labels of the requests with an answer
-     * @param error returns the labels of an outcome in lower case
-     * @param <L> labels
      * @return the histograms by their labels
      */
-    public static <L> Map<L, LatencyHistogram> byError(
-            RequestStats requests, Kind kind, L answered, Function<String, L> error) {
-        Map<L, LatencyHistogram> all = new LinkedHashMap<>();
-        all.put(answered, answered(requests, kind));
+    public static Map<Map<Label, String>, LatencyHistogram> byError(RequestStats requests, Kind kind) {
+        Map<Map<Label, String>, LatencyHistogram> all = new LinkedHashMap<>();
+        all.put(Map.of(), answered(requests, kind));
         for (Outcome outcome : Outcome.values()) {
             LatencyHistogram histogram = requests.histogram(kind, List.of(outcome));
             if (!ANSWERED.contains(outcome) && histogram.count() > 0) {
-                all.put(error.apply(outcome.name().toLowerCase(Locale.ROOT)), histogram);
+                all.put(Map.of(Label.ERROR, ProfileMetrics.lower(outcome)), histogram);
             }
         }
         return all;

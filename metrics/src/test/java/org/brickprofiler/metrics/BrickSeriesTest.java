@@ -58,7 +58,7 @@ final class BrickSeriesTest {
     @Test
     void aSnapshotServesUntilItIsTooOld() {
         FakeClock clock = new FakeClock();
-        RecentSnapshot recent = new RecentSnapshot(profiler, Duration.ofNanos(100), clock);
+        Recent<ProfileSnapshot> recent = new Recent<>(profiler::snapshot, Duration.ofNanos(100), clock);
         ProfileSnapshot first = recent.read();
         profiler.record(BrickId.RMS_NORM, 30, 1);
         clock.advance(99);
@@ -70,7 +70,7 @@ final class BrickSeriesTest {
         ProfileSnapshot second = recent.read();
         recent.expire();
         assertThat(recent.read()).isNotSameAs(second);
-        assertThatThrownBy(() -> new RecentSnapshot(profiler, Duration.ofNanos(-1), clock))
+        assertThatThrownBy(() -> new Recent<>(profiler::snapshot, Duration.ofNanos(-1), clock))
                 .hasMessageContaining("PT-0.000000001S");
     }
 }

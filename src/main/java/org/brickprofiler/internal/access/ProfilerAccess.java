@@ -16,6 +16,8 @@ public final class ProfilerAccess {
 
     private static volatile @Nullable Function<BrickProfiler, WindowReaders<ProfileSnapshot>> toWindows;
 
+    private static volatile @Nullable Function<BrickProfiler, CurrentSums> toSums;
+
     private ProfilerAccess() {}
 
     /**
@@ -35,6 +37,26 @@ public final class ProfilerAccess {
      */
     public static WindowReaders<ProfileSnapshot> windows(BrickProfiler profiler) {
         return Objects.requireNonNull(toWindows, "the class of a profiler is initialized")
+                .apply(profiler);
+    }
+
+    /**
+     * Grants access to the current sums. The static initializer of the profiler's class calls this once.
+     *
+     * @param access reads the sums of a profiler
+     */
+    public static void grantSums(Function<BrickProfiler, CurrentSums> access) {
+        toSums = access;
+    }
+
+    /**
+     * Reads the current sums of a profiler.
+     *
+     * @param profiler the profiler
+     * @return the sums
+     */
+    public static CurrentSums sums(BrickProfiler profiler) {
+        return Objects.requireNonNull(toSums, "the class of a profiler is initialized")
                 .apply(profiler);
     }
 }

@@ -19,10 +19,10 @@ public final class StatSums {
         private StatRow[] rows = new StatRow[0];
         private long[] @Nullable [] buckets = new long[0][];
 
-        void add(Part other, int fromKey, int toKey) {
+        void add(Part other, int fromKey, int toKey, boolean withBuckets) {
             for (int key = fromKey; key < Math.min(toKey, other.rows.length); key++) {
                 add(key, other.rows[key]);
-                long[] row = other.buckets[key];
+                long[] row = withBuckets ? other.buckets[key] : null;
                 if (row != null) {
                     addAll(row, bucketsOf(key));
                 }
@@ -65,7 +65,16 @@ public final class StatSums {
         }
     }
 
-    StatSums() {}
+    /** Whether {@link #add} and {@link #addLive} add the counts of durations, too. */
+    private final boolean withBuckets;
+
+    StatSums() {
+        this(true);
+    }
+
+    StatSums(boolean withBuckets) {
+        this.withBuckets = withBuckets;
+    }
 
     private Part part(int phase) {
         Part part = parts[phase];
@@ -93,7 +102,7 @@ public final class StatSums {
         for (int phase = 0; phase < PhaseKey.PHASES; phase++) {
             Part added = other.parts[phase];
             if (added != null) {
-                part(phase).add(added, fromKey, toKey);
+                part(phase).add(added, fromKey, toKey, withBuckets);
             }
         }
         threads += other.threads;
@@ -139,7 +148,7 @@ public final class StatSums {
         if (!table.isBegun(phase, key)) {
             return StatRow.EMPTY;
         }
-        long[] into = table.withBuckets() ? part(phase).bucketsOf(key) : null;
+        long[] into = withBuckets && table.withBuckets() ? part(phase).bucketsOf(key) : null;
         StatRow row = table.read(phase, key, into, settling);
         part(phase).add(key, row);
         return row;

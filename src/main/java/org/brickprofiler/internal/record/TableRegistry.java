@@ -390,10 +390,23 @@ public final class TableRegistry {
      * @return the sums of those rows, consistent row by row
      */
     public StatSums read(int fromKey, int toKey) {
+        return read(fromKey, toKey, true);
+    }
+
+    /**
+     * Returns the sums of all threads since the last reset in some rows, with or without the counts of durations, which
+     * are hundreds of times as many.
+     *
+     * @param fromKey the first row
+     * @param toKey the row after the last
+     * @param withBuckets whether to return the counts of durations if they are kept
+     * @return the sums of those rows, consistent row by row
+     */
+    public StatSums read(int fromKey, int toKey, boolean withBuckets) {
         synchronized (late) {
             late.count(threads.slots());
             PerThread.Slots<StatTable, Left> now = threads.swept();
-            StatSums sums = new StatSums();
+            StatSums sums = new StatSums(withBuckets);
             sums.add(late.sums(), fromKey, toKey);
             sums.add(now.left().sums(), fromKey, toKey);
             for (StatTable table : now.live()) {

@@ -19,7 +19,7 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.CategoryStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepStats;
-import org.brickprofiler.metrics.RecentSnapshot;
+import org.brickprofiler.metrics.Recent;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.stats.LatencyDistribution;
@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 public final class BrickProfileBean implements BrickProfileMXBean {
 
     private final BrickProfiler profiler;
-    private final RecentSnapshot recent;
+    private final Recent<ProfileSnapshot> recent;
 
     /** True if the profiler is on for {@link #watch} only. Guarded by this, like the next field. */
     private boolean isWatched;
@@ -47,7 +47,7 @@ public final class BrickProfileBean implements BrickProfileMXBean {
     private BrickProfileBean(BrickProfiler profiler, Runnable reset) {
         this.profiler = profiler;
         this.reset = reset;
-        this.recent = new RecentSnapshot(profiler, RecentSnapshot.DEFAULT_AGE, NanoClock.SYSTEM);
+        this.recent = new Recent<>(profiler::snapshot, Recent.DEFAULT_AGE, NanoClock.SYSTEM);
     }
 
     /**

@@ -2,38 +2,43 @@ package org.brickprofiler.metrics.micrometer;
 
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumSet;
-import java.util.HashSet;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
+import java.util.Optional;
+import java.util.WeakHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import java.util.function.ToDoubleFunction;
-import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
 import org.brickprofiler.BrickProfiler;
-import org.brickprofiler.CategoryStats;
 import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.StepInfo;
-import org.brickprofiler.StepStats;
+import org.brickprofiler.internal.access.CurrentSums;
+import org.brickprofiler.internal.access.ProfilerAccess;
 import org.brickprofiler.internal.setting.OptionalPart;
 import org.brickprofiler.metrics.BrickSeries;
-import org.brickprofiler.metrics.BrickSeries.Labels;
-import org.brickprofiler.metrics.RecentSnapshot;
-import org.brickprofiler.request.Cause;
-import org.brickprofiler.request.Outcome;
+import org.brickprofiler.metrics.ProfileMetrics;
+import org.brickprofiler.metrics.ProfileMetrics.Histograms;
+import org.brickprofiler.metrics.ProfileMetrics.Label;
+import org.brickprofiler.metrics.ProfileMetrics.Metric;
+import org.brickprofiler.metrics.Recent;
+import org.brickprofiler.request.LatencyHistogram;
+import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.jspecify.annotations.Nullable;
@@ -49,35 +54,62 @@ import org.jspecify.annotations.Nullable;
  * <table>
  * <caption>The meters</caption>
  * <tr><th>name</th><th>type</th><th>tags</th><th>value</th></tr>
- * <tr><td>{@code brick.time}</td><td>function timer</td><td>{@code brick}, {@code category}</td>
- *     <td>samples and their time</td></tr>
- * <tr><td>{@code brick.elements}</td><td>function counter</td><td>the same</td><td>elements</td></tr>
- * <tr><td>{@code brick.step.time}</td><td>function timer</td><td>{@code phase}</td><td>steps and their time</td></tr>
- * <tr><td>{@code brick.step.prefill.tokens}</td><td>function counter</td><td>the same</td><td>tokens of prompts</td></tr>
- * <tr><td>{@code brick.step.output.tokens}</td><td>function counter</td><td>the same</td>
- *     <td>generated tokens</td></tr>
+ * <tr><td>{@code brick.time}, {@code brick.samples}, {@code brick.elements}</td><td>function counters</td>
+ *     <td>{@code brick}, {@code category}, {@code phase}</td><td>the time of the samples (s), their number, and the
+ *     elements that they processed</td></tr>
+ * <tr><td>{@code brick.step.time}, {@code brick.steps}, {@code brick.step.sequences}</td><td>function counters</td>
+ *     <td>{@code phase}</td><td>the time of the steps (s), their number, and the sum of their batches</td></tr>
+ * <tr><td>{@code brick.step.tokens}</td><td>function counter</td><td>{@code phase}, {@code kind}</td><td>tokens of
+ *     prompts, and generated ones, of which accepted drafted ones are a part</td></tr>
+ * <tr><td>{@code brick.step.processor_time}</td><td>function counter, s</td><td>{@code phase}, {@code state}</td>
+ *     <td>time in which the threads of steps ran on a processor, and waited for one, if it is measured</td></tr>
+ * <tr><td>{@code brick.batch}, {@code brick.kv_cache.tokens}</td><td>gauges</td><td>{@code phase}</td><td>the batch of
+ *     the latest step, and the positions that the key-value cache held when it began, if the engine states them</td></tr>
+ * <tr><td>{@code gen_ai.server.time_to_first_token}, {@code gen_ai.server.time_per_output_token}</td><td>see below</td>
+ *     <td></td><td>of requests that finished with an answer</td></tr>
+ * <tr><td>{@code gen_ai.server.request.duration}, {@code brick.request.queue_time}</td><td>see below</td>
+ *     <td>{@code error_type}</td><td>of requests that finished; the tag is the outcome of those without an answer</td></tr>
  * <tr><td>{@code brick.first.token}, {@code brick.output.token}</td><td>time gauges</td><td>{@code percentile}</td>
  *     <td>time to first token, and per output token: median, 90th and 99th percentile since the last reset; of requests
  *     if the profiler has recorded any, else of steps</td></tr>
  * <tr><td>{@code brick.requests}</td><td>function counter</td><td>{@code outcome}</td><td>requests that finished</td></tr>
+ * <tr><td>{@code brick.requests.arrived}, {@code brick.requests.abandoned}</td><td>function counters</td><td></td>
+ *     <td>requests that arrived, and those that were given up</td></tr>
+ * <tr><td>{@code brick.requests.waiting}, {@code brick.requests.running}</td><td>gauges</td><td></td><td>requests
+ *     without a step so far, and the others that have not finished</td></tr>
  * <tr><td>{@code brick.request.time}</td><td>function counter, s</td><td>{@code cause}</td>
- *     <td>time of these requests by cause</td></tr>
+ *     <td>time of the finished requests by cause</td></tr>
+ * <tr><td>{@code brick.request.tokens}</td><td>function counter</td><td>{@code kind}</td><td>tokens of these requests:
+ *     of prompts, the cached ones of these, output</td></tr>
+ * <tr><td>{@code brick.jvm.gc_time}, {@code brick.jvm.compilation_time}</td><td>function counters, s</td><td></td>
+ *     <td>time that the garbage collectors and the compilers report since the start of the virtual machine</td></tr>
  * <tr><td>{@code brick.wall}</td><td>function counter, s</td><td></td><td>time for which the profiler was on</td></tr>
  * <tr><td>{@code brick.overhead}</td><td>function counter, s</td><td></td><td>estimated cost of recording</td></tr>
  * <tr><td>{@code brick.unresolved}</td><td>function counter</td><td></td>
  *     <td>samples whose time a device did not report</td></tr>
  * </table>
  *
+ * <p><b>Histograms.</b> Micrometer has no histogram that is read from counts. A {@code PrometheusMeterRegistry}
+ * therefore gets a collector with the histograms of {@code RequestStats.histogram}, which are exact, at the bounds of
+ * OpenTelemetry's conventions for generative AI. The collector has the tags of {@code brick.wall}, so that common tags
+ * of the registry are included; other filters do not reach it. Any other registry gets the four latencies as function
+ * timers, with their number and their sum only, and has the percentiles of {@code brick.first.token} and
+ * {@code brick.output.token} instead. The parts of a composite registry are treated one by one, as they are when the
+ * binder is bound.
+ *
  * <p>A new brick, and a new phase of steps, gets its meters within {@value #LOOK_SECONDS} seconds: a daemon thread
  * looks for new ones, so that a registry's next reading shows all their meters. An earlier reading also finds new
  * bricks, but the registry may show only some of their meters, or none, until its next reading. A limited number of
  * bricks have their own series; further bricks share one for each category, named {@value BrickProfiler#OTHER_NAMES}. A
- * reset of the profiler resets the counters. Any thread. The registry keeps the profiler alive.
+ * reset of the profiler resets the counters, except those of the virtual machine. Any thread. The registry keeps the
+ * profiler alive.
  */
 public final class BrickMetrics implements MeterBinder {
 
     private static final int[] PERCENTILES = {50, 90, 99};
-    private static final double NS_PER_S = 1e9;
+
+    /** The binders of each registry, to refuse a second profiler with the same tags. */
+    private static final Map<MeterRegistry, List<WeakReference<BrickMetrics>>> BOUND = new WeakHashMap<>();
 
     /**
      * The interval of looking for new bricks: shorter than that between readings of a registry, and long enough to cost
@@ -121,13 +153,19 @@ public final class BrickMetrics implements MeterBinder {
         public void run() {
             BrickMetrics metrics = binder.get();
             Future<?> looks = again;
-            if (metrics != null) {
-                metrics.look();
-            } else if (looks != null) {
+            if ((metrics == null || !metrics.look()) && looks != null) {
                 looks.cancel(false);
             }
         }
     }
+
+    /**
+     * The identity of a meter.
+     *
+     * @param name its name
+     * @param labels its labels
+     */
+    private record Key(String name, Map<Label, String> labels) {}
 
     /**
      * Creates meters. The virtual machine loads this class without Micrometer, but not {@link BrickMetrics}, which
@@ -147,7 +185,7 @@ public final class BrickMetrics implements MeterBinder {
          */
         public static BrickMetrics create(BrickProfiler profiler) {
             OptionalPart.MICROMETER.require("BrickMetrics");
-            return create(profiler, Tags.empty(), BrickSeries.DEFAULT_MOST, RecentSnapshot.DEFAULT_AGE);
+            return create(profiler, Tags.empty(), BrickSeries.DEFAULT_MOST, Recent.DEFAULT_AGE);
         }
 
         /**
@@ -159,126 +197,153 @@ public final class BrickMetrics implements MeterBinder {
          * @param snapshotAge the time for which a snapshot is reused: longer than a reading of all meters, shorter than
          *     the time between two readings
          * @return the new object
-         * @throws IllegalArgumentException when the number or the age is negative
+         * @throws IllegalArgumentException when the number or the age is negative, or a tag has a key that the meters
+         *     use
          * @throws IllegalStateException if Micrometer is missing; the message names the artifact to add
          */
         public static BrickMetrics create(
                 BrickProfiler profiler, Iterable<Tag> tags, int mostBricks, Duration snapshotAge) {
             OptionalPart.MICROMETER.require("BrickMetrics");
+            Objects.requireNonNull(profiler, "profiler");
             Objects.requireNonNull(snapshotAge, "snapshotAge");
-            return new BrickMetrics(new RecentSnapshot(profiler, snapshotAge, NanoClock.SYSTEM), tags, mostBricks);
+            return new BrickMetrics(
+                    new Recent<>(() -> ProfilerAccess.sums(profiler), snapshotAge, NanoClock.SYSTEM), tags, mostBricks);
         }
     }
 
-    private final RecentSnapshot recent;
-    private final BrickSeries series;
+    private final Recent<CurrentSums> recent;
+    private final ProfileMetrics metrics;
     private final Tags tags;
 
-    /** The latest snapshot; null before the first reading. Guarded by {@code this}, like all following fields. */
-    private @Nullable ProfileSnapshot latest;
+    /** The latest reading; null before the first one. Guarded by {@code this}, like all following fields. */
+    private @Nullable CurrentSums latest;
 
-    private Map<Labels, CategoryStats> sums = Map.of();
-    private final Set<Labels> known = new HashSet<>();
-    private boolean hasRequests;
-    private final Set<StepInfo.Phase> phases = EnumSet.noneOf(StepInfo.Phase.class);
+    private Map<Key, Number> values = Map.of();
+    private Map<Key, LatencyHistogram> latencies = Map.of();
+    private final Map<Key, Metric> known = new LinkedHashMap<>();
+    private final Map<Key, Histograms> knownLatencies = new LinkedHashMap<>();
+    private boolean hasSteps;
     private final List<MeterRegistry> registries = new ArrayList<>();
 
-    BrickMetrics(RecentSnapshot recent, Iterable<Tag> tags, int mostBricks) {
+    BrickMetrics(Recent<CurrentSums> recent, Iterable<Tag> tags, int mostBricks) {
         this.recent = recent;
         this.tags = Tags.of(Objects.requireNonNull(tags, "tags"));
-        this.series = new BrickSeries(mostBricks);
+        this.metrics = new ProfileMetrics(mostBricks);
+        for (Tag tag : this.tags) {
+            if (tag.getKey().equals("percentile")
+                    || Arrays.stream(Label.values())
+                            .anyMatch(label -> label.key().equals(tag.getKey()))) {
+                throw new IllegalArgumentException("tag " + tag + ": the meters have a tag of this key, use another");
+            }
+        }
     }
 
-    /** {@inheritDoc} */
+    /**
+     * Registers the meters. Does nothing if they are registered there already.
+     *
+     * @throws IllegalArgumentException when the registry has the meters of another binder with the same tags, of which
+     *     it would show those that came first; or two tags are one label in Prometheus
+     */
     @Override
     public void bindTo(MeterRegistry registry) {
         Objects.requireNonNull(registry, "registry");
+        if (!claim(registry)) {
+            return;
+        }
         synchronized (this) {
             if (registries.isEmpty()) {
                 Looks.follow(this);
             }
             registries.add(registry);
-            known.forEach(labels -> register(registry, labels));
-            phases.forEach(phase -> register(registry, phase));
-            if (!phases.isEmpty()) {
+            known.forEach((key, metric) -> register(registry, key, metric));
+            knownLatencies.forEach((key, latency) -> registerTimers(registry, key, latency));
+            if (hasSteps) {
                 registerTokenTimes(registry);
-            }
-            if (hasRequests) {
-                registerRequests(registry);
             }
             read();
         }
-        counter(
-                registry,
-                "brick.wall",
-                "seconds",
-                "Time the profiler was switched on for.",
-                all -> all.wallNs() / NS_PER_S);
-        counter(
-                registry,
-                "brick.overhead",
-                "seconds",
-                "Estimated time that recording took.",
-                all -> all.overheadNs() / NS_PER_S);
-        counter(
-                registry,
-                "brick.unresolved",
-                null,
-                "Samples whose time a device did not report.",
-                ProfileSnapshot::unresolved);
+        leaves(registry).filter(BrickMetrics::showsHistograms).forEach(leaf -> PrometheusHistograms.add(leaf, this));
     }
 
-    private void counter(
-            MeterRegistry registry,
-            String name,
-            @Nullable String unit,
-            String description,
-            ToDoubleFunction<ProfileSnapshot> value) {
+    /**
+     * Returns whether this binder is new to a registry.
+     *
+     * @throws IllegalArgumentException when the registry has another binder with the same tags
+     */
+    private boolean claim(MeterRegistry registry) {
+        synchronized (BOUND) {
+            List<WeakReference<BrickMetrics>> binders = BOUND.computeIfAbsent(registry, ignored -> new ArrayList<>());
+            binders.removeIf(each -> each.get() == null);
+            for (WeakReference<BrickMetrics> each : binders) {
+                BrickMetrics other = each.get();
+                if (other == this) {
+                    return false;
+                }
+                if (other != null && other.tags.equals(tags)) {
+                    throw new IllegalArgumentException(
+                            "the registry has the meters of another BrickMetrics with the tags " + tags
+                                    + ": give each profiler tags of its own");
+                }
+            }
+            binders.add(new WeakReference<>(this));
+            return true;
+        }
+    }
+
+    /** Returns the parts of a composite registry, or the registry itself. */
+    private static Stream<MeterRegistry> leaves(MeterRegistry registry) {
+        return registry instanceof CompositeMeterRegistry composite
+                ? composite.getRegistries().stream().flatMap(BrickMetrics::leaves)
+                : Stream.of(registry);
+    }
+
+    /** Returns whether a registry is Prometheus', without a need for its classes. */
+    private static boolean showsHistograms(MeterRegistry registry) {
+        for (Class<?> type = registry.getClass(); type != null; type = type.getSuperclass()) {
+            if (type.getName().equals("io.micrometer.prometheusmetrics.PrometheusMeterRegistry")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private Tags tags(Key key) {
+        Tags all = tags;
+        for (Map.Entry<Label, String> label : key.labels.entrySet()) {
+            all = all.and(label.getKey().key(), label.getValue());
+        }
+        return all;
+    }
+
+    private void register(MeterRegistry registry, Key key, Metric metric) {
+        String unit = metric.isTime() ? "seconds" : null;
         // A registry references this object only weakly; the function references it strongly.
-        FunctionCounter.builder(name, this, ignored -> value.applyAsDouble(read()))
-                .baseUnit(unit)
-                .description(description)
-                .tags(tags)
-                .register(registry);
+        if (metric.isCounter()) {
+            FunctionCounter.builder(key.name, this, ignored -> value(key))
+                    .baseUnit(unit)
+                    .description(metric.description())
+                    .tags(tags(key))
+                    .register(registry);
+        } else {
+            Gauge.builder(key.name, () -> value(key))
+                    .baseUnit(unit)
+                    .description(metric.description())
+                    .tags(tags(key))
+                    .register(registry);
+        }
     }
 
-    private void register(MeterRegistry registry, Labels labels) {
-        Tags all =
-                tags.and("brick", labels.brick(), "category", labels.category().displayName());
-        FunctionTimer.builder(
-                        "brick.time",
+    /** Registers the number and the sum of a latency in the registries that cannot show its histogram. */
+    private void registerTimers(MeterRegistry registry, Key key, Histograms histograms) {
+        leaves(registry).filter(leaf -> !showsHistograms(leaf)).forEach(leaf -> FunctionTimer.builder(
+                        key.name,
                         this,
-                        ignored -> sum(labels).count(),
-                        ignored -> sum(labels).totalNs(),
+                        ignored -> latency(key).map(LatencyHistogram::count).orElse(0L),
+                        ignored -> latency(key).map(LatencyHistogram::sumNs).orElse(0L),
                         TimeUnit.NANOSECONDS)
-                .description("Executions of a brick, and their time.")
-                .tags(all)
-                .register(registry);
-        FunctionCounter.builder("brick.elements", this, ignored -> sum(labels).totalElements())
-                .description("Elements that a brick processed: tokens, rows, pages.")
-                .tags(all)
-                .register(registry);
-    }
-
-    private void register(MeterRegistry registry, StepInfo.Phase phase) {
-        Tags all = tags.and("phase", phase.name().toLowerCase(Locale.ROOT));
-        FunctionTimer.builder(
-                        "brick.step.time",
-                        this,
-                        ignored -> steps(phase, StepStats::count),
-                        ignored -> steps(phase, StepStats::totalNs),
-                        TimeUnit.NANOSECONDS)
-                .description("Steps of a phase, and their time.")
-                .tags(all)
-                .register(registry);
-        FunctionCounter.builder("brick.step.prefill.tokens", this, ignored -> steps(phase, StepStats::prefillTokens))
-                .description("Tokens of prompts that steps processed.")
-                .tags(all)
-                .register(registry);
-        FunctionCounter.builder("brick.step.output.tokens", this, ignored -> steps(phase, StepStats::outputTokens))
-                .description("Tokens that steps generated.")
-                .tags(all)
-                .register(registry);
+                .description(histograms.description())
+                .tags(tags(key))
+                .register(leaf));
     }
 
     private void registerTokenTimes(MeterRegistry registry) {
@@ -298,86 +363,101 @@ public final class BrickMetrics implements MeterBinder {
         }
     }
 
-    private void registerRequests(MeterRegistry registry) {
-        for (Outcome outcome : Outcome.values()) {
-            FunctionCounter.builder("brick.requests", this, ignored -> read().requests()
-                            .counts()
-                            .finished(outcome))
-                    .description("Requests that finished.")
-                    .tags(tags.and("outcome", outcome.name().toLowerCase(Locale.ROOT)))
-                    .register(registry);
-        }
-        for (Cause cause : Cause.values()) {
-            FunctionCounter.builder(
-                            "brick.request.time",
-                            this,
-                            ignored -> read().requests().causeNs(cause) / NS_PER_S)
-                    .description("Time of the requests that finished, by cause.")
-                    .baseUnit("seconds")
-                    .tags(tags.and("cause", cause.name().toLowerCase(Locale.ROOT)))
-                    .register(registry);
-        }
-    }
-
     private void gauge(
             MeterRegistry registry,
             String name,
             String description,
             int percentile,
             Function<ProfileSnapshot, LatencyDistribution> times) {
-        TimeGauge.builder(name, this, TimeUnit.NANOSECONDS, ignored -> times.apply(read())
+        TimeGauge.builder(name, this, TimeUnit.NANOSECONDS, ignored -> times.apply(read().snapshot())
                         .percentileNs(percentile))
                 .description(description)
                 .tags(tags.and("percentile", String.valueOf(percentile)))
                 .register(registry);
     }
 
-    private long steps(StepInfo.Phase phase, ToLongFunction<StepStats> value) {
-        return read().steps().phase(phase).map(value::applyAsLong).orElse(0L);
-    }
-
-    private synchronized CategoryStats sum(Labels labels) {
+    private synchronized double value(Key key) {
         read();
-        return sums.getOrDefault(labels, CategoryStats.EMPTY);
+        Number value = values.get(key);
+        return value == null ? 0 : value.doubleValue();
     }
 
-    /** Returns the current snapshot. If it is new, registers the meters of its new series. */
+    private synchronized Optional<LatencyHistogram> latency(Key key) {
+        read();
+        return Optional.ofNullable(latencies.get(key));
+    }
+
+    /** Returns the tags of this binder in a registry, with those that the registry adds to all meters. */
+    Tags tagsIn(MeterRegistry registry) {
+        return registry.find("brick.wall").tags(tags).functionCounters().stream()
+                .map(meter -> Tags.of(meter.getId().getTagsAsIterable()))
+                .min(Comparator.comparingLong(all -> all.stream().count()))
+                .orElse(tags);
+    }
+
+    /** Returns the current reading. If it is new, registers the meters of its new series. */
     @SuppressWarnings("ReferenceEquality") // the same object as long as it is reused
-    private synchronized ProfileSnapshot read() {
-        ProfileSnapshot now = recent.read();
+    synchronized CurrentSums read() {
+        CurrentSums now = recent.read();
         if (now != latest) {
             latest = now;
-            sums = series.sums(now);
-            registerNew(sums.keySet(), now);
+            List<Metric> current = metrics.metrics(now);
+            Map<Key, Number> read = new HashMap<>();
+            current.forEach(metric ->
+                    metric.values().forEach((labels, value) -> read.put(new Key(metric.name(), labels), value)));
+            values = read;
+            latencies = byKey(histograms(now));
+            registerNew(current, now);
         }
         return now;
     }
 
-    /** Registers new bricks and phases, between the readings of registries. */
-    private void look() {
-        ProfileSnapshot now = recent.takeAnother();
+    private static List<Histograms> histograms(CurrentSums sums) {
+        RequestStats requests = sums.snapshot().requests();
+        return requests.isRecorded() ? ProfileMetrics.histograms(requests) : List.of();
+    }
+
+    private static Map<Key, LatencyHistogram> byKey(List<Histograms> histograms) {
+        Map<Key, LatencyHistogram> all = new HashMap<>();
+        histograms.forEach(
+                each -> each.values().forEach((labels, value) -> all.put(new Key(each.name(), labels), value)));
+        return all;
+    }
+
+    /**
+     * Registers new series, between the readings of registries.
+     *
+     * @return false if all registries are closed
+     */
+    private boolean look() {
+        CurrentSums now = recent.takeAnother();
         synchronized (this) {
-            registerNew(series.sums(now).keySet(), now);
+            registries.removeIf(MeterRegistry::isClosed);
+            registerNew(metrics.metrics(now), now);
+            return !registries.isEmpty();
         }
     }
 
-    private void registerNew(Set<Labels> found, ProfileSnapshot now) {
-        for (Labels labels : found) {
-            if (known.add(labels)) {
-                registries.forEach(registry -> register(registry, labels));
+    private void registerNew(List<Metric> current, CurrentSums now) {
+        for (Metric metric : current) {
+            for (Map<Label, String> labels : metric.values().keySet()) {
+                Key key = new Key(metric.name(), labels);
+                if (known.putIfAbsent(key, metric) == null) {
+                    registries.forEach(registry -> register(registry, key, metric));
+                }
             }
         }
-        if (!hasRequests && now.requests().isRecorded()) {
-            hasRequests = true;
-            registries.forEach(this::registerRequests);
+        for (Histograms each : histograms(now)) {
+            for (Map<Label, String> labels : each.values().keySet()) {
+                Key key = new Key(each.name(), labels);
+                if (knownLatencies.putIfAbsent(key, each) == null) {
+                    registries.forEach(registry -> registerTimers(registry, key, each));
+                }
+            }
         }
-        for (StepStats phase : now.steps().phases()) {
-            if (phases.isEmpty()) {
-                registries.forEach(this::registerTokenTimes);
-            }
-            if (phases.add(phase.phase())) {
-                registries.forEach(registry -> register(registry, phase.phase()));
-            }
+        if (!hasSteps && !now.snapshot().steps().phases().isEmpty()) {
+            hasSteps = true;
+            registries.forEach(this::registerTokenTimes);
         }
     }
 }

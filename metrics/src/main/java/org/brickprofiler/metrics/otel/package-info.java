@@ -1,4 +1,4 @@
-/** Bricks as metrics of OpenTelemetry. It needs OpenTelemetry's metrics SDK, 1.50.0 or later, on the class path. */
+/** Bricks as metrics of OpenTelemetry. It needs OpenTelemetry's metrics SDK, 1.44 or later, on the class path. */
 @NullMarked
 package org.brickprofiler.metrics.otel;
 

@@ -81,8 +81,8 @@ final class PrometheusIT {
         assertThat(result.exitCode()).isZero();
         assertThat(text)
                 .content()
-                .contains("brick_time_seconds_sum{brick=\"RmsNorm\",category=\"Norm\"} 0.001")
-                .contains("brick_step_prefill_tokens_total{phase=\"prefill\"} 7.0");
+                .contains("brick_time_seconds_total{brick=\"RmsNorm\",category=\"Norm\",phase=\"none\"} 0.001")
+                .contains("brick_step_tokens_total{kind=\"prompt\",phase=\"prefill\"} 7.0");
     }
 
     @Spec("20.4")
@@ -94,10 +94,10 @@ final class PrometheusIT {
         try (PrometheusServer prometheus = PrometheusServer.start(
                 folder,
                 page.getAddress().getHostString() + ":" + page.getAddress().getPort())) {
-            Map<String, Double> samples = prometheus.query("sum by (category) (brick_time_seconds_count)", "category");
+            Map<String, Double> samples = prometheus.query("sum by (category) (brick_samples_total)", "category");
             assertThat(samples).hasSize(3);
             Map<String, Double> shares = prometheus.query(
-                    "100 * sum by (category) (brick_time_seconds_sum) / scalar(sum(brick_time_seconds_sum))",
+                    "100 * sum by (category) (brick_time_seconds_total) / scalar(sum(brick_time_seconds_total))",
                     "category");
 
             Map<String, Double> expected = new TreeMap<>();

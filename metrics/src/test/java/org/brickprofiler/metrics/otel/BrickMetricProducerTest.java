@@ -151,7 +151,14 @@ final class BrickMetricProducerTest {
                 .isEqualTo(2.0);
         assertThat(received.metrics().keySet())
                 .containsExactlyInAnyOrder(
-                        "brick.time", "brick.samples", "brick.elements", "brick.wall", "brick.overhead");
+                        "brick.time",
+                        "brick.samples",
+                        "brick.elements",
+                        "brick.jvm.gc_time",
+                        "brick.jvm.compilation_time",
+                        "brick.wall",
+                        "brick.overhead",
+                        "brick.unresolved");
         assertThat(received.metrics().values()).allSatisfy(metric -> {
             assertThat(metric.getSum().getIsMonotonic()).isTrue();
             assertThat(metric.getSum().getAggregationTemporality())
@@ -190,6 +197,12 @@ final class BrickMetricProducerTest {
         assertThat(steps)
                 .extracting(point -> attribute(point, "brick.step.phase"), NumberDataPoint::getAsInt)
                 .containsExactly(Assertions.tuple("prefill", 1L), Assertions.tuple("decode", 9L));
+        assertThat(received.metric("brick.batch").getGauge().getDataPointsList())
+                .extracting(point -> attribute(point, "brick.step.phase"), NumberDataPoint::getAsInt)
+                .containsExactly(Assertions.tuple("prefill", 1L), Assertions.tuple("decode", 1L));
+        assertThat(received.metric("brick.kv_cache.tokens").getGauge().getDataPointsList())
+                .extracting(NumberDataPoint::getAsInt)
+                .containsExactly(109L);
         HistogramDataPoint first = histogram(received, "gen_ai.server.time_to_first_token");
         assertThat(first.getCount()).isEqualTo(1);
         assertThat(first.getExplicitBoundsList())

@@ -14,6 +14,7 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
+import org.brickprofiler.internal.access.ProfilerAccess;
 import org.brickprofiler.metrics.prometheus.MetricsPage.Format;
 import org.brickprofiler.request.LatencyHistogram.Kind;
 import org.brickprofiler.request.Outcome;
@@ -87,7 +88,7 @@ class MetricsPageTest {
     @Test
     void histogramsOfTokensHaveAnsweredRequestsOnlyAndAgreeWithTheSnapshot() {
         ProfileSnapshot snapshot = profiler.snapshot();
-        String text = page.render(snapshot, Format.PROMETHEUS);
+        String text = page.render(ProfilerAccess.sums(profiler), Format.PROMETHEUS);
 
         String firstTokens = "gen_ai_server_time_to_first_token_seconds";
         assertThat(value(text, firstTokens + "_count")).isEqualTo(2);
@@ -120,7 +121,7 @@ class MetricsPageTest {
 
     @Test
     void countersHaveBricksByPhaseRequestsByOutcomeAndWaitsByCause() {
-        String text = page.render(profiler.snapshot(), Format.PROMETHEUS);
+        String text = page.render(ProfilerAccess.sums(profiler), Format.PROMETHEUS);
 
         String brick = "brick_time_seconds_total{brick=\"LmHead\",category=\"Other\",phase=\"%s\"}";
         assertThat(value(text, brick.formatted("none"))).isEqualTo(0.005);
@@ -135,18 +136,38 @@ class MetricsPageTest {
         assertThat(value(text, "brick_requests_running")).isZero();
         assertThat(value(text, "brick_request_time_seconds_total{cause=\"own_prompt\"}"))
                 .isCloseTo(3.201, within(1e-12));
+        assertThat(value(text, "brick_request_tokens_total{kind=\"prompt\"}")).isEqualTo(30);
+        assertThat(value(text, "brick_step_sequences_total{phase=\"decode\"}")).isEqualTo(3);
+    }
+
+    /** The gauges are those of the latest step of a phase; an engine may not know the cache. */
+    @Test
+    void gaugesOfTheBatchAndOfTheCacheAreThoseOfTheLatestStep() {
+        profiler.beginStep(StepInfo.decode(70).withBatch(5));
+        profiler.endPass();
+        profiler.beginStep(StepInfo.decode(81).withBatch(6));
+        profiler.endPass();
+
+        String text = page.render(ProfilerAccess.sums(profiler), Format.PROMETHEUS);
+
+        assertThat(value(text, "brick_batch{phase=\"decode\"}")).isEqualTo(6);
+        assertThat(value(text, "brick_kv_cache_tokens{phase=\"decode\"}")).isEqualTo(81);
+        assertThat(lines(text, "brick_kv_cache_tokens{phase=\"prefill\"}")).isEmpty();
+        profiler.reset();
+        assertThat(page.render(ProfilerAccess.sums(profiler), Format.PROMETHEUS))
+                .doesNotContain("brick_batch", "brick_kv_cache");
     }
 
     @Test
     void aProfilerWithoutStepsOrRequestsHasAPageToo() {
         BrickProfiler empty = BrickProfiler.enabled();
-        String text = new MetricsPage().render(empty.snapshot(), Format.PROMETHEUS);
+        String text = new MetricsPage().render(ProfilerAccess.sums(empty), Format.PROMETHEUS);
         assertThat(text).contains("brick_wall_seconds_total ").doesNotContain("gen_ai");
     }
 
     @Test
     void openMetricsStatesTheBeginningOfEachCounterAndItsEnd() {
-        String text = page.render(profiler.snapshot(), Format.OPEN_METRICS);
+        String text = page.render(ProfilerAccess.sums(profiler), Format.OPEN_METRICS);
         assertThat(text).endsWith("# EOF\n").contains("# TYPE gen_ai_server_time_to_first_token_seconds histogram");
         assertThat(Format.OPEN_METRICS.type()).isEqualTo("application/openmetrics-text; version=1.0.0");
     }
@@ -156,7 +177,7 @@ class MetricsPageTest {
     @EnumSource(Format.class)
     void hostileNamesStayOneLabel(Format format) {
         profiler.record("name with \"quotes\", a \\ and\nanother line", 1_000, 1);
-        assertThat(page.render(profiler.snapshot(), format))
+        assertThat(page.render(ProfilerAccess.sums(profiler), format))
                 .contains("brick=\"name with \\\"quotes\\\", a \\\\ and\\nanother line\"");
     }
 
@@ -164,7 +185,8 @@ class MetricsPageTest {
     void promtoolFindsNoFault() throws IOException {
         Fixture.PROMETHEUS.needProgram("promtool");
         profiler.record("name with \"quotes\", a \\ and\nanother line", 1_000, 1);
-        Path text = Files.writeString(folder.resolve("metrics"), page.render(profiler.snapshot(), Format.PROMETHEUS));
+        Path text = Files.writeString(
+                folder.resolve("metrics"), page.render(ProfilerAccess.sums(profiler), Format.PROMETHEUS));
         ProcessResult result = ChildProcess.of("sh")
                 .arguments(List.of("-c", "promtool check metrics < " + text))
                 .run();
