@@ -29,13 +29,13 @@ public final class Fields<T> {
     /** When a field is written, and whether it is read back. */
     private enum Use {
         /** Read back. */
-        STORED("always"),
+        STORED(""),
         /** Read back; some records lack it. */
         OPTIONAL("if known"),
         /** Read back; some older files lack it. */
         PRESENT("if known"),
         /** Read back; left out of compact text if it is 0, as a missing number reads as 0. */
-        SUM("windows: if not 0"),
+        SUM("if not 0"),
         /** Follows from other fields: left out of compact text, and not read. */
         DERIVED("reports only"),
         /** Follows from other fields, and some records lack it. */
@@ -43,7 +43,7 @@ public final class Fields<T> {
         /** Follows from other fields, but is read from files of older versions, which lack those. */
         OLD_FORM("reports only; read from old files"),
         /** Follows from other fields, and is written always. */
-        SHOWN("always; ignored by readers");
+        SHOWN("ignored by readers");
 
         private final String written;
 
@@ -57,7 +57,7 @@ public final class Fields<T> {
      *
      * @param key the key of the field
      * @param meaning the meaning of the value, with its unit
-     * @param written when it is written, and whether it is read back
+     * @param written when it is written, and whether it is read back; empty if always
      * @param parts the title of the fields within it; empty if it is a value
      * @param isColumn whether the field, or the fields within it, are columns of tables
      * @param type the type of the value in TypeScript; for a record, the title of its fields

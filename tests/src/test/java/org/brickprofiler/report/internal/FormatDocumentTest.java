@@ -83,10 +83,10 @@ class FormatDocumentTest {
                 # Fields of a profile
 
                 A *report* is the JSON object of `JsonReport`, and a *window* is a file of a run's windows. Readers ignore
-                keys that they do not know, and a missing number is 0 unless its meaning says otherwise. *Reports only* values
-                follow from others: windows lack them, and readers ignore them, except those *read from old files*.
-                *Windows: if not 0* values are always in reports. *CSV* says whether a field is a column. Rules
-                [8.1 to 8.10](spec/reports.md) apply.
+                keys that they do not know, and a missing number is 0 unless its meaning says otherwise. A field is always
+                written if the column says nothing. *Reports only* values follow from others: windows lack them, and readers
+                ignore them, except those *read from old files*. *If not 0*: windows lack the value if it is 0. *CSV* says
+                which fields are columns. Rules [8.1 to 8.10](spec/reports.md) apply.
 
                 A report, but no window, has `findings`, the answer first: objects with `kind`, `place` (a brick, a phase, a
                 rank), `share` (0 to 1) `of` what (`requests`, `wall_time`, `brick_time`, `up_time`, `slow_steps` or `none`), `sentence` and `next`.
@@ -95,8 +95,7 @@ class FormatDocumentTest {
                 A report made with `--roofline` has `roofline`. Its `bound` is `memory`, `compute` or `neither`, which older
                 files call `overhead`: neither bytes nor operations explain half of the time.
 
-                This page is written by `FormatDocumentTest` from the tables that writers, readers and CSV use. To change it,
-                change `ProfileFields` and run the test with `-Dgolden.regenerate=true`.
+                `FormatDocumentTest` writes this page: change `ProfileFields` and run the test with `-Dgolden.regenerate=true`.
                 """);
         for (Fields<?> table : ProfileFields.all()) {
             String title = table.title();
@@ -125,11 +124,10 @@ class FormatDocumentTest {
             }
             text.append("\n| key | meaning | written |\n|---|---|---|\n");
             for (SlowStepFields.Field field : table.fields()) {
-                text.append("| `" + field.key() + "` | " + Markdown.escaped(field.meaning()));
-                if (field.type().endsWith(LIST) && INTERFACES.containsKey(element(field.type()))) {
-                    text.append(": see ").append(link(element(field.type())));
-                }
-                text.append(field.isRead() ? " | always |\n" : " | always; ignored by readers |\n");
+                String meaning = Markdown.escaped(field.meaning());
+                boolean isList = field.type().endsWith(LIST) && INTERFACES.containsKey(element(field.type()));
+                text.append("| `" + field.key() + "` | " + (isList ? link(meaning, element(field.type())) : meaning));
+                text.append(field.isRead() ? " | |\n" : " | ignored by readers |\n");
             }
         }
         Golden.assertSameDocument(text.toString(), "format.md");
@@ -204,16 +202,16 @@ class FormatDocumentTest {
         String meaning = Markdown.escaped(field.meaning());
         List<String> cells = new ArrayList<>();
         cells.add(alike.stream().map(each -> "`" + each.key() + "`").collect(Collectors.joining(", ")));
-        cells.add(field.parts().isEmpty() ? meaning : meaning + ": see " + link(field.parts()));
+        cells.add(field.parts().isEmpty() ? meaning : link(meaning, field.parts()));
         cells.add(field.written());
         if (isInCsv) {
             String column = field.parts().isEmpty() ? "yes" : "its keys";
-            cells.add(field.isColumn() ? column : "no");
+            cells.add(field.isColumn() ? column : "");
         }
-        return "| " + String.join(" | ", cells) + " |\n";
+        return cells.stream().map(cell -> cell.isEmpty() ? "|" : "| " + cell).collect(Collectors.joining(" ")) + " |\n";
     }
 
-    private static String link(String title) {
-        return "[" + title + "](#" + title.replace(' ', '-') + ")";
+    private static String link(String text, String title) {
+        return "[" + text + "](#" + title.replace(' ', '-') + ")";
     }
 }
