@@ -23,6 +23,7 @@ import java.util.TreeMap;
 /** A real Prometheus server that reads one page of metrics five times a second. One thread. */
 public final class PrometheusServer implements AutoCloseable {
 
+    private final HttpClient client = HttpClient.newHttpClient();
     private final RunningProcess process;
     private final int port;
 
@@ -63,23 +64,41 @@ public final class PrometheusServer implements AutoCloseable {
 
     /** Queries the server until it is up and the result is not empty; returns the values by a label. */
     public Map<String, Double> query(String expression, String label) throws Exception {
-        HttpClient client = HttpClient.newHttpClient();
+        Map<String, Double> values = Map.of();
+        while (values.isEmpty()) {
+            values = queryOnce(expression, label);
+        }
+        return values;
+    }
+
+    /** Queries the server until the result has a number; returns whether it had one in time. */
+    public boolean hasNumber(String expression, Duration limit) throws Exception {
+        long endNs = System.nanoTime() + limit.toNanos();
+        while (System.nanoTime() < endNs) {
+            if (queryOnce(expression, "").values().stream().anyMatch(Double::isFinite)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Queries the server; returns the values by a label, or nothing after a pause. */
+    private Map<String, Double> queryOnce(String expression, String label) throws Exception {
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/v1/query?query="
                         + URLEncoder.encode(expression, StandardCharsets.UTF_8)))
                 .timeout(Duration.ofSeconds(5))
                 .build();
-        while (true) {
-            try {
-                Map<String, Double> values =
-                        values(client.send(request, BodyHandlers.ofString()).body(), label);
-                if (!values.isEmpty()) {
-                    return values;
-                }
-            } catch (IOException e) {
-                // The server does not listen yet; the test's timeout ends this loop.
+        try {
+            Map<String, Double> values =
+                    values(client.send(request, BodyHandlers.ofString()).body(), label);
+            if (!values.isEmpty()) {
+                return values;
             }
-            Thread.sleep(50);
+        } catch (IOException e) {
+            // The server does not listen yet; the limit of the caller ends the attempts.
         }
+        Thread.sleep(50);
+        return Map.of();
     }
 
     private static Map<String, Double> values(String answer, String label) throws IOException {
@@ -88,9 +107,12 @@ public final class PrometheusServer implements AutoCloseable {
             JsonNode tree = new ObjectMapper().readTree(answer);
             assertThat(tree.path("status").asText()).as(answer).isEqualTo("success");
             for (JsonNode each : tree.path("data").path("result")) {
-                values.put(
+                double value =
+                        Double.parseDouble(each.path("value").path(1).asText().replace("Inf", "Infinity"));
+                values.merge(
                         each.path("metric").path(label).asText(),
-                        Double.valueOf(each.path("value").path(1).asText()));
+                        value,
+                        (one, other) -> Double.isFinite(one) ? one : other);
             }
         }
         return values;

@@ -46,7 +46,9 @@ public final class ProfileMetrics {
         /** The cause of a request's time. */
         CAUSE("cause", "brick.request.cause"),
         /** The outcome of a request without an answer. */
-        ERROR("error_type", "error.type");
+        ERROR("error_type", "error.type"),
+        /** The model of the run. */
+        MODEL("model", "brick.model");
 
         private final String key;
         private final String attribute;
@@ -133,6 +135,11 @@ public final class ProfileMetrics {
             addRequests(to, snapshot.requests());
         }
         addMachine(to, snapshot.facts().virtualMachines());
+        Map<Label, String> run = snapshot.identity()
+                .model()
+                .map(model -> Map.of(Label.MODEL, model))
+                .orElse(Map.of());
+        to.gauge("brick.run_info", "{run}", "1, with the model of the run if it is known.", Map.of(run, 1L));
         to.counter(
                 "brick.wall",
                 SECONDS,

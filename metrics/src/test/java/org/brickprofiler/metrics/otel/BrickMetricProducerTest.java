@@ -156,14 +156,18 @@ final class BrickMetricProducerTest {
                         "brick.elements",
                         "brick.jvm.gc_time",
                         "brick.jvm.compilation_time",
+                        "brick.run_info",
                         "brick.wall",
                         "brick.overhead",
                         "brick.unresolved");
-        assertThat(received.metrics().values()).allSatisfy(metric -> {
-            assertThat(metric.getSum().getIsMonotonic()).isTrue();
-            assertThat(metric.getSum().getAggregationTemporality())
-                    .isEqualTo(AggregationTemporality.AGGREGATION_TEMPORALITY_CUMULATIVE);
-        });
+        assertThat(received.metrics().values())
+                .filteredOn(Metric::hasSum)
+                .hasSize(8)
+                .allSatisfy(metric -> {
+                    assertThat(metric.getSum().getIsMonotonic()).isTrue();
+                    assertThat(metric.getSum().getAggregationTemporality())
+                            .isEqualTo(AggregationTemporality.AGGREGATION_TEMPORALITY_CUMULATIVE);
+                });
     }
 
     @Spec("20.5")

@@ -13,6 +13,7 @@ import java.util.stream.IntStream;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunIdentity;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.access.ProfilerAccess;
 import org.brickprofiler.metrics.prometheus.MetricsPage.Format;
@@ -163,6 +164,17 @@ class MetricsPageTest {
         BrickProfiler empty = BrickProfiler.enabled();
         String text = new MetricsPage().render(ProfilerAccess.sums(empty), Format.PROMETHEUS);
         assertThat(text).contains("brick_wall_seconds_total ").doesNotContain("gen_ai");
+    }
+
+    @Test
+    void theModelOfTheRunIsALabelIfItIsKnown() {
+        assertThat(lines(page.render(ProfilerAccess.sums(profiler), Format.PROMETHEUS), "brick_run_info"))
+                .containsExactly("brick_run_info 1.0");
+        BrickProfiler named = BrickProfiler.builder()
+                .identity(RunIdentity.builder().model("llama-3.1-8b").build())
+                .build();
+        assertThat(lines(new MetricsPage().render(ProfilerAccess.sums(named), Format.PROMETHEUS), "brick_run_info"))
+                .containsExactly("brick_run_info{model=\"llama-3.1-8b\"} 1.0");
     }
 
     @Test
