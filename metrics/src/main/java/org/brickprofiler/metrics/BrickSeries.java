@@ -1,5 +1,7 @@
 package org.brickprofiler.metrics;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -99,9 +101,19 @@ public final class BrickSeries {
     }
 
     private Labels labels(BrickStats brick) {
-        Labels labels = new Labels(brick.name(), brick.category());
+        Labels labels = new Labels(encodable(brick.name()), brick.category());
         boolean hasOwn = own.contains(labels) || (own.size() < most && own.add(labels));
         return hasOwn ? labels : new Labels(BrickProfiler.OTHER_NAMES, brick.category());
+    }
+
+    /**
+     * Returns a name as UTF-8 can write it: half a surrogate pair becomes a question mark. Names that differ in nothing
+     * else share a series; otherwise they would be one series with two values.
+     */
+    private static String encodable(String name) {
+        return name.chars().noneMatch(each -> Character.isSurrogate((char) each))
+                ? name
+                : new String(name.getBytes(UTF_8), UTF_8);
     }
 
     private static CategoryStats plus(CategoryStats one, CategoryStats two) {

@@ -93,7 +93,8 @@ import org.brickprofiler.stats.LatencyDistribution;
  * durations are assigned to buckets within {@link LatencyDistribution#RELATIVE_ERROR}.
  *
  * <p>256 bricks have their own series; further bricks share one for each category, named
- * {@value BrickProfiler#OTHER_NAMES}. Any thread.
+ * {@value BrickProfiler#OTHER_NAMES}. The metrics do not name their profiler: two profilers need a meter provider each,
+ * with resources of their own. Any thread.
  *
  * <p>Tested with {@code io.opentelemetry:opentelemetry-sdk-metrics} 1.44.1, 1.49.0 and the newest release.
  */

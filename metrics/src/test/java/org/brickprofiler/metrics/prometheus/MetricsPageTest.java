@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
@@ -193,10 +195,104 @@ class MetricsPageTest {
                 .contains("brick=\"name with \\\"quotes\\\", a \\\\ and\\nanother line\"");
     }
 
+    /** Both names are a question mark in UTF-8. */
+    @Test
+    void namesThatAreTheSameInUtf8ShareASeries() {
+        profiler.record("half \ud800", 1_000, 1);
+        profiler.record("half \udc01", 2_000, 1);
+        profiler.record("whole \ud83e\uddf1", 3_000, 1);
+
+        String text = page.render(ProfilerAccess.sums(profiler), Format.PROMETHEUS);
+
+        assertThat(lines(text, "brick_samples_total{brick=\"half"))
+                .containsExactly("brick_samples_total{brick=\"half ?\",category=\"Other\",phase=\"none\"} 2.0");
+        assertThat(text).contains("brick=\"whole \ud83e\uddf1\"");
+    }
+
+    /** Each page is whole: a histogram has as many requests as its last bucket, and nothing is negative. */
+    @Test
+    void aPageDuringResetsIsWhole() throws InterruptedException {
+        BrickProfiler busy = BrickProfiler.enabled();
+        AtomicBoolean ended = new AtomicBoolean();
+        Thread engine = new Thread(() -> {
+            while (!ended.get()) {
+                long request = busy.requests().arrived(1);
+                busy.beginStep(StepInfo.prefill(1));
+                busy.requests().inStep(request, 1);
+                busy.record(BrickId.LM_HEAD, 1_000, 1);
+                busy.endPass();
+                busy.requests().finished(request, Outcome.COMPLETED);
+            }
+        });
+        Thread resets = new Thread(() -> {
+            while (!ended.get()) {
+                busy.reset();
+            }
+        });
+        engine.start();
+        resets.start();
+        try {
+            MetricsPage pages = new MetricsPage();
+            for (int i = 0; i < 200; i++) {
+                String text = pages.render(ProfilerAccess.sums(busy), Format.PROMETHEUS);
+                assertThat(text).doesNotContainPattern("(?m)^[^#].* -[0-9]").contains("brick_wall_seconds_total ");
+                for (String name : List.of("gen_ai_server_request_duration", "brick_request_queue_time")) {
+                    String last = name + "_seconds_bucket{le=\"+Inf\"}";
+                    if (text.contains(last)) {
+                        assertThat(value(text, last)).isEqualTo(value(text, name + "_seconds_count"));
+                    }
+                }
+            }
+        } finally {
+            ended.set(true);
+            engine.join();
+            resets.join();
+        }
+    }
+
+    /** The bound of a page: 60 bricks in three phases and outside of them, from 32 threads, with failed requests. */
+    @Spec("20.16")
+    @Test
+    void thePageOfManyBricksHasAtMost200Kilobytes() throws InterruptedException {
+        BrickProfiler large = BrickProfiler.builder().percentiles(true).build();
+        large.enable();
+        for (int thread = 0; thread < 32; thread++) {
+            Thread recording = new Thread(() -> {
+                for (StepInfo.Phase phase : StepInfo.Phase.values()) {
+                    long request = large.requests().arrived(1);
+                    large.beginStep(new StepInfo(phase, 4, 1, 2_000_000_000L, 4, 2));
+                    large.requests().inStep(request, 1);
+                    recordAll(large);
+                    large.endPass();
+                    large.requests().finished(request, Outcome.FAILED);
+                }
+                recordAll(large);
+            });
+            recording.start();
+            recording.join();
+        }
+
+        String text = new MetricsPage().render(ProfilerAccess.sums(large), Format.PROMETHEUS);
+
+        assertThat(lines(text, "brick_time_seconds_total{")).hasSize(240);
+        assertThat(text.getBytes(StandardCharsets.UTF_8)).hasSizeBetween(50_000, 200_000);
+        assertThat(ProfilerAccess.sums(large).snapshot().bricks())
+                .hasSize(60)
+                .allMatch(brick -> brick.count() == 128 && brick.latency().isEmpty());
+        assertThat(large.snapshot().bricks()).allMatch(brick -> brick.latency().isPresent());
+    }
+
+    private static void recordAll(BrickProfiler to) {
+        for (int brick = 0; brick < 60; brick++) {
+            to.record("model.layers.attention.projection." + brick, 123_456_789 + brick, 1);
+        }
+    }
+
     @Test
     void promtoolFindsNoFault() throws IOException {
         Fixture.PROMETHEUS.needProgram("promtool");
         profiler.record("name with \"quotes\", a \\ and\nanother line", 1_000, 1);
+        profiler.record("controls \r \0 \u2028", 1_000, 1);
         Path text = Files.writeString(
                 folder.resolve("metrics"), page.render(ProfilerAccess.sums(profiler), Format.PROMETHEUS));
         ProcessResult result = ChildProcess.of("sh")
