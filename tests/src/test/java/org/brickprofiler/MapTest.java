@@ -35,6 +35,7 @@ final class MapTest {
             "brick-profiler-gpu", Place.EDGE,
             "brick-profiler-timeline", Place.EDGE,
             "brick-profiler-metrics", Place.EDGE,
+            "brick-profiler-spring-boot-starter", Place.EDGE,
             "brick-profiler-agent", Place.EDGE,
             "brick-profiler-analysis", Place.AFTER,
             "brick-profiler-readers", Place.AFTER,
@@ -204,7 +205,9 @@ final class MapTest {
     /** Returns the names of libraries in at most three lines: families of one first word by that word alone. */
     private static List<String> lines(List<String> libraries) {
         Collection<String> families = libraries.stream()
-                .map(name -> name.replaceFirst("^(eclipse-collections|commons|opentelemetry|asm|jline)\\b.*", "$1"))
+                .map(name -> name.replaceFirst(
+                        "^(eclipse-collections|commons|opentelemetry|micrometer|prometheus|spring|asm|jline)\\b.*",
+                        "$1"))
                 .collect(Collectors.toCollection(TreeSet::new));
         List<String> lines = new ArrayList<>(List.of(""));
         for (String family : families) {

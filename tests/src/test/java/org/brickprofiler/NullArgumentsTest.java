@@ -480,6 +480,7 @@ final class NullArgumentsTest {
     private @Nullable Object usual(Class<?> type) {
         Map<Class<?>, Object> usual = Map.ofEntries(
                 Map.entry(String.class, "name"),
+                Map.entry(Boolean.class, true),
                 Map.entry(LatencyHistogram.class, LatencyHistogram.empty(LatencyHistogram.Kind.DURATION)),
                 Map.entry(MetricsPage.class, new MetricsPage()),
                 Map.entry(LogRecord.class, new LogRecord(Level.INFO, "message")),
