@@ -203,9 +203,11 @@ interface Requests {
   slowest_first_tokens: RequestOfRun[];
   longest_gaps: RequestOfRun[];
   histograms: LatencyHistogram[];
+  oldest_live: LiveRequest[];
 }
 
 interface RequestOfRun {
+  id?: string;
   arrived_ns: number;
   duration_ns: number;
   time_to_first_token_ns: number;
@@ -226,6 +228,14 @@ interface RequestOfRun {
   stalled_idle_ns: number;
   delivery_ns: number;
   own_work_ns: number;
+}
+
+interface LiveRequest {
+  id?: string;
+  age_ns: number;
+  running: number;
+  prompt_tokens: number;
+  output_tokens: number;
 }
 
 interface FirstTokenCauses {

@@ -91,8 +91,8 @@ interface Cause {
 interface RequestTimeline {
   epoch_clock_ns: number;
   request_columns: string[];
-  /** One row for each request, in the order of the columns. */
-  requests: (string | number)[][];
+  /** One row for each request, in the order of the columns; null is a value that is not known. */
+  requests: (string | number | null)[][];
   /** The indices of the requests whose steps are unknown. */
   incomplete: number[];
   step_columns: string[];

@@ -194,10 +194,9 @@ public record ProfileSnapshot(
      * later profile. If the other one is null, the numbers are 0.
      */
     ProfileSnapshot withUnfinishedOf(@Nullable ProfileSnapshot other) {
-        RequestStats.Counts live = (other == null ? RequestStats.NONE : other.requests).counts();
         return toBuilder()
                 .deferred(droppedPending, other == null ? 0 : other.pending, literalOverlaps)
-                .requests(requests.withLive(live.waiting(), live.running()))
+                .requests(requests.withLiveOf(other == null ? RequestStats.NONE : other.requests))
                 .build();
     }
 

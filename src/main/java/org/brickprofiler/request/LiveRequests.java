@@ -2,10 +2,12 @@ package org.brickprofiler.request;
 
 import static org.brickprofiler.internal.base.Sums.limited;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.Consumer;
+import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -114,9 +116,12 @@ final class LiveRequests {
     /** The steps by their index; those with the number 0 are not under way. */
     private final List<RunningStep> steps;
 
-    private final Consumer<long[]> finished;
+    private final Finished finished;
     private final long[] record = new long[RequestRecord.CELLS];
     private final long[] @Nullable [] chunks = new long[MOST / CHUNK_SLOTS][];
+
+    /** The ids by slot, in chunks that exist from the first id on. */
+    private final @Nullable String[] @Nullable [] ids = new @Nullable String[MOST / CHUNK_SLOTS][];
 
     /** The upper bits of every handle, which differ from those of other recorders. */
     private final long salt;
@@ -135,22 +140,28 @@ final class LiveRequests {
 
     private int newest = NONE;
 
+    /** Receives the requests that finish. */
+    interface Finished {
+        /**
+         * Receives a request.
+         *
+         * @param record the cells of a {@link RequestRecord}, in an array that is reused
+         * @param id the id of the request; null if it has none
+         */
+        void accept(long[] record, @Nullable String id);
+    }
+
     /**
      * Creates a table without requests.
      *
      * @param log receives the work on requests
      * @param steps returns the step that is under way at an index
-     * @param finished receives the cells of a {@link RequestRecord}, in an array that is reused
+     * @param finished receives the requests that finish
      * @param sums the sums to which requests are added
      * @param salt a number above 0, of 15 bits
      */
     LiveRequests(
-            StepTimes times,
-            RequestLog log,
-            List<RunningStep> steps,
-            Consumer<long[]> finished,
-            RequestSums sums,
-            int salt) {
+            StepTimes times, RequestLog log, List<RunningStep> steps, Finished finished, RequestSums sums, int salt) {
         this.times = times;
         this.log = log;
         this.steps = steps;
@@ -170,6 +181,51 @@ final class LiveRequests {
     /** Returns how many live requests no step has worked on. */
     int waiting() {
         return waiting;
+    }
+
+    /** Returns the requests that arrived first, at most {@link RequestStats#SLOWEST}, in any order. */
+    List<LiveRequest> oldest(long nowNs) {
+        PriorityQueue<Integer> first = new PriorityQueue<>(
+                Comparator.<Integer>comparingLong(this::arrivedNs).reversed());
+        for (int slot = oldest; slot != NONE; slot = next(slot)) {
+            if (first.size() < RequestStats.SLOWEST) {
+                first.add(slot);
+            } else if (arrivedNs(slot) < arrivedNs(first.element())) {
+                first.remove();
+                first.add(slot);
+            }
+        }
+        List<LiveRequest> all = new ArrayList<>();
+        for (int slot : first) {
+            long[] cells = cells(slot);
+            int base = base(slot);
+            all.add(new LiveRequest(
+                    Math.max(0, nowNs - cells[base + ARRIVED]),
+                    (cells[base + FLAGS] & IN_STEP) != 0,
+                    cells[base + PROMPT],
+                    cells[base + OUTPUT],
+                    KeptIds.identity(id(slot))));
+        }
+        return all;
+    }
+
+    private long arrivedNs(int slot) {
+        return cells(slot)[base(slot) + ARRIVED];
+    }
+
+    /** Sets the id of a request. */
+    void setId(int slot, String id) {
+        @Nullable String[] chunk = ids[slot >>> CHUNK_BITS];
+        if (chunk == null) {
+            chunk = new @Nullable String[CHUNK_SLOTS];
+            ids[slot >>> CHUNK_BITS] = chunk;
+        }
+        chunk[slot & (CHUNK_SLOTS - 1)] = id;
+    }
+
+    private @Nullable String id(int slot) {
+        @Nullable String[] chunk = ids[slot >>> CHUNK_BITS];
+        return chunk == null ? null : chunk[slot & (CHUNK_SLOTS - 1)];
     }
 
     // ---- arrival ----
@@ -714,8 +770,9 @@ final class LiveRequests {
         record[RequestRecord.WORKS] = cells[base + WORKS];
         System.arraycopy(
                 cells, base + CAUSES, record, RequestRecord.CAUSES, RequestRecord.CELLS - RequestRecord.CAUSES);
+        String id = id(slot);
         remove(slot);
-        finished.accept(record);
+        finished.accept(record, id);
     }
 
     // ---- the order of signs of life ----
@@ -728,6 +785,9 @@ final class LiveRequests {
             waiting--;
         }
         cells[base + HANDLE] = 0;
+        if (id(slot) != null) {
+            Objects.requireNonNull(ids[slot >>> CHUNK_BITS])[slot & (CHUNK_SLOTS - 1)] = null;
+        }
         setLinks(slot, free, NONE);
         free = slot;
         live--;

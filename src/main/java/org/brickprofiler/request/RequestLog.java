@@ -106,12 +106,13 @@ final class RequestLog {
      * Copies the log.
      *
      * @param records the cells of the requests
+     * @param ids their ids
      * @param underWay steps that have not ended
      * @param nowNs the clock
      * @param epochNs the clock at 0 of the scale of arrivals, ns
      * @return a supplier that makes the time line of these requests
      */
-    Supplier<RequestTimeline> copy(long[] records, List<RunningStep> underWay, long nowNs, long epochNs) {
+    Supplier<RequestTimeline> copy(long[] records, KeptIds ids, List<RunningStep> underWay, long nowNs, long epochNs) {
         int kept = (int) Math.min(ended, STEPS);
         long[] stepsThen = new long[(kept + underWay.size()) * STEP_CELLS];
         System.arraycopy(steps, 0, stepsThen, 0, kept * STEP_CELLS);
@@ -120,7 +121,7 @@ final class RequestLog {
         }
         long[] worksThen = new long[(int) Math.min(worked, WORKS) * WORK_CELLS];
         System.arraycopy(works, 0, worksThen, 0, worksThen.length);
-        return new Copy(stepsThen, worksThen, records, lostNs, epochNs);
+        return new Copy(stepsThen, worksThen, records, ids, lostNs, epochNs);
     }
 
     /**
@@ -131,13 +132,15 @@ final class RequestLog {
         private final long[] steps;
         private final long[] works;
         private final long[] records;
+        private final KeptIds ids;
         private final long lostNs;
         private final long epochNs;
 
-        Copy(long[] steps, long[] works, long[] records, long lostNs, long epochNs) {
+        Copy(long[] steps, long[] works, long[] records, KeptIds ids, long lostNs, long epochNs) {
             this.steps = steps;
             this.works = works;
             this.records = records;
+            this.ids = ids;
             this.lostNs = lostNs;
             this.epochNs = epochNs;
         }
@@ -176,7 +179,8 @@ final class RequestLog {
                 }
                 // The epoch may have moved since the request finished; the steps are on its current scale.
                 records[at + RequestRecord.ARRIVED] = records[at + RequestRecord.ARRIVED_CLOCK] - epochNs;
-                requests.add(new RequestTimeline.Request(RequestRecord.of(records, at), done, outside, complete));
+                RequestRecord record = RequestRecord.of(records, at, ids.identity(at / RequestRecord.CELLS));
+                requests.add(new RequestTimeline.Request(record, done, outside, complete));
             }
             return new RequestTimeline(all, requests, epochNs);
         }

@@ -29,6 +29,7 @@ import org.brickprofiler.internal.base.Sums;
  *     for fewer than two such steps
  * @param firstToLastTokenNs the time from its first token to its last one, ns; 0 for fewer than two steps that gave it
  *     tokens, and in files of older versions
+ * @param identity what finds it in the logs of its application
  */
 public record RequestRecord(
         long arrivedNs,
@@ -40,7 +41,8 @@ public record RequestRecord(
         Outcome outcome,
         Map<Cause, Long> causeNs,
         long longestGapNs,
-        long firstToLastTokenNs) {
+        long firstToLastTokenNs,
+        RequestIdentity identity) {
 
     // The cells of a record in an array of numbers; the times by cause are the last ones.
     static final int ARRIVED = 0;
@@ -81,12 +83,54 @@ public record RequestRecord(
         requireNotNegative("longestGapNs", longestGapNs);
         requireNotNegative("firstToLastTokenNs", firstToLastTokenNs);
         Objects.requireNonNull(outcome, "outcome");
+        Objects.requireNonNull(identity, "identity");
         causeNs = everyCause(causeNs);
         long sumNs = causeNs.values().stream().mapToLong(Long::longValue).reduce(0, Sums::limited);
         if (sumNs != durationNs) {
             throw new IllegalArgumentException(
                     "the times of the causes sum to " + sumNs + " ns, and the duration is " + durationNs + " ns");
         }
+    }
+
+    /**
+     * Makes a request without an identity.
+     *
+     * @param arrivedNs its arrival, ns on the scale of {@code BrickProfiler.elapsedNs()}
+     * @param durationNs the time from its arrival to its finish, ns
+     * @param timeToFirstTokenNs the time from its arrival to the end of the step that gave its first token, ns
+     * @param promptTokens tokens of its prompt
+     * @param cachedTokens tokens of its prompt that needed no work
+     * @param outputTokens tokens that it got
+     * @param outcome the reason for which it ended
+     * @param causeNs its time by cause, ns
+     * @param longestGapNs the longest time between two tokens, ns
+     * @param firstToLastTokenNs the time from its first token to its last one, ns
+     * @throws IllegalArgumentException when a number other than the arrival is negative, or the times do not sum to the
+     *     duration
+     */
+    public RequestRecord(
+            long arrivedNs,
+            long durationNs,
+            long timeToFirstTokenNs,
+            long promptTokens,
+            long cachedTokens,
+            long outputTokens,
+            Outcome outcome,
+            Map<Cause, Long> causeNs,
+            long longestGapNs,
+            long firstToLastTokenNs) {
+        this(
+                arrivedNs,
+                durationNs,
+                timeToFirstTokenNs,
+                promptTokens,
+                cachedTokens,
+                outputTokens,
+                outcome,
+                causeNs,
+                longestGapNs,
+                firstToLastTokenNs,
+                RequestIdentity.NONE);
     }
 
     /**
@@ -144,7 +188,7 @@ public record RequestRecord(
     }
 
     /** Returns the record that an array contains from an index on. */
-    static RequestRecord of(long[] cells, int at) {
+    static RequestRecord of(long[] cells, int at, RequestIdentity identity) {
         return new RequestRecord(
                 cells[at + ARRIVED],
                 cells[at + DURATION],
@@ -155,6 +199,7 @@ public record RequestRecord(
                 OUTCOMES[(int) cells[at + OUTCOME]],
                 byCause(cells, at + CAUSES),
                 cells[at + LONGEST_GAP],
-                cells[at + FIRST_TO_LAST]);
+                cells[at + FIRST_TO_LAST],
+                identity);
     }
 }

@@ -85,6 +85,7 @@ public final class RequestRecorder {
     private final List<RunningStep> steps = new ArrayList<>();
     private final List<RunningStep> freeSteps = new ArrayList<>();
     private final long[] recent = new long[RECENT * RequestRecord.CELLS];
+    private final KeptIds recentIds = new KeptIds(RECENT);
     private final boolean[] logged = new boolean[Ignored.values().length];
     private RequestSums sums = new RequestSums();
     private long recorded;
@@ -116,6 +117,7 @@ public final class RequestRecorder {
         PROMPT("the step has more tokens of the prompt than were left"),
         CACHED("more tokens are cached than the prompt has"),
         TOKENIZED("the prompt has fewer tokens than are cached or processed already"),
+        LONG_ID("the id has more than " + RequestIdentity.MOST_CHARACTERS + " characters, and was cut"),
         NEVER_IN_STEP("the request ended with an answer, and no step worked on it"),
         TOO_EARLY("the request arrived before the oldest step that is remembered, and counts from there"),
         FUTURE("the request arrives in the future, and counts from now"),
@@ -267,16 +269,17 @@ public final class RequestRecorder {
         return 1 + Math.floorMod(NEXT_SALT.getAndIncrement(), SALT_BOUND - 1);
     }
 
-    private void finished(long[] record) {
+    private void finished(long[] record, @Nullable String id) {
         // A later epoch must not move the arrival: snapshots recognise a request by it.
         record[RequestRecord.ARRIVED_CLOCK] = record[RequestRecord.ARRIVED];
         record[RequestRecord.ARRIVED] -= epochNs.getAsLong();
-        sums.finished(record);
-        int at = (int) (recorded++ % RECENT) * RequestRecord.CELLS;
-        System.arraycopy(record, 0, recent, at, RequestRecord.CELLS);
+        sums.finished(record, id);
+        int place = (int) (recorded++ % RECENT);
+        System.arraycopy(record, 0, recent, place * RequestRecord.CELLS, RequestRecord.CELLS);
+        recentIds.set(place, id);
         // The follower may finish another request, which overwrites the record.
         if (wanted.getAsBoolean()) {
-            follower.accept(RequestRecord.of(record, 0));
+            follower.accept(RequestRecord.of(record, 0, KeptIds.identity(id)));
         }
     }
 
@@ -393,6 +396,31 @@ public final class RequestRecorder {
                     LiveRequests.MOST);
         }
         return live.arrive(atNs, promptTokens, from);
+    }
+
+    /**
+     * Names a request by the id that the application has for it, so that it is found in the application's logs. The
+     * recorder keeps the id while the request is live, and with the records that it keeps. Any thread; the latest call
+     * counts. An id may contain any characters. An id of more than {@value RequestIdentity#MOST_CHARACTERS} is cut, and
+     * the call is counted; an empty one removes the name. Allocates nothing for other ids, except for the first ones of
+     * more live requests than ever before.
+     *
+     * @param request the handle that {@link #arrived} returned
+     * @param id the id
+     */
+    public void named(long request, String id) {
+        String kept = RequestIdentity.cut(Objects.requireNonNull(id, "id"));
+        if (on) {
+            synchronized (this) {
+                int slot = find(request);
+                if (slot != LiveRequests.NONE) {
+                    live.setId(slot, kept);
+                    if (kept.length() < id.length()) {
+                        ignore(Ignored.LONG_ID, id.length());
+                    }
+                }
+            }
+        }
     }
 
     /**
@@ -825,7 +853,10 @@ public final class RequestRecorder {
      * @return the requests
      */
     public synchronized RequestStats stats() {
-        return sums.stats(live.waiting(), (long) live.live() - live.waiting());
+        return sums.stats(
+                live.waiting(),
+                (long) live.live() - live.waiting(),
+                live.live() == 0 ? List.of() : live.oldest(clock.nanoTime()));
     }
 
     /**
@@ -836,7 +867,8 @@ public final class RequestRecorder {
     public synchronized List<RequestRecord> recent() {
         List<RequestRecord> records = new ArrayList<>();
         for (long number = Math.max(0, recorded - RECENT); number < recorded; number++) {
-            records.add(RequestRecord.of(recent, (int) (number % RECENT) * RequestRecord.CELLS));
+            int place = (int) (number % RECENT);
+            records.add(RequestRecord.of(recent, place * RequestRecord.CELLS, recentIds.identity(place)));
         }
         return List.copyOf(records);
     }
@@ -854,13 +886,17 @@ public final class RequestRecorder {
             return () -> RequestTimeline.NONE;
         }
         long[] records = new long[(int) (recorded - first) * RequestRecord.CELLS];
+        KeptIds ids = new KeptIds((int) (recorded - first));
         for (long number = first; number < recorded; number++) {
-            int from = (int) (number % RECENT) * RequestRecord.CELLS;
-            System.arraycopy(recent, from, records, (int) (number - first) * RequestRecord.CELLS, RequestRecord.CELLS);
+            int place = (int) (number % RECENT);
+            int copied = (int) (number - first);
+            System.arraycopy(
+                    recent, place * RequestRecord.CELLS, records, copied * RequestRecord.CELLS, RequestRecord.CELLS);
+            recentIds.copy(place, ids, copied);
         }
         List<RunningStep> underWay =
                 steps.stream().filter(step -> step.number() != 0).toList();
-        return log.copy(records, underWay, times.inOrder(clock.nanoTime()), epochNs.getAsLong());
+        return log.copy(records, ids, underWay, times.inOrder(clock.nanoTime()), epochNs.getAsLong());
     }
 
     /**
@@ -890,6 +926,7 @@ public final class RequestRecorder {
         }
         live.abandonAll();
         recorded = 0;
+        recentIds.clear();
         startSums();
         places.sweep();
     }

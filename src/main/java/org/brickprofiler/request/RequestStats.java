@@ -36,6 +36,8 @@ import org.brickprofiler.stats.LatencyDistribution;
  *     order; queues before them are not seen. Empty in files of older versions
  * @param histograms the latencies of the requests that finished, by outcome, at fixed bounds, without histograms that
  *     have no request; empty in files of older versions
+ * @param oldestLive the live requests that arrived first, at most {@value #SLOWEST}, the oldest first; of merged
+ *     numbers, those of all; empty in files of older versions
  */
 public record RequestStats(
         Counts counts,
@@ -46,9 +48,10 @@ public record RequestStats(
         List<RequestRecord> slowestFirstTokens,
         List<RequestRecord> longestGaps,
         List<String> countedFrom,
-        Map<Outcome, List<LatencyHistogram>> histograms) {
+        Map<Outcome, List<LatencyHistogram>> histograms,
+        List<LiveRequest> oldestLive) {
 
-    /** The number of slowest requests that are kept in each of the two lists. */
+    /** The number of requests in each list. */
     public static final int SLOWEST = 16;
 
     private static final Comparator<RequestRecord> BY_ARRIVAL = Comparator.comparingLong(RequestRecord::arrivedNs)
@@ -63,6 +66,9 @@ public record RequestStats(
     private static final Comparator<RequestRecord> BY_GAP =
             Comparator.comparingLong(RequestRecord::longestGapNs).reversed().thenComparing(BY_ARRIVAL);
 
+    private static final Comparator<LiveRequest> BY_AGE =
+            Comparator.comparingLong(LiveRequest::ageNs).reversed().thenComparing(LiveRequest::toString);
+
     /** No requests. */
     public static final RequestStats NONE = new RequestStats(
             Counts.NONE,
@@ -73,7 +79,8 @@ public record RequestStats(
             List.of(),
             List.of(),
             List.of(),
-            Map.of());
+            Map.of(),
+            List.of());
 
     /**
      * Numbers of requests. Immutable.
@@ -273,6 +280,10 @@ public record RequestStats(
                 .sorted()
                 .toList();
         histograms = withRequests(Objects.requireNonNull(histograms, "histograms"));
+        oldestLive = Objects.requireNonNull(oldestLive, "oldestLive").stream()
+                .sorted(BY_AGE)
+                .limit(SLOWEST)
+                .toList();
     }
 
     /** Returns the histograms that have a request, in order. */
@@ -294,7 +305,7 @@ public record RequestStats(
     }
 
     /**
-     * Makes requests without histograms.
+     * Makes requests without histograms and live requests.
      *
      * @param counts numbers of requests
      * @param tokens tokens of the requests that finished
@@ -324,11 +335,12 @@ public record RequestStats(
                 slowestFirstTokens,
                 longestGaps,
                 countedFrom,
-                Map.of());
+                Map.of(),
+                List.of());
     }
 
     /**
-     * Makes requests of which it is unknown from which moment they count, without histograms.
+     * Makes requests of which it is unknown from which moment they count, without histograms and live requests.
      *
      * @param counts numbers of requests
      * @param tokens tokens of the requests that finished
@@ -355,20 +367,18 @@ public record RequestStats(
     }
 
     /**
-     * Returns a copy with other numbers of live requests. For example, a part of a run that other parts follow gets 0,
-     * because the last part counts these requests.
+     * Returns a copy with the live requests of another reading. For example, a part of a run that other parts follow
+     * gets those of {@link #NONE}, because the last part counts these requests.
      *
-     * @param waiting live requests that no step has worked on
-     * @param running the other live requests
-     * @return the requests with these numbers
-     * @throws IllegalArgumentException when a number is negative
+     * @param other the other reading
+     * @return the requests with its live requests
      */
-    public RequestStats withLive(long waiting, long running) {
+    public RequestStats withLiveOf(RequestStats other) {
         return new RequestStats(
                 new Counts(
                         counts.arrived(),
-                        waiting,
-                        running,
+                        other.counts.waiting(),
+                        other.counts.running(),
                         counts.finished(),
                         counts.abandoned(),
                         counts.ignoredCalls()),
@@ -379,7 +389,8 @@ public record RequestStats(
                 slowestFirstTokens,
                 longestGaps,
                 countedFrom,
-                histograms);
+                histograms,
+                other.oldestLive);
     }
 
     /**
@@ -506,6 +517,8 @@ public record RequestStats(
         gaps.addAll(other.longestGaps);
         List<String> from = new ArrayList<>(countedFrom);
         from.addAll(other.countedFrom);
+        List<LiveRequest> live = new ArrayList<>(oldestLive);
+        live.addAll(other.oldestLive);
         return new RequestStats(
                 counts.plus(other.counts),
                 tokens.plus(other.tokens),
@@ -515,7 +528,8 @@ public record RequestStats(
                 firstTokens,
                 gaps,
                 from,
-                combined(other, LatencyHistogram::plus));
+                combined(other, LatencyHistogram::plus),
+                live);
     }
 
     /**
@@ -543,7 +557,8 @@ public record RequestStats(
                 firstTokens,
                 gaps,
                 countedFrom,
-                combined(earlier, LatencyHistogram::since));
+                combined(earlier, LatencyHistogram::since),
+                oldestLive);
     }
 
     private static Map<Cause, Long> sum(Map<Cause, Long> one, Map<Cause, Long> two) {

@@ -64,13 +64,14 @@ final class RequestSums {
     private static final class Slowest {
         private final int cell;
         private final long[] records = new long[RequestStats.SLOWEST * RequestRecord.CELLS];
+        private final KeptIds ids = new KeptIds(RequestStats.SLOWEST);
         private int count;
 
         Slowest(int cell) {
             this.cell = cell;
         }
 
-        void offer(long[] record) {
+        void offer(long[] record, @Nullable String id) {
             if (record[cell] == 0) {
                 return;
             }
@@ -84,6 +85,7 @@ final class RequestSums {
                 }
             }
             System.arraycopy(record, 0, records, at, RequestRecord.CELLS);
+            ids.set(at / RequestRecord.CELLS, id);
         }
 
         private int last() {
@@ -108,7 +110,7 @@ final class RequestSums {
         List<RequestRecord> records() {
             List<RequestRecord> all = new ArrayList<>();
             for (int i = 0; i < count; i++) {
-                all.add(RequestRecord.of(records, i * RequestRecord.CELLS));
+                all.add(RequestRecord.of(records, i * RequestRecord.CELLS, ids.identity(i)));
             }
             return all;
         }
@@ -156,7 +158,7 @@ final class RequestSums {
         perOutputTokens[LatencyBuckets.indexOf(ns)]++;
     }
 
-    void finished(long[] record) {
+    void finished(long[] record, @Nullable String id) {
         finished[(int) record[RequestRecord.OUTCOME]]++;
         durations[LatencyBuckets.indexOf(record[RequestRecord.DURATION])]++;
         promptTokens = limited(promptTokens, record[RequestRecord.PROMPT_TOKENS]);
@@ -166,8 +168,8 @@ final class RequestSums {
             causeNs[i] += record[RequestRecord.CAUSES + i];
         }
         countLatencies(record);
-        slowestFirstTokens.offer(record);
-        longestGaps.offer(record);
+        slowestFirstTokens.offer(record, id);
+        longestGaps.offer(record, id);
     }
 
     private void countLatencies(long[] record) {
@@ -218,8 +220,9 @@ final class RequestSums {
      *
      * @param waiting live requests that no step has worked on
      * @param running the other live requests
+     * @param oldestLive the oldest of the live requests
      */
-    RequestStats stats(long waiting, long running) {
+    RequestStats stats(long waiting, long running, List<LiveRequest> oldestLive) {
         Map<Outcome, Long> byOutcome = new EnumMap<>(Outcome.class);
         for (Outcome outcome : OUTCOMES) {
             byOutcome.put(outcome, finished[outcome.index()]);
@@ -238,7 +241,8 @@ final class RequestSums {
                 slowestFirstTokens.records(),
                 longestGaps.records(),
                 List.copyOf(countedFrom),
-                histograms());
+                histograms(),
+                oldestLive);
     }
 
     private SortedMap<Integer, Map<Cause, Long>> firstTokenCauses() {

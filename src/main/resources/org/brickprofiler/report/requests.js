@@ -21,15 +21,15 @@ function causeCell(cause) {
 }
 
 /**
- * Returns the rows of a table as objects with its columns as keys.
+ * Returns the rows of a table as objects with its columns as keys, without the values that are not known.
  *
  * @template Row
  * @param {string[]} columns
- * @param {(string | number)[][]} rows
+ * @param {(string | number | null)[][]} rows
  * @returns {Row[]}
  */
 function objects(columns, rows) {
-  return rows.map((row) => /** @type {Row} */ (Object.fromEntries(row.map((value, i) => [columns[i], value]))));
+  return rows.map((row) => /** @type {Row} */ (Object.fromEntries(row.flatMap((value, i) => (value === null ? [] : [[columns[i], value]])))));
 }
 
 /**
@@ -834,7 +834,7 @@ function requestTimeline(written) {
     button("\u203a", () => choose(requests[Math.min(requests.length - 1, chosen.number)]), "Next request"),
     range,
   );
-  const legend = html("p", { class: "quiet legend" }, causes.filter(({ key }) => requests.some(({ record }) => record[/** @type {keyof RequestOfRun} */ (key)] > 0)).map(causeCell));
+  const legend = html("p", { class: "quiet legend" }, causes.filter(({ key }) => requests.some(({ record }) => Number(record[/** @type {keyof RequestOfRun} */ (key)] || 0) > 0)).map(causeCell));
 
   new ResizeObserver(() => {
     const now = Math.floor(frame.clientWidth);

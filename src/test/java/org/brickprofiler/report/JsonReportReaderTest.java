@@ -2,10 +2,12 @@ package org.brickprofiler.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Instant;
+import java.util.Optional;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
@@ -13,6 +15,7 @@ import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.testing.Golden;
 import org.brickprofiler.testing.Profiles;
+import org.brickprofiler.testing.RequestSamples;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
@@ -66,6 +69,36 @@ final class JsonReportReaderTest {
         assertThat(TextReport.render(read))
                 .contains(
                         "own work between steps", "Requests count from the call of Server.complete; queues before it");
+    }
+
+    @Spec("25.21")
+    @Test
+    void idsOfRequestsAreReadBack() throws IOException {
+        ProfileSnapshot snapshot = Profiles.withOwnWork();
+        String json = JsonReport.toJson(snapshot);
+        assertThat(JsonReport.fromJson(json).requestTimeline().requests())
+                .extracting(request -> request.record().identity().id())
+                .containsExactly(Optional.empty(), Optional.of(RequestSamples.HOSTILE_ID), Optional.of("chat-2"));
+        assertThat(JsonReport.fromJson(json)).isEqualTo(snapshot);
+    }
+
+    /** A null in the row of a request stands for a missing id, and never for a number. */
+    @Spec("25.21")
+    @Test
+    void aRequestWithoutANumberIsRefused() {
+        String json = JsonReport.toJson(Profiles.withOwnWork());
+        String broken = json.replaceFirst("(\"requests\":\\s*\\[\\s*\\[\\s*null,\\s*)\\d+", "$1null");
+        assertThat(broken).isNotEqualTo(json);
+        assertThatThrownBy(() -> JsonReport.fromJson(broken)).hasMessageContaining("arrived_ns");
+    }
+
+    @Spec("25.21")
+    @Test
+    void moreOldestThanLiveRequestsAreRefused() {
+        String json = JsonReport.toJson(Profiles.requests());
+        String broken = json.replaceFirst("\"waiting\": ?1", "\"waiting\": 0");
+        assertThat(broken).isNotEqualTo(json);
+        assertThatThrownBy(() -> JsonReport.fromJson(broken)).hasMessageContaining("0 are live, and oldest_live has 1");
     }
 
     /** Files of versions that did not distinguish own work. */

@@ -120,7 +120,8 @@ class LatencyHistogramTest {
                         List.of(),
                         List.of(),
                         List.of(),
-                        Map.of(Outcome.FAILED, List.of(one, one))))
+                        Map.of(Outcome.FAILED, List.of(one, one)),
+                        List.of()))
                 .hasMessageStartingWith("two histograms of one kind: FAILED");
     }
 }

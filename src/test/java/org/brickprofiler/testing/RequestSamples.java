@@ -6,11 +6,14 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.request.Cause;
+import org.brickprofiler.request.LiveRequest;
 import org.brickprofiler.request.Outcome;
+import org.brickprofiler.request.RequestIdentity;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.request.RequestStats;
@@ -19,6 +22,9 @@ import org.brickprofiler.stats.LatencyDistribution;
 
 /** Sample requests for tests of their statistics and reports. */
 public final class RequestSamples {
+
+    /** An id that breaks each format that does not escape it. */
+    public static final String HOSTILE_ID = "=1+\"x\",'y';\r\n</script><img src=x onerror=alert(1)>\u001b[31m\u202e\\";
 
     private RequestSamples() {}
 
@@ -31,8 +37,9 @@ public final class RequestSamples {
         long second = numbers.get(1);
         LatencyDistribution times = distribution(first, second);
         Map<Cause, Long> causes = Map.of(Cause.OWN_PROMPT, first, Cause.DECODE, second);
+        RequestIdentity identity = second % 2 == 0 ? RequestIdentity.NONE : identity("request-" + second);
         List<RequestRecord> records = List.of(new RequestRecord(
-                second, first + second, first, numbers.get(2), 0, 2, Outcome.LENGTH, causes, 1 + second, 0));
+                second, first + second, first, numbers.get(2), 0, 2, Outcome.LENGTH, causes, 1 + second, 0, identity));
         return new RequestStats(
                 new RequestStats.Counts(first, second, 1, Map.of(Outcome.LENGTH, times.count()), 3, 4),
                 new RequestStats.Tokens(second, 0, first),
@@ -40,7 +47,17 @@ public final class RequestSamples {
                 causes,
                 new TreeMap<>(Map.of(LatencyBuckets.indexOf(first), causes)),
                 records,
-                records);
+                records,
+                List.of(),
+                Map.of(),
+                List.of(
+                        new LiveRequest(first, false, numbers.get(2), 0, identity),
+                        new LiveRequest(second, true, first, second, RequestIdentity.NONE)));
+    }
+
+    /** The identity of a request that an application names. */
+    public static RequestIdentity identity(String id) {
+        return new RequestIdentity(Optional.of(id));
     }
 
     /** 200 requests that a recorder saw: 196 were answered soon, two late, one was cancelled, and one waits. */
@@ -132,7 +149,7 @@ public final class RequestSamples {
 
     /**
      * Returns a recorder of three requests, each of which its own thread serves behind the steps of others: a tokenizer
-     * takes half of the time before a step, and a detokenizer half of the time after it.
+     * takes half of the time before a step, and a detokenizer half of the time after it. Two of them have an id.
      */
     public static RequestRecorder withOwnWork() {
         FakeClock clock = new FakeClock();
@@ -153,6 +170,9 @@ public final class RequestSamples {
         for (int i = 0; i < 3; i++) {
             long others = requests.stepUnderWay(i == 0, clock.now());
             long request = requests.arrived(16, "the call of Server.complete");
+            if (i > 0) {
+                requests.named(request, i == 1 ? HOSTILE_ID : "chat-2");
+            }
             try (RequestRecorder.Scope scope = requests.serve(request)) {
                 Objects.requireNonNull(scope);
                 for (int token = 0; token < 4; token++) {

@@ -58,6 +58,20 @@ public final class PlainText {
      * @return the text with all of its letters
      */
     public static String visible(String text) {
+        return visible(text, "\n\t");
+    }
+
+    /**
+     * Escapes the same characters as {@link #visible(String)}, and line feeds and tabs.
+     *
+     * @param text any text
+     * @return the text with all of its letters, in one line
+     */
+    public static String oneLine(String text) {
+        return visible(text, "");
+    }
+
+    private static String visible(String text, String kept) {
         StringBuilder shown = new StringBuilder(text.length());
         for (int i = 0; i < text.length(); i++) {
             char character = text.charAt(i);
@@ -66,7 +80,7 @@ public final class PlainText {
                     || type == Character.FORMAT
                     || type == Character.LINE_SEPARATOR
                     || type == Character.PARAGRAPH_SEPARATOR;
-            if (isHidden && character != '\n' && character != '\t') {
+            if (isHidden && kept.indexOf(character) < 0) {
                 shown.append(escape(character));
             } else {
                 shown.append(character);

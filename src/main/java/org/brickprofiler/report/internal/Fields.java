@@ -228,6 +228,12 @@ public final class Fields<T> {
         return places.getOrDefault(key, -1);
     }
 
+    /** Returns whether some records lack a field. */
+    boolean isOptional(String key) {
+        int place = place(key);
+        return place >= 0 && fields.get(place).use == Use.OPTIONAL;
+    }
+
     /** Returns the reading of the field at a place; null if the value is skipped. */
     @Nullable
     Reading reading(int place) {
@@ -330,7 +336,7 @@ public final class Fields<T> {
     }
 
     /**
-     * Writes a record as an array of its values; each value is a text or a whole number.
+     * Writes a record as an array of its values; each value is a text, a whole number, or null if it is not known.
      *
      * @param json the target
      * @param record the record

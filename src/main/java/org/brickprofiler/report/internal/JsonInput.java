@@ -209,6 +209,11 @@ public final class JsonInput {
         parser.skipChildren();
     }
 
+    /** Returns whether the value is null. */
+    boolean isNull() {
+        return parser.currentToken() == JsonToken.VALUE_NULL;
+    }
+
     /**
      * Reads a string.
      *

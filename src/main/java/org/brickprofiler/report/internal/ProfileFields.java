@@ -476,6 +476,7 @@ public final class ProfileFields {
                 SPREAD,
                 RequestFields.REQUESTS,
                 RequestFields.REQUEST,
+                RequestFields.LIVE,
                 RequestFields.FIRST_TOKEN,
                 RequestFields.HISTOGRAM,
                 RequestFields.TIMELINE_STEP,

@@ -18,7 +18,9 @@ import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.LatencyHistogram;
+import org.brickprofiler.request.LiveRequest;
 import org.brickprofiler.request.Outcome;
+import org.brickprofiler.request.RequestIdentity;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.request.RequestTimeline;
@@ -31,7 +33,7 @@ public final class RequestFields {
 
     /** The fields of a request that has finished. */
     public static final Fields<RequestRecord> REQUEST = withCauses(
-            new Fields.Builder<RequestRecord>("request")
+            identity(new Fields.Builder<RequestRecord>("request"), RequestRecord::identity)
                     .signed("arrived_ns", "arrival, ns since the epoch of the profiler", RequestRecord::arrivedNs)
                     .whole("duration_ns", "time from arrival to finish, ns", RequestRecord::durationNs)
                     .whole(
@@ -53,6 +55,19 @@ public final class RequestFields {
                             "time from the first token to the last one, ns",
                             RequestRecord::firstToLastTokenNs),
             RequestRecord::causeNs);
+
+    /** The fields of a request that has not finished. */
+    public static final Fields<LiveRequest> LIVE = identity(
+                    new Fields.Builder<LiveRequest>("live request"), LiveRequest::identity)
+            .whole("age_ns", "time since its arrival, ns", LiveRequest::ageNs)
+            .place(
+                    "running",
+                    "1 if a step has worked on it, 0 if it waits for its first step",
+                    0,
+                    live -> live.isRunning() ? 1 : 0)
+            .whole("prompt_tokens", "tokens of the prompt, as far as they are known", LiveRequest::promptTokens)
+            .whole("output_tokens", "tokens that it has got", LiveRequest::outputTokens)
+            .build();
 
     /** The times up to the first token of the requests in one bucket of the time to first token. */
     public static final Fields<Map.Entry<Integer, Map<Cause, Long>>> FIRST_TOKEN = withCauses(
@@ -155,6 +170,24 @@ public final class RequestFields {
     public record TimelineOwnWork(int request, RequestTimeline.OwnWork work) {}
 
     private RequestFields() {}
+
+    private static <T> Fields.Builder<T> identity(Fields.Builder<T> fields, Function<T, RequestIdentity> identity) {
+        return fields.optionalText("id", "id that the application gave it", record -> identity.apply(record)
+                .id());
+    }
+
+    private static RequestIdentity identity(Row row) {
+        return new RequestIdentity(Optional.ofNullable(row.get(String.class, "id")));
+    }
+
+    private static LiveRequest live(JsonInput input, Row row) {
+        return new LiveRequest(
+                row.whole("age_ns"),
+                row.whole("running") != 0,
+                row.whole("prompt_tokens"),
+                row.whole("output_tokens"),
+                identity(row));
+    }
 
     private static <T> Fields<T> withCauses(Fields.Builder<T> fields, Function<T, Map<Cause, Long>> causes) {
         addCauses(fields, cause -> "time of this cause, ns", causes);
@@ -273,6 +306,12 @@ public final class RequestFields {
                                         .map(each -> new OutcomeHistogram(entry.getKey(), each)))
                                 .toList(),
                         RequestFields::histogram)
+                .parts(
+                        "oldest_live",
+                        "live requests that arrived first, the oldest first",
+                        LIVE,
+                        RequestStats::oldestLive,
+                        RequestFields::live)
                 .build();
     }
 
@@ -323,7 +362,8 @@ public final class RequestFields {
                     row.get("outcome", Outcome.COMPLETED),
                     causes(row),
                     row.whole("longest_gap_ns"),
-                    row.whole("first_to_last_token_ns"));
+                    row.whole("first_to_last_token_ns"),
+                    identity(row));
         } catch (IllegalArgumentException wrong) {
             throw input.error("a request is wrong: " + wrong.getMessage());
         }
@@ -455,7 +495,8 @@ public final class RequestFields {
                 list(row, "slowest_first_tokens"),
                 list(row, "longest_gaps"),
                 from == null ? List.of() : List.of(from.split(SEPARATOR, -1)),
-                histograms);
+                histograms,
+                list(row, "oldest_live"));
     }
 
     /** Refuses histograms that do not have the durations of all finished requests, each once. */
@@ -491,6 +532,11 @@ public final class RequestFields {
     public static String countedFromText(List<String> countedFrom) {
         String moments = countedFrom.isEmpty() ? "an unknown moment" : String.join(", ", countedFrom);
         return "Requests count from " + moments + "; queues before it are not seen.";
+    }
+
+    /** Returns the number of live requests in a list of some. */
+    static int oldestLive(Row row) {
+        return list(row, "oldest_live").size();
     }
 
     /** Returns the times up to the first token by bucket. */

@@ -51,7 +51,8 @@ public final class Row {
     }
 
     /**
-     * Reads a record that is an array of values. It replaces the previous record.
+     * Reads a record that is an array of values, in which null stands for a value that is not known. It replaces the
+     * previous record.
      *
      * @param input the text, at the record
      * @param what names the record in messages
@@ -64,7 +65,10 @@ public final class Row {
         int[] length = {0};
         input.array(what, () -> {
             int i = length[0]++;
-            value(input, i < keys.size() ? keys.get(i) : "");
+            String key = i < keys.size() ? keys.get(i) : "";
+            if (!(input.isNull() && fields.isOptional(key))) {
+                value(input, key);
+            }
         });
         if (length[0] != keys.size()) {
             throw input.error("a " + what + " has " + length[0] + " values, but there are " + keys.size() + " columns");

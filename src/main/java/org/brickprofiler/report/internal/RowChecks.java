@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.internal.base.Plural;
+import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.request.Cause;
 import org.jspecify.annotations.Nullable;
@@ -152,6 +153,11 @@ public final class RowChecks {
         if (durations != null && durations.all() != finished) {
             throw input.error("the requests contradict each other: " + finished + " finished, and the distribution"
                     + " duration has " + durations.all());
+        }
+        long live = Sums.limited(row.whole("waiting"), row.whole("running"));
+        if (RequestFields.oldestLive(row) > live) {
+            throw input.error("the requests contradict each other: " + live + " are live, and oldest_live has "
+                    + RequestFields.oldestLive(row));
         }
         Buckets firstTokens = buckets(row.get(Row.class, "time_to_first_token"));
         for (Map.Entry<Integer, Map<Cause, Long>> each : RequestFields.firstTokens(row)) {

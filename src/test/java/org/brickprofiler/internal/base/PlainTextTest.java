@@ -120,6 +120,7 @@ final class PlainTextTest {
     @Test
     void charactersThatChangeATerminalAreEscapedAndLettersStay() {
         assertThat(PlainText.visible("caf\u00e9\tA\n")).isEqualTo("caf\u00e9\tA\n");
+        assertThat(PlainText.oneLine("caf\u00e9\tA\n")).isEqualTo("caf\u00e9\\tA\\n");
         assertThat(PlainText.visible("\u001b[31m\u009b31m\u202eabc\u2066\u200b\u2028\u0007\r"))
                 .isEqualTo("\\u001b[31m\\u009b31m\\u202eabc\\u2066\\u200b\\u2028\\u0007\\r");
     }

@@ -10,10 +10,12 @@ import java.util.Set;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
+import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestTimeline;
+import org.brickprofiler.testing.RequestSamples;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.TraceReader;
 import org.brickprofiler.trace.write.TraceFiles;
@@ -21,6 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class RequestTracksTest {
+
+    private static final String NAMED = "request 2 (4 + 3 tokens) " + PlainText.oneLine(RequestSamples.HOSTILE_ID);
 
     @TempDir
     private Path folder;
@@ -33,6 +37,9 @@ class RequestTracksTest {
         profiler.enable();
         for (int i = 0; i < requests; i++) {
             long request = profiler.requests().arrived(4);
+            if (i == 1) {
+                profiler.requests().named(request, RequestSamples.HOSTILE_ID);
+            }
             for (StepInfo info : List.of(StepInfo.prefill(4), StepInfo.decode(4), StepInfo.decode(5))) {
                 profiler.beginStep(info);
                 profiler.requests().inStep(request, info.prefillTokens());
@@ -74,7 +81,7 @@ class RequestTracksTest {
         Timeline timeline = recorder.timeline(requests);
 
         List<String> names = timeline.tracks().stream().map(Track::name).toList();
-        assertThat(names).contains("request 1 (4 + 3 tokens)", "request 3 (4 + 3 tokens)");
+        assertThat(names).contains("request 1 (4 + 3 tokens)", NAMED, "request 3 (4 + 3 tokens)");
         Set<Long> begun = new HashSet<>();
         for (int track = 0; track < names.size(); track++) {
             spans(timeline, track).stream()
@@ -85,7 +92,8 @@ class RequestTracksTest {
         assertThat(begun).hasSize(9);
         for (int i = 0; i < 3; i++) {
             RequestRecord record = requests.requests().get(i).record();
-            List<Seen> segments = spans(timeline, names.indexOf("request " + (i + 1) + " (4 + 3 tokens)"));
+            List<Seen> segments =
+                    spans(timeline, names.indexOf(i == 1 ? NAMED : "request " + (i + 1) + " (4 + 3 tokens)"));
             assertThat(segments.stream().mapToLong(Seen::ns).sum()).isEqualTo(record.durationNs());
             record.causeNs().forEach((cause, ns) -> assertThat(segments.stream()
                             .filter(segment -> segment.name().equals(cause.displayName()))

@@ -24,6 +24,11 @@ final class RequestEvent extends Event {
 
     static final String NAME = "brick.Request";
 
+    @Label("Id")
+    @Description("Id that the application gave it; none if it gave none")
+    @Nullable
+    String id;
+
     @Label("Outcome")
     @Nullable
     String outcome;
@@ -107,6 +112,7 @@ final class RequestEvent extends Event {
     long ownWork;
 
     void fill(RequestRecord request) {
+        id = request.identity().id().orElse(null);
         outcome = request.outcome().name();
         arrived = request.arrivedNs();
         elapsed = request.durationNs();

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.RequestRecord;
@@ -71,7 +72,8 @@ final class RequestTracks implements Timeline {
 
     private static String name(int index, RequestRecord record) {
         return "request " + (index + 1) + " (" + record.promptTokens() + " + "
-                + Plural.of(record.outputTokens(), "token") + ")";
+                + Plural.of(record.outputTokens(), "token") + ")"
+                + record.identity().id().map(id -> " " + PlainText.oneLine(id)).orElse("");
     }
 
     @Override

@@ -36,6 +36,7 @@ import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.testing.Crew;
+import org.brickprofiler.testing.RequestSamples;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -132,6 +133,7 @@ final class BrickEventsTest {
             recording.start();
             for (int i = 0; i < 2; i++) {
                 long request = profiler.requests().arrived(9);
+                profiler.requests().named(request, RequestSamples.HOSTILE_ID);
                 for (StepInfo info : List.of(StepInfo.prefill(9), StepInfo.decode(9))) {
                     profiler.beginStep(info);
                     profiler.requests().inStep(request, info.prefillTokens());
@@ -149,6 +151,7 @@ final class BrickEventsTest {
                 assertThat(event.getString("outcome")).isEqualTo("LENGTH");
                 assertThat(event.getLong("promptTokens")).isEqualTo(9);
                 assertThat(event.getLong("outputTokens")).isEqualTo(2);
+                assertThat(event.getString("id")).isEqualTo(RequestSamples.HOSTILE_ID);
                 assertThat(event.getLong("elapsed")).isEqualTo(request.durationNs());
                 assertThat(event.getLong("timeToFirstToken")).isEqualTo(request.timeToFirstTokenNs());
                 assertThat(event.getLong("firstToLastToken")).isEqualTo(request.firstToLastTokenNs());

@@ -13,6 +13,8 @@ import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.request.RequestTimeline;
+import org.brickprofiler.testing.Profiles;
+import org.brickprofiler.testing.RequestSamples;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -148,6 +150,19 @@ class ServiceLevelTest {
         assertThat(ServiceLevel.parse("ttft=" + text).timeToFirstTokenNs()).hasValue(ns);
     }
 
+    /** No id adds a line or a column, and no spreadsheet evaluates it. */
+    @Spec("25.21")
+    @Test
+    void anIdOfAnyCharactersIsOneCell() {
+        String csv = RequestExport.toCsv(Profiles.withOwnWork());
+        String cell = "\"'" + RequestSamples.HOSTILE_ID.replace("\"", "\"\"") + "\",";
+        assertThat(csv).contains("\r\n" + cell, "\r\nchat-2,");
+        assertThat(csv.replace(cell, "x,").lines())
+                .hasSize(4)
+                .allMatch(line -> line.split(",", -1).length
+                        == csv.lines().findFirst().orElseThrow().split(",").length);
+    }
+
     @Spec("25.13")
     @Test
     void writesTheRequestsForOtherPrograms() {
@@ -157,9 +172,9 @@ class ServiceLevelTest {
                 .first()
                 .asString()
                 .startsWith(
-                        "arrived_ns,duration_ns,time_to_first_token_ns,prompt_tokens,cached_tokens,output_tokens,outcome");
+                        "id,arrived_ns,duration_ns,time_to_first_token_ns,prompt_tokens,cached_tokens,output_tokens,outcome");
         assertThat(csv.lines().skip(2).findFirst().orElseThrow())
-                .startsWith("100000000,601000000,501000000,0,0,11,length,");
+                .startsWith(",100000000,601000000,501000000,0,0,11,length,");
 
         Map<Cause, Long> causeNs =
                 Map.of(Cause.QUEUED_IDLE, 200L, Cause.OWN_PROMPT, 300L, Cause.DECODE, 300L, Cause.DELIVERY, 100L);

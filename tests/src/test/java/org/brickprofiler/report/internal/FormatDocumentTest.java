@@ -41,6 +41,7 @@ class FormatDocumentTest {
                     "A row of `request_timeline.steps`, whose columns are `step_columns`; `requests` beside it are rows of "
                             + "requests, with the columns `request_columns`. `incomplete` lists the requests whose steps "
                             + "are no longer known, by index."),
+            Map.entry("live request", "An object of `requests.oldest_live`."),
             Map.entry(
                     "latency histogram",
                     "An object of `requests.histograms`, which readers compare with the requests."),
@@ -65,6 +66,7 @@ class FormatDocumentTest {
             Map.entry("nesting", "Nesting"),
             Map.entry("spread", "Spread"),
             Map.entry("requests", "Requests"),
+            Map.entry("live request", "LiveRequest"),
             Map.entry("request", "RequestOfRun"),
             Map.entry("causes up to the first token", "FirstTokenCauses"),
             Map.entry("latency histogram", "LatencyHistogram"),

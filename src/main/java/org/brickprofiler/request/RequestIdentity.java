@@ -1,0 +1,54 @@
+package org.brickprofiler.request;
+
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * What finds a request in the logs of its application. Immutable.
+ *
+ * @param id the id that the application gave it; empty if it gave none
+ */
+public record RequestIdentity(Optional<String> id) {
+
+    /** The most characters of a text; a longer one is cut. */
+    public static final int MOST_CHARACTERS = 128;
+
+    /** Nothing is known. */
+    public static final RequestIdentity NONE = new RequestIdentity(Optional.empty());
+
+    /**
+     * Cuts a text that is too long, and replaces halves of characters by U+FFFD, since no file can contain them. An
+     * empty text is none.
+     */
+    public RequestIdentity {
+        id = text(id, "id");
+    }
+
+    private static Optional<String> text(Optional<String> given, String name) {
+        return Objects.requireNonNull(given, name)
+                .map(RequestIdentity::cut)
+                .map(RequestIdentity::whole)
+                .filter(text -> !text.isEmpty());
+    }
+
+    /** Returns the beginning of a text that is too long, without half a character at its end. */
+    static String cut(String text) {
+        if (text.length() <= MOST_CHARACTERS) {
+            return text;
+        }
+        boolean halves = Character.isHighSurrogate(text.charAt(MOST_CHARACTERS - 1))
+                && Character.isLowSurrogate(text.charAt(MOST_CHARACTERS));
+        return text.substring(0, MOST_CHARACTERS - (halves ? 1 : 0));
+    }
+
+    private static String whole(String text) {
+        if (text.chars().noneMatch(each -> Character.isSurrogate((char) each))) {
+            return text;
+        }
+        StringBuilder whole = new StringBuilder(text.length());
+        text.codePoints()
+                .map(each -> each >= Character.MIN_SURROGATE && each <= Character.MAX_SURROGATE ? '\ufffd' : each)
+                .forEach(whole::appendCodePoint);
+        return whole.toString();
+    }
+}
