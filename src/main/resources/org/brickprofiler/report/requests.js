@@ -254,6 +254,26 @@ function lanesOfSteps(steps) {
 
 // ---- text ----
 
+/** @param {{ id?: string }} request */
+function idText({ id }) {
+  return id === undefined ? "" : ", " + visible(id);
+}
+
+/** @param {{ id?: string }} request */
+function idCell({ id }) {
+  return id === undefined ? NONE : named(id);
+}
+
+/**
+ * Returns whether the id of a request contains a text, in any case.
+ *
+ * @param {{ id?: string }} request
+ * @param {string} text
+ */
+function hasInId({ id }, text) {
+  return id !== undefined && (id + " " + visible(id)).toLowerCase().includes(text.toLowerCase());
+}
+
 /**
  * @param {Served} all
  * @param {ServedRequest} request
@@ -262,7 +282,7 @@ function requestText(all, { record, number }) {
   const tokens = record.output_tokens;
   const first = tokens === 0 ? "no token" : "first token after " + duration(record.time_to_first_token_ns);
   const per = tokens < 2 ? "" : ", " + duration(record.first_to_last_token_ns / (tokens - 1)) + " per output token";
-  return "Request " + number + " of " + all.requests.length + ": " + first + per + ", " + duration(record.duration_ns) + " in all, prompt of "
+  return "Request " + number + " of " + all.requests.length + idText(record) + ": " + first + per + ", " + duration(record.duration_ns) + " in all, prompt of "
     + plural(record.prompt_tokens, "token", "tokens") + (record.cached_tokens > 0 ? " (" + count(record.cached_tokens) + " cached)" : "") + ", "
     + plural(tokens, "token", "tokens") + " of output, " + record.outcome;
 }
@@ -816,6 +836,37 @@ function requestTimeline(written) {
     return { ns, request, step };
   }
 
+  /** Returns a field that chooses the first request with the typed text in its id; the key Enter chooses the next one. */
+  function finder() {
+    const label = "Find a request by its id";
+    const field = html("input", {
+      type: "search",
+      placeholder: label,
+      "aria-label": label,
+      oninput: () => find(0),
+      onkeydown: (event) => {
+        if (/** @type {KeyboardEvent} */ (event).key === "Enter") {
+          find(chosen.number);
+        }
+      },
+    });
+    const found = html("span", { class: "quiet", role: "status" });
+
+    /** @param {number} from */
+    function find(from) {
+      const text = field.value.trim();
+      const hits = text === "" ? [] : requests.filter(({ record }) => hasInId(record, text));
+      found.textContent = text === "" ? "" : plural(hits.length, "request", "requests");
+      const hit = hits.find(({ number }) => number > from) ?? hits[0];
+      if (hit !== undefined) {
+        choose(hit);
+        lookAt(hit);
+      }
+    }
+
+    return html("span", { class: "filter" }, found, " ", field);
+  }
+
   /**
    * @param {string} label
    * @param {() => void} act
@@ -832,6 +883,7 @@ function requestTimeline(written) {
     button("+", () => zoom(0.5), "Zoom in"),
     button("\u2039", () => choose(requests[Math.max(0, chosen.number - 2)]), "Previous request"),
     button("\u203a", () => choose(requests[Math.min(requests.length - 1, chosen.number)]), "Next request"),
+    requests.some(({ record }) => record.id !== undefined) ? finder() : "",
     range,
   );
   const legend = html("p", { class: "quiet legend" }, causes.filter(({ key }) => requests.some(({ record }) => Number(record[/** @type {keyof RequestOfRun} */ (key)] || 0) > 0)).map(causeCell));
@@ -921,6 +973,69 @@ function causeTable(requests) {
   return rows.length === 0 ? "" : table("Causes of the time of requests", columns, rows).element;
 }
 
+/**
+ * Lists the finished requests with the longest times to first token and the longest gaps, each once.
+ *
+ * @param {Requests} requests
+ */
+function slowestTable(requests) {
+  const all = [...requests.slowest_first_tokens, ...requests.longest_gaps];
+  const rows = [...new Map(all.map((request) => [JSON.stringify(request), request])).values()];
+  /** @param {RequestOfRun} request */
+  const perTokenNs = ({ output_tokens: tokens, first_to_last_token_ns: ns }) => (tokens < 2 ? -1 : ns / (tokens - 1));
+  /** @param {RequestOfRun} request */
+  const largest = (request) => [...causesOf(request)].sort((a, b) => b.ns - a.ns)[0];
+  /** @type {Column<RequestOfRun>[]} */
+  const columns = [
+    { label: "slowest requests", text: true, cell: idCell, value: ({ id }) => id ?? "" },
+    {
+      label: "first token",
+      cell: ({ output_tokens: tokens, time_to_first_token_ns: ns }) => (tokens === 0 ? NONE : time(ns)),
+      value: ({ time_to_first_token_ns: ns }) => ns,
+    },
+    { label: "longest gap", cell: ({ longest_gap_ns: ns }) => (ns === 0 ? NONE : time(ns)), value: ({ longest_gap_ns: ns }) => ns },
+    { label: "per token", cell: (request) => (perTokenNs(request) < 0 ? NONE : time(perTokenNs(request))), value: perTokenNs },
+    { label: "duration", cell: ({ duration_ns: ns }) => time(ns), value: ({ duration_ns: ns }) => ns },
+    { label: "output tokens", cell: ({ output_tokens: tokens }) => count(tokens), value: ({ output_tokens: tokens }) => tokens },
+    { label: "outcome", text: true, cell: ({ outcome }) => outcome, value: ({ outcome }) => outcome },
+    {
+      label: "largest cause",
+      text: true,
+      cell: (request) => {
+        const cause = largest(request);
+        return cause === undefined ? NONE : html("span", {}, causeCell(cause.cause), " " + duration(cause.ns));
+      },
+    },
+  ];
+  const { element, lines } = table("Slowest requests", columns, rows, { sorted: 1 });
+  const isNamed = rows.some(({ id }) => id !== undefined);
+  const words = (/** @type {RequestOfRun} */ { id }) => (id === undefined ? "" : id + " " + visible(id));
+  return rows.length === 0
+    ? ""
+    : html("div", {}, isNamed ? filter(lines, "Filter requests by id", words, "request", "requests") : "", element);
+}
+
+/** @param {Requests} requests */
+function liveTable({ oldest_live: rows, waiting, running }) {
+  /** @type {Column<LiveRequest>[]} */
+  const columns = [
+    { label: "live requests", text: true, cell: idCell, value: ({ id }) => id ?? "" },
+    { label: "since its arrival", cell: ({ age_ns: ns }) => time(ns), value: ({ age_ns: ns }) => ns },
+    { label: "state", text: true, cell: (live) => (live.running > 0 ? "running" : "waiting"), value: (live) => live.running },
+    { label: "prompt tokens", cell: ({ prompt_tokens: tokens }) => count(tokens), value: ({ prompt_tokens: tokens }) => tokens },
+    { label: "output tokens", cell: ({ output_tokens: tokens }) => count(tokens), value: ({ output_tokens: tokens }) => tokens },
+  ];
+  const live = waiting + running;
+  return rows.length === 0
+    ? ""
+    : html(
+        "div",
+        {},
+        live > rows.length ? note("The oldest " + count(rows.length) + " of " + count(live) + " live requests:") : "",
+        table("Live requests", columns, rows).element,
+      );
+}
+
 function requestsSection() {
   const { requests, request_timeline: written } = profile;
   if (requests === undefined) {
@@ -933,6 +1048,8 @@ function requestsSection() {
     excess === undefined ? "" : note(excess),
     from === undefined ? "" : note(from),
     html("div", { class: "beside" }, latencyTable(requests), causeTable(requests)),
+    liveTable(requests),
+    slowestTable(requests),
     written === undefined ? "" : requestTimeline(written),
   );
 }

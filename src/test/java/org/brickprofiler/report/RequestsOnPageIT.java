@@ -3,6 +3,7 @@ package org.brickprofiler.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -11,6 +12,7 @@ import java.util.Map;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
+import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.report.internal.HumanUnits;
 import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.Outcome;
@@ -19,6 +21,7 @@ import org.brickprofiler.request.RequestTimeline;
 import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.PageInBrowser;
 import org.brickprofiler.testing.Profiles;
+import org.brickprofiler.testing.RequestSamples;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
@@ -167,6 +170,50 @@ class RequestsOnPageIT extends PageInBrowser {
 
         show(page.replaceFirst("(\"own_works\": \\[ \\[ 0, \\d+, )\\d+", "$17"));
         assertThat(browser.text("#section-requests")).contains("the steps of 1 " + UNKNOWN);
+    }
+
+    /** An id is text, whatever it contains. */
+    @Spec("25.21")
+    @Test
+    void findsARequestByItsId() throws Exception {
+        show(HtmlReport.render(Profiles.withOwnWork()));
+        String id = PlainText.oneLine(RequestSamples.HOSTILE_ID).replace("\\r\\n", "\\u000d\\u000a");
+        assertThat(browser.evaluate("document.querySelectorAll('img').length").asInt())
+                .isZero();
+        assertThat(browser.evaluate("[...document.querySelectorAll('#section-requests bdi')].map((each) => each.title"
+                                + " || each.textContent).sort()")
+                        .toString())
+                .isEqualTo(new ObjectMapper().writeValueAsString(List.of(id, "chat-2")));
+
+        find("CHAT");
+        assertThat(browser.text(".chosen p")).startsWith("Request 3 of 3, chat-2: first token after");
+        assertThat(browser.text(".controls .filter")).startsWith("1 request");
+        find("script");
+        assertThat(browser.text(".chosen p")).startsWith("Request 2 of 3, " + id + ": ");
+        find("none of them");
+        assertThat(browser.text(".controls .filter")).startsWith("0 requests");
+
+        browser.evaluate("const field = document.querySelector('#section-requests .filter input'); "
+                + "field.value = 'chat'; field.dispatchEvent(new Event('input'))");
+        assertThat(browser.evaluate("[...document.querySelectorAll('#section-requests tbody tr')]"
+                                + ".filter((row) => row.querySelector('bdi') && !row.hidden).length")
+                        .asInt())
+                .isOne();
+    }
+
+    private void find(String text) throws Exception {
+        browser.evaluate("(() => { const field = document.querySelector('.controls input'); field.value = '" + text
+                + "'; field.dispatchEvent(new Event('input')); })()");
+    }
+
+    @Spec("25.21")
+    @Test
+    void listsLiveRequests() throws Exception {
+        show(HtmlReport.render(Profiles.requests()));
+        assertThat(browser.text("#section-requests")).contains("live requests").contains("waiting");
+        assertThat(browser.evaluate("document.querySelectorAll('.controls').length")
+                        .asInt())
+                .isZero();
     }
 
     @Spec("25.12")
