@@ -208,6 +208,7 @@ interface Requests {
 
 interface RequestOfRun {
   id?: string;
+  arrived_at?: string;
   arrived_ns: number;
   duration_ns: number;
   time_to_first_token_ns: number;
@@ -232,6 +233,7 @@ interface RequestOfRun {
 
 interface LiveRequest {
   id?: string;
+  arrived_at?: string;
   age_ns: number;
   running: number;
   prompt_tokens: number;

@@ -24,6 +24,7 @@ import org.brickprofiler.internal.record.StepCpuTimes;
 import org.brickprofiler.internal.record.StepFollower;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.internal.record.ThreadTimes;
+import org.brickprofiler.internal.record.WallClock;
 import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.request.RequestTimeline;
@@ -468,7 +469,11 @@ final class StepRecorder {
     synchronized RequestRecorder requests(LongSupplier epochNs, Listeners<ProfilerListener> listeners) {
         RequestRecorder recorder = requests;
         if (recorder == null) {
-            recorder = new RequestRecorder(clock(), epochNs, profiler.followServingThreads());
+            recorder = new RequestRecorder(
+                    clock(),
+                    epochNs,
+                    profiler.followServingThreads(),
+                    ownClock == null ? new WallClock() : period::unixMs);
             recorder.onFinished(
                     () -> !listeners.isEmpty(), request -> listeners.ofStep(each -> each.requestFinished(request)));
             requests = recorder;

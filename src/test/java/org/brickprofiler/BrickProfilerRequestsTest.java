@@ -2,11 +2,15 @@ package org.brickprofiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.Outcome;
+import org.brickprofiler.request.RequestIdentity;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.request.RequestStats;
@@ -196,5 +200,43 @@ final class BrickProfilerRequestsTest {
         profiler.enable();
         profiler.reset();
         assertThat(profiler.requests().stats().isRecorded()).isFalse();
+    }
+
+    @Spec("25.22")
+    @Test
+    void requestsHaveTheirTimesOfDay() {
+        BrickProfiler own = BrickProfiler.enabled();
+        Instant before = Instant.now().minusMillis(2);
+        long first = own.requests().arrived(1);
+        own.requests().arrived(1);
+        Instant after = Instant.now().plusMillis(2);
+        own.requests().finished(first, Outcome.CANCELLED);
+
+        ProfileSnapshot snapshot = own.snapshot();
+        assertThat(snapshot.requests().oldestLive()).hasSize(1);
+        for (RequestIdentity identity : List.of(
+                own.requests().recent().get(0).identity(),
+                snapshot.requestTimeline().requests().get(0).record().identity(),
+                snapshot.requests().oldestLive().get(0).identity())) {
+            assertThat(identity.arrivedAt().orElseThrow()).isBetween(before, after);
+        }
+        assertThat(own.requests().timeline().get().requests())
+                .isEqualTo(snapshot.requestTimeline().requests());
+    }
+
+    /** A clock of the profiler's own is tied to the time of day when the profiler is made. */
+    @Spec("25.22")
+    @Test
+    void anOwnClockGivesTheTimesOfDay() {
+        FakeClock clock = new FakeClock();
+        Instant before = Instant.now().truncatedTo(ChronoUnit.MILLIS);
+        BrickProfiler own = BrickProfiler.builder().clock(clock).build();
+        Instant after = Instant.now();
+        own.enable();
+        clock.advance(3_600_000_000_000L);
+        own.requests().finished(own.requests().arrived(1), Outcome.FAILED);
+
+        assertThat(own.requests().recent().get(0).identity().arrivedAt().orElseThrow())
+                .isBetween(before.plusSeconds(3_600), after.plusSeconds(3_600));
     }
 }

@@ -1,7 +1,6 @@
 package org.brickprofiler.request;
 
 import java.util.Arrays;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** The ids of requests whose records are kept, by the place of the record. Guarded by the recorder. */
@@ -26,11 +25,8 @@ final class KeptIds {
         to.ids[toPlace] = ids[place];
     }
 
-    RequestIdentity identity(int place) {
-        return identity(ids[place]);
-    }
-
-    static RequestIdentity identity(@Nullable String id) {
-        return id == null ? RequestIdentity.NONE : new RequestIdentity(Optional.of(id));
+    @Nullable
+    String get(int place) {
+        return ids[place];
     }
 }

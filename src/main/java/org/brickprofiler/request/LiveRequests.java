@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.PriorityQueue;
+import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -183,8 +184,12 @@ final class LiveRequests {
         return waiting;
     }
 
-    /** Returns the requests that arrived first, at most {@link RequestStats#SLOWEST}, in any order. */
-    List<LiveRequest> oldest(long nowNs) {
+    /**
+     * Returns the requests that arrived first, at most {@link RequestStats#SLOWEST}, in any order.
+     *
+     * @param unixMs converts a reading of the clock to ms since 1970
+     */
+    List<LiveRequest> oldest(long nowNs, LongUnaryOperator unixMs) {
         PriorityQueue<Integer> first = new PriorityQueue<>(
                 Comparator.<Integer>comparingLong(this::arrivedNs).reversed());
         for (int slot = oldest; slot != NONE; slot = next(slot)) {
@@ -204,7 +209,7 @@ final class LiveRequests {
                     (cells[base + FLAGS] & IN_STEP) != 0,
                     cells[base + PROMPT],
                     cells[base + OUTPUT],
-                    KeptIds.identity(id(slot))));
+                    RequestIdentity.of(id(slot), unixMs.applyAsLong(cells[base + ARRIVED]))));
         }
         return all;
     }

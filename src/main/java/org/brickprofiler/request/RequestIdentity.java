@@ -1,27 +1,49 @@
 package org.brickprofiler.request;
 
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Objects;
 import java.util.Optional;
+import org.brickprofiler.internal.record.WallClock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What finds a request in the logs of its application. Immutable.
  *
  * @param id the id that the application gave it; empty if it gave none
+ * @param arrivedAt its arrival by the system's clock, in ms; empty if it is not known
  */
-public record RequestIdentity(Optional<String> id) {
+public record RequestIdentity(Optional<String> id, Optional<Instant> arrivedAt) {
 
     /** The most characters of a text; a longer one is cut. */
     public static final int MOST_CHARACTERS = 128;
 
     /** Nothing is known. */
-    public static final RequestIdentity NONE = new RequestIdentity(Optional.empty());
+    public static final RequestIdentity NONE = new RequestIdentity(Optional.empty(), Optional.empty());
 
     /**
      * Cuts a text that is too long, and replaces halves of characters by U+FFFD, since no file can contain them. An
-     * empty text is none.
+     * empty text is none. A time is rounded down to a millisecond.
      */
     public RequestIdentity {
         id = text(id, "id");
+        arrivedAt = Objects.requireNonNull(arrivedAt, "arrivedAt").map(at -> at.truncatedTo(ChronoUnit.MILLIS));
+    }
+
+    /**
+     * Returns an identity.
+     *
+     * @param id the id; null if there is none
+     * @param arrivedMs the arrival, ms since 1970, or {@link WallClock#UNKNOWN}
+     */
+    static RequestIdentity of(@Nullable String id, long arrivedMs) {
+        return id == null && arrivedMs == WallClock.UNKNOWN
+                ? NONE
+                : new RequestIdentity(
+                        Optional.ofNullable(id),
+                        arrivedMs == WallClock.UNKNOWN
+                                ? Optional.empty()
+                                : Optional.of(Instant.ofEpochMilli(arrivedMs)));
     }
 
     private static Optional<String> text(Optional<String> given, String name) {

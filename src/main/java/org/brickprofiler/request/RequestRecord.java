@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalDouble;
 import org.brickprofiler.internal.base.Sums;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A request that has finished. Immutable.
@@ -61,7 +62,10 @@ public record RequestRecord(
     /** The clock at its arrival. */
     static final int ARRIVED_CLOCK = 11;
 
-    static final int CAUSES = 12;
+    /** Its arrival by the system's clock, ms since 1970. */
+    static final int ARRIVED_MS = 12;
+
+    static final int CAUSES = 13;
 
     private static final Cause[] EVERY_CAUSE = Cause.values();
     private static final Outcome[] OUTCOMES = Outcome.values();
@@ -188,7 +192,7 @@ public record RequestRecord(
     }
 
     /** Returns the record that an array contains from an index on. */
-    static RequestRecord of(long[] cells, int at, RequestIdentity identity) {
+    static RequestRecord of(long[] cells, int at, @Nullable String id) {
         return new RequestRecord(
                 cells[at + ARRIVED],
                 cells[at + DURATION],
@@ -200,6 +204,6 @@ public record RequestRecord(
                 byCause(cells, at + CAUSES),
                 cells[at + LONGEST_GAP],
                 cells[at + FIRST_TO_LAST],
-                identity);
+                RequestIdentity.of(id, cells[at + ARRIVED_MS]));
     }
 }

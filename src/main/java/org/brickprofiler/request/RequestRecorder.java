@@ -10,9 +10,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.LongUnaryOperator;
 import java.util.function.Supplier;
 import org.brickprofiler.internal.base.Log;
 import org.brickprofiler.internal.record.PerThread;
+import org.brickprofiler.internal.record.WallClock;
 import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
 
@@ -76,6 +78,7 @@ public final class RequestRecorder {
     private final NanoClock clock;
     private final LongSupplier epochNs;
     private final OwnWork ownWork;
+    private final LongUnaryOperator unixMs;
     private final PerThread<Place, @Nullable Void> places = new PerThread<>(new Places(), null, false);
 
     // Guarded by this.
@@ -239,14 +242,14 @@ public final class RequestRecorder {
     }
 
     /**
-     * Makes a recorder that is off. Applications get theirs from {@code BrickProfiler.requests()}; the profiler
-     * announces its steps to that recorder.
+     * Makes a recorder that is off, and does not know the time of day. Applications get theirs from
+     * {@code BrickProfiler.requests()}; the profiler announces its steps to that recorder.
      *
      * @param clock the clock
      * @param epochNs the clock at 0 of the scale of arrivals, ns
      */
     public RequestRecorder(NanoClock clock, LongSupplier epochNs) {
-        this(clock, epochNs, OwnWork.UNKNOWN);
+        this(clock, epochNs, OwnWork.UNKNOWN, clockNs -> WallClock.UNKNOWN);
     }
 
     /**
@@ -255,8 +258,11 @@ public final class RequestRecorder {
      * @param clock the clock
      * @param epochNs the clock at 0 of the scale of arrivals, ns
      * @param ownWork measures the work of threads outside of their steps
+     * @param unixMs converts a reading of the clock to ms since 1970, or to {@link Long#MIN_VALUE} if it is unknown;
+     *     called while the recorder is locked
      */
-    public RequestRecorder(NanoClock clock, LongSupplier epochNs, OwnWork ownWork) {
+    public RequestRecorder(NanoClock clock, LongSupplier epochNs, OwnWork ownWork, LongUnaryOperator unixMs) {
+        this.unixMs = Objects.requireNonNull(unixMs, "unixMs");
         this.ownWork = Objects.requireNonNull(ownWork, "ownWork");
         this.clock = Objects.requireNonNull(clock, "clock");
         this.epochNs = Objects.requireNonNull(epochNs, "epochNs");
@@ -270,6 +276,7 @@ public final class RequestRecorder {
     }
 
     private void finished(long[] record, @Nullable String id) {
+        record[RequestRecord.ARRIVED_MS] = unixMs.applyAsLong(record[RequestRecord.ARRIVED]);
         // A later epoch must not move the arrival: snapshots recognise a request by it.
         record[RequestRecord.ARRIVED_CLOCK] = record[RequestRecord.ARRIVED];
         record[RequestRecord.ARRIVED] -= epochNs.getAsLong();
@@ -279,7 +286,7 @@ public final class RequestRecorder {
         recentIds.set(place, id);
         // The follower may finish another request, which overwrites the record.
         if (wanted.getAsBoolean()) {
-            follower.accept(RequestRecord.of(record, 0, KeptIds.identity(id)));
+            follower.accept(RequestRecord.of(record, 0, id));
         }
     }
 
@@ -856,7 +863,7 @@ public final class RequestRecorder {
         return sums.stats(
                 live.waiting(),
                 (long) live.live() - live.waiting(),
-                live.live() == 0 ? List.of() : live.oldest(clock.nanoTime()));
+                live.live() == 0 ? List.of() : live.oldest(clock.nanoTime(), unixMs));
     }
 
     /**
@@ -868,7 +875,7 @@ public final class RequestRecorder {
         List<RequestRecord> records = new ArrayList<>();
         for (long number = Math.max(0, recorded - RECENT); number < recorded; number++) {
             int place = (int) (number % RECENT);
-            records.add(RequestRecord.of(recent, place * RequestRecord.CELLS, recentIds.identity(place)));
+            records.add(RequestRecord.of(recent, place * RequestRecord.CELLS, recentIds.get(place)));
         }
         return List.copyOf(records);
     }

@@ -110,7 +110,7 @@ final class RequestSums {
         List<RequestRecord> records() {
             List<RequestRecord> all = new ArrayList<>();
             for (int i = 0; i < count; i++) {
-                all.add(RequestRecord.of(records, i * RequestRecord.CELLS, ids.identity(i)));
+                all.add(RequestRecord.of(records, i * RequestRecord.CELLS, ids.get(i)));
             }
             return all;
         }

@@ -259,6 +259,26 @@ function idText({ id }) {
   return id === undefined ? "" : ", " + visible(id);
 }
 
+/**
+ * Returns the time of day of an arrival, after its day if this is not the day of the snapshot.
+ *
+ * @param {string} at
+ */
+function timeOfArrival(at) {
+  const [day, clock] = at.replace("Z", "").split("T");
+  return profile.ended_at.startsWith(day) ? clock : day + " " + clock;
+}
+
+/** @param {{ arrived_at?: string }} request */
+function arrivedText({ arrived_at: at }) {
+  return at === undefined ? "" : ", arrived at " + timeOfArrival(at) + " UTC";
+}
+
+/** @param {{ arrived_at?: string }} request */
+function arrivedCell({ arrived_at: at }) {
+  return at === undefined ? NONE : timeOfArrival(at);
+}
+
 /** @param {{ id?: string }} request */
 function idCell({ id }) {
   return id === undefined ? NONE : named(id);
@@ -282,7 +302,7 @@ function requestText(all, { record, number }) {
   const tokens = record.output_tokens;
   const first = tokens === 0 ? "no token" : "first token after " + duration(record.time_to_first_token_ns);
   const per = tokens < 2 ? "" : ", " + duration(record.first_to_last_token_ns / (tokens - 1)) + " per output token";
-  return "Request " + number + " of " + all.requests.length + idText(record) + ": " + first + per + ", " + duration(record.duration_ns) + " in all, prompt of "
+  return "Request " + number + " of " + all.requests.length + idText(record) + arrivedText(record) + ": " + first + per + ", " + duration(record.duration_ns) + " in all, prompt of "
     + plural(record.prompt_tokens, "token", "tokens") + (record.cached_tokens > 0 ? " (" + count(record.cached_tokens) + " cached)" : "") + ", "
     + plural(tokens, "token", "tokens") + " of output, " + record.outcome;
 }
@@ -988,6 +1008,7 @@ function slowestTable(requests) {
   /** @type {Column<RequestOfRun>[]} */
   const columns = [
     { label: "slowest requests", text: true, cell: idCell, value: ({ id }) => id ?? "" },
+    { label: "arrived, UTC", text: true, cell: arrivedCell, value: ({ arrived_at: at }) => at ?? "" },
     {
       label: "first token",
       cell: ({ output_tokens: tokens, time_to_first_token_ns: ns }) => (tokens === 0 ? NONE : time(ns)),
@@ -1007,7 +1028,7 @@ function slowestTable(requests) {
       },
     },
   ];
-  const { element, lines } = table("Slowest requests", columns, rows, { sorted: 1 });
+  const { element, lines } = table("Slowest requests", columns, rows, { sorted: 2 });
   const isNamed = rows.some(({ id }) => id !== undefined);
   const words = (/** @type {RequestOfRun} */ { id }) => (id === undefined ? "" : id + " " + visible(id));
   return rows.length === 0
@@ -1020,6 +1041,7 @@ function liveTable({ oldest_live: rows, waiting, running }) {
   /** @type {Column<LiveRequest>[]} */
   const columns = [
     { label: "live requests", text: true, cell: idCell, value: ({ id }) => id ?? "" },
+    { label: "arrived, UTC", text: true, cell: arrivedCell, value: ({ arrived_at: at }) => at ?? "" },
     { label: "since its arrival", cell: ({ age_ns: ns }) => time(ns), value: ({ age_ns: ns }) => ns },
     { label: "state", text: true, cell: (live) => (live.running > 0 ? "running" : "waiting"), value: (live) => live.running },
     { label: "prompt tokens", cell: ({ prompt_tokens: tokens }) => count(tokens), value: ({ prompt_tokens: tokens }) => tokens },

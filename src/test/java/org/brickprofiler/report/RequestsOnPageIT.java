@@ -186,10 +186,11 @@ class RequestsOnPageIT extends PageInBrowser {
                 .isEqualTo(new ObjectMapper().writeValueAsString(List.of(id, "chat-2")));
 
         find("CHAT");
-        assertThat(browser.text(".chosen p")).startsWith("Request 3 of 3, chat-2: first token after");
+        assertThat(browser.text(".chosen p"))
+                .matches("Request 3 of 3, chat-2, arrived at 03:04:05\\.\\d{3} UTC: first token after .*");
         assertThat(browser.text(".controls .filter")).startsWith("1 request");
         find("script");
-        assertThat(browser.text(".chosen p")).startsWith("Request 2 of 3, " + id + ": ");
+        assertThat(browser.text(".chosen p")).startsWith("Request 2 of 3, " + id + ", arrived at 03:04:05.");
         find("none of them");
         assertThat(browser.text(".controls .filter")).startsWith("0 requests");
 

@@ -7,6 +7,7 @@ import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.brickprofiler.internal.record.WallClock;
 import org.brickprofiler.testing.AllocatedBytes;
 import org.brickprofiler.testing.CapturedLog;
 import org.brickprofiler.testing.FakeClock;
@@ -76,7 +77,8 @@ final class RequestIdsTest {
 
         List<LiveRequest> oldest = requests.stats().oldestLive();
         assertThat(oldest).hasSize(16);
-        assertThat(oldest.get(0)).isEqualTo(new LiveRequest(2_005, false, 1, 0, KeptIds.identity("id 0")));
+        assertThat(oldest.get(0))
+                .isEqualTo(new LiveRequest(2_005, false, 1, 0, RequestIdentity.of("id 0", WallClock.UNKNOWN)));
         assertThat(oldest.get(15).identity().id()).contains("id 15");
 
         requests.reset();
@@ -180,9 +182,10 @@ final class RequestIdsTest {
 
     @Test
     void halvesOfCharactersAreReplaced() {
-        assertThat(new RequestIdentity(Optional.of("a\ud83db\ude00c\ud83d\ude00")).id())
+        assertThat(RequestIdentity.of("a\ud83db\ude00c\ud83d\ude00", WallClock.UNKNOWN)
+                        .id())
                 .contains("a\ufffdb\ufffdc\ud83d\ude00");
-        assertThat(new RequestIdentity(Optional.of("")).id()).isEmpty();
+        assertThat(RequestIdentity.of("", WallClock.UNKNOWN).id()).isEmpty();
     }
 
     @Test

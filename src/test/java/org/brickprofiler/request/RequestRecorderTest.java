@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.brickprofiler.internal.record.WallClock;
 import org.brickprofiler.testing.AllocatedBytes;
 import org.brickprofiler.testing.CapturedLog;
 import org.brickprofiler.testing.FakeClock;
@@ -56,19 +57,23 @@ final class RequestRecorderTest {
 
     /** A recorder whose threads work as long as they wait, and 40 ns more. */
     private RequestRecorder working() {
-        RequestRecorder working = new RequestRecorder(clock, () -> 50, new RequestRecorder.OwnWork() {
-            private long sinceNs;
+        RequestRecorder working = new RequestRecorder(
+                clock,
+                () -> 50,
+                new RequestRecorder.OwnWork() {
+                    private long sinceNs;
 
-            @Override
-            public void begin(long atNs) {
-                sinceNs = atNs;
-            }
+                    @Override
+                    public void begin(long atNs) {
+                        sinceNs = atNs;
+                    }
 
-            @Override
-            public long endNs(long atNs) {
-                return Math.min(40, atNs - sinceNs);
-            }
-        });
+                    @Override
+                    public long endNs(long atNs) {
+                        return Math.min(40, atNs - sinceNs);
+                    }
+                },
+                clockNs -> WallClock.UNKNOWN);
         working.enable();
         return working;
     }

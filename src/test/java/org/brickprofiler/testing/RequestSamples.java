@@ -1,5 +1,6 @@
 package org.brickprofiler.testing;
 
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -57,7 +58,7 @@ public final class RequestSamples {
 
     /** The identity of a request that an application names. */
     public static RequestIdentity identity(String id) {
-        return new RequestIdentity(Optional.of(id));
+        return new RequestIdentity(Optional.of(id), Optional.of(Instant.ofEpochMilli(1_767_323_045_000L)));
     }
 
     /** 200 requests that a recorder saw: 196 were answered soon, two late, one was cancelled, and one waits. */
@@ -153,19 +154,23 @@ public final class RequestSamples {
      */
     public static RequestRecorder withOwnWork() {
         FakeClock clock = new FakeClock();
-        RequestRecorder requests = new RequestRecorder(clock, () -> 0, new RequestRecorder.OwnWork() {
-            private long sinceNs;
+        RequestRecorder requests = new RequestRecorder(
+                clock,
+                () -> 0,
+                new RequestRecorder.OwnWork() {
+                    private long sinceNs;
 
-            @Override
-            public void begin(long atNs) {
-                sinceNs = atNs;
-            }
+                    @Override
+                    public void begin(long atNs) {
+                        sinceNs = atNs;
+                    }
 
-            @Override
-            public long endNs(long atNs) {
-                return (atNs - sinceNs) / 2;
-            }
-        });
+                    @Override
+                    public long endNs(long atNs) {
+                        return (atNs - sinceNs) / 2;
+                    }
+                },
+                clockNs -> 1_767_323_045_007L + clockNs / 1_000_000);
         requests.enable();
         for (int i = 0; i < 3; i++) {
             long others = requests.stepUnderWay(i == 0, clock.now());

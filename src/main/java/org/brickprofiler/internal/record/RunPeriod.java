@@ -10,6 +10,8 @@ import org.brickprofiler.internal.base.Sums;
  */
 public final class RunPeriod {
 
+    private static final long NS_PER_MS = 1_000_000;
+
     private final long originUnixNs;
     private final long originNs;
 
@@ -110,6 +112,16 @@ public final class RunPeriod {
      */
     public long unixNs(long clockNs) {
         return originUnixNs + (clockNs - originNs);
+    }
+
+    /**
+     * Converts a reading of the clock to calendar time.
+     *
+     * @param clockNs a reading of the clock, ns
+     * @return ms since 1970
+     */
+    public long unixMs(long clockNs) {
+        return Math.floorDiv(unixNs(clockNs), NS_PER_MS);
     }
 
     private Instant instant(long clockNs) {

@@ -2,10 +2,14 @@ package org.brickprofiler.report.internal;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.IOException;
+import java.time.Instant;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeFormatterBuilder;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -25,6 +29,9 @@ import org.jspecify.annotations.Nullable;
  * @param <T> the type of record
  */
 public final class Fields<T> {
+
+    private static final DateTimeFormatter MOMENT =
+            new DateTimeFormatterBuilder().appendInstant(3).toFormatter(Locale.ROOT);
 
     /** When a field is written, and whether it is read back. */
     private enum Use {
@@ -459,6 +466,17 @@ public final class Fields<T> {
                             meaning,
                             record -> value.apply(record).orElse(null),
                             JsonInput::text)
+                    .typed("string");
+        }
+
+        /** Adds a time of day in ms that some records do not have, as ISO 8601 in UTC. */
+        Builder<T> optionalMoment(String key, String meaning, Function<T, Optional<Instant>> value) {
+            return object(
+                            Use.OPTIONAL,
+                            key,
+                            meaning,
+                            record -> value.apply(record).map(MOMENT::format).orElse(null),
+                            JsonInput::moment)
                     .typed("string");
         }
 

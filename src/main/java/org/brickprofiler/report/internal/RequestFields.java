@@ -4,6 +4,7 @@ import static org.brickprofiler.report.internal.ProfileFields.lower;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.IOException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
@@ -173,11 +174,17 @@ public final class RequestFields {
 
     private static <T> Fields.Builder<T> identity(Fields.Builder<T> fields, Function<T, RequestIdentity> identity) {
         return fields.optionalText("id", "id that the application gave it", record -> identity.apply(record)
-                .id());
+                        .id())
+                .optionalMoment(
+                        "arrived_at",
+                        "arrival by the system's clock, UTC, to within 2 ms",
+                        record -> identity.apply(record).arrivedAt());
     }
 
     private static RequestIdentity identity(Row row) {
-        return new RequestIdentity(Optional.ofNullable(row.get(String.class, "id")));
+        return new RequestIdentity(
+                Optional.ofNullable(row.get(String.class, "id")),
+                Optional.ofNullable(row.get(Instant.class, "arrived_at")));
     }
 
     private static LiveRequest live(JsonInput input, Row row) {

@@ -156,7 +156,7 @@ class ServiceLevelTest {
     void anIdOfAnyCharactersIsOneCell() {
         String csv = RequestExport.toCsv(Profiles.withOwnWork());
         String cell = "\"'" + RequestSamples.HOSTILE_ID.replace("\"", "\"\"") + "\",";
-        assertThat(csv).contains("\r\n" + cell, "\r\nchat-2,");
+        assertThat(csv).contains("\r\n" + cell + "2026-01-02T03:04:05.", "\r\nchat-2,2026-01-02T03:04:05.");
         assertThat(csv.replace(cell, "x,").lines())
                 .hasSize(4)
                 .allMatch(line -> line.split(",", -1).length
@@ -172,9 +172,9 @@ class ServiceLevelTest {
                 .first()
                 .asString()
                 .startsWith(
-                        "id,arrived_ns,duration_ns,time_to_first_token_ns,prompt_tokens,cached_tokens,output_tokens,outcome");
+                        "id,arrived_at,arrived_ns,duration_ns,time_to_first_token_ns,prompt_tokens,cached_tokens,output_tokens,outcome");
         assertThat(csv.lines().skip(2).findFirst().orElseThrow())
-                .startsWith(",100000000,601000000,501000000,0,0,11,length,");
+                .startsWith(",,100000000,601000000,501000000,0,0,11,length,");
 
         Map<Cause, Long> causeNs =
                 Map.of(Cause.QUEUED_IDLE, 200L, Cause.OWN_PROMPT, 300L, Cause.DECODE, 300L, Cause.DELIVERY, 100L);
