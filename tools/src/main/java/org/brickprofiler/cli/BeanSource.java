@@ -248,7 +248,23 @@ final class BeanSource implements TopSource {
                         // A process with an earlier version does not state it.
                         requests.containsKey("countedFrom")
                                 ? List.of((String[]) requests.get("countedFrom"))
-                                : List.of()));
+                                : List.of(),
+                        requests(requests, "slowest"),
+                        requests(requests, "oldestLive")));
+    }
+
+    private static List<TopReading.Request> requests(CompositeData requests, String name) {
+        // A process with an earlier version does not state them.
+        return requests.containsKey(name)
+                ? Stream.of((CompositeData[]) requests.get(name))
+                        .map(each -> new TopReading.Request(
+                                Optional.ofNullable((String) each.get("id")),
+                                Optional.ofNullable((Date) each.get("arrivedAt"))
+                                        .map(Date::toInstant),
+                                (long) each.get("timeNs"),
+                                (boolean) each.get("running")))
+                        .toList()
+                : List.of();
     }
 
     private static CompositeData[] several(Map<String, Object> sums, String name) {

@@ -1,12 +1,18 @@
 package org.brickprofiler.cli;
 
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepStats;
+import org.brickprofiler.internal.base.PlainText;
+import org.brickprofiler.report.internal.HumanUnits;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.stats.LatencyDistribution;
 
@@ -71,6 +77,37 @@ record TopReading(
     }
 
     /**
+     * A request.
+     *
+     * @param id the id that the application gave it
+     * @param arrivedAt the time of day of its arrival
+     * @param timeNs the time to first token of a request that has finished, or the time since the arrival of a live one
+     * @param isRunning whether the request is live, and a step has worked on it
+     */
+    record Request(Optional<String> id, Optional<Instant> arrivedAt, long timeNs, boolean isRunning) {
+
+        private static final int LONGEST_ID = 48;
+        private static final DateTimeFormatter CLOCK =
+                DateTimeFormatter.ofPattern("HH:mm:ss.SSS", Locale.ROOT).withZone(ZoneOffset.UTC);
+
+        /**
+         * Returns the words on the request.
+         *
+         * @param state the words behind its time
+         */
+        String text(String state) {
+            return id.map(known -> PlainText.shortened(PlainText.oneLine(known), LONGEST_ID))
+                            .orElse("a request without an id")
+                    + ": "
+                    + HumanUnits.duration(timeNs)
+                    + state
+                    + arrivedAt
+                            .map(at -> ", arrived at " + CLOCK.format(at) + " UTC")
+                            .orElse("");
+        }
+    }
+
+    /**
      * The sums of requests.
      *
      * @param arrived requests that arrived
@@ -80,6 +117,9 @@ record TopReading(
      * @param firstToken times to first token
      * @param perToken times per output token
      * @param countedFrom the moments from which requests count
+     * @param slowest the finished requests with the longest times to first token since the last reset, the longest
+     *     first
+     * @param oldest the live requests that arrived first, the oldest first
      */
     record Requests(
             long arrived,
@@ -88,7 +128,21 @@ record TopReading(
             long running,
             LatencyDistribution firstToken,
             LatencyDistribution perToken,
-            List<String> countedFrom) {
+            List<String> countedFrom,
+            List<Request> slowest,
+            List<Request> oldest) {
+
+        /** Makes the sums of a source that states no single request. */
+        Requests(
+                long arrived,
+                long finished,
+                long waiting,
+                long running,
+                LatencyDistribution firstToken,
+                LatencyDistribution perToken,
+                List<String> countedFrom) {
+            this(arrived, finished, waiting, running, firstToken, perToken, countedFrom, List.of(), List.of());
+        }
 
         /** Returns whether the engine announces requests: some have arrived, or did so before the last reset. */
         boolean areAnnounced() {
@@ -103,7 +157,9 @@ record TopReading(
                     running,
                     firstToken.since(earlier.firstToken),
                     perToken.since(earlier.perToken),
-                    countedFrom);
+                    countedFrom,
+                    slowest,
+                    oldest);
         }
     }
 
@@ -122,7 +178,21 @@ record TopReading(
                         requests.counts().running(),
                         requests.latencies().timeToFirstToken(),
                         requests.latencies().timePerOutputToken(),
-                        requests.countedFrom()));
+                        requests.countedFrom(),
+                        requests.slowestFirstTokens().stream()
+                                .map(each -> new Request(
+                                        each.identity().id(),
+                                        each.identity().arrivedAt(),
+                                        each.timeToFirstTokenNs(),
+                                        false))
+                                .toList(),
+                        requests.oldestLive().stream()
+                                .map(each -> new Request(
+                                        each.identity().id(),
+                                        each.identity().arrivedAt(),
+                                        each.ageNs(),
+                                        each.isRunning()))
+                                .toList()));
     }
 
     static TopReading of(

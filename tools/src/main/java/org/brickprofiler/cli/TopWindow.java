@@ -13,6 +13,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.report.internal.TextTable;
 import org.brickprofiler.stats.LatencyDistribution;
@@ -29,6 +30,7 @@ final class TopWindow {
     static final String BEGINS = "The window begins now: there is no earlier reading, or the profiler was reset.\n";
 
     private static final int BRICKS = 5;
+    private static final int OLDEST = 3;
     private static final double MS_PER_S = 1e3;
     private static final double NS_PER_MS = 1e6;
 
@@ -109,7 +111,25 @@ final class TopWindow {
                                             new Latency("time to first token", requests.firstToken()),
                                             new Latency("time per output token", requests.perToken())),
                                     columns,
-                                    List.of("p99", "p50", "of", "p90", "max within 1 %"));
+                                    List.of("p99", "p50", "of", "p90", "max within 1 %"))
+                    + slowestText(requests.slowest())
+                    + oldestText(requests.oldest());
+        }
+
+        private static String slowestText(List<TopReading.Request> slowest) {
+            return slowest.isEmpty()
+                    ? ""
+                    : "Slowest first token since the last reset: "
+                            + slowest.get(0).text("") + ".\n";
+        }
+
+        private static String oldestText(List<TopReading.Request> oldest) {
+            return oldest.isEmpty()
+                    ? ""
+                    : oldest.stream()
+                            .limit(OLDEST)
+                            .map(each -> each.text(each.isRunning() ? ", running" : ", waiting"))
+                            .collect(Collectors.joining("; ", "Oldest live requests, time since arrival: ", ".\n"));
         }
 
         /**

@@ -104,6 +104,39 @@ class TopWindowTest {
                 .contains("Requests: 4 running, 1 waiting; 0.000 arrived and 0.000 finished per second.\n");
     }
 
+    /** An id is no part of the screen's layout, and none changes the terminal. */
+    @Spec("25.21")
+    @Test
+    void showsTheIdsOfTheSlowestAndTheOldestRequests() {
+        Optional<Instant> at = Optional.of(Instant.parse("2026-01-01T10:02:03.004Z"));
+        TopReading.Requests requests = new TopReading.Requests(
+                9,
+                5,
+                2,
+                2,
+                LatencyDistribution.EMPTY,
+                LatencyDistribution.EMPTY,
+                List.of(),
+                List.of(new TopReading.Request(Optional.of("a\u001b[2J\n\tb"), at, 1_840_000_000, false)),
+                List.of(
+                        new TopReading.Request(Optional.of("x".repeat(128)), at, 9_000_000_000L, true),
+                        new TopReading.Request(Optional.empty(), Optional.empty(), 3_000_000_000L, false),
+                        new TopReading.Request(Optional.of("two"), at, 2_000_000_000L, false),
+                        new TopReading.Request(Optional.of("hidden"), at, 1_000_000_000L, false)));
+        window.add(TopReading.of(BEGIN_MS, BEGIN_MS, 5, List.of(), Map.of(), requests));
+        window.add(TopReading.of(BEGIN_MS, BEGIN_MS + 1_000, 6, List.of(), Map.of(), requests));
+        String text = window.render();
+        assertThat(text).contains("""
+                        Slowest first token since the last reset: a\\u001b[2J\\n\\tb: 1.840 s, arrived at 10:02:03.004 UTC.
+                        Oldest live requests, time since arrival: %s...%s: 9.000 s, running, arrived at 10:02:03.004 UTC; a\
+                         request without an id: 3.000 s, waiting; two: 2.000 s, waiting, arrived at 10:02:03.004 UTC.
+                        """.formatted("x".repeat(23), "x".repeat(22))).doesNotContain("hidden");
+        List<String> lines = new TopPage("top", window, TopPage.Order.TOTAL, false)
+                .lines(new TopPage.Size(30, 60, true, false, false));
+        assertThat(lines).hasSizeLessThanOrEqualTo(30).allMatch(line -> line.length() <= 60);
+        assertThat(String.join(" ", lines)).contains("two: 2.000 s").doesNotContain("\u001b");
+    }
+
     @Spec("25.16")
     @Test
     void readsTheSumsOfASnapshot() {

@@ -20,6 +20,7 @@ import org.brickprofiler.CategoryStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.metrics.Recent;
+import org.brickprofiler.request.RequestIdentity;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.stats.LatencyDistribution;
@@ -376,6 +377,37 @@ public final class BrickProfileBean implements BrickProfileMXBean {
         @Override
         public String[] getCountedFrom() {
             return stats.countedFrom().toArray(String[]::new);
+        }
+
+        @Override
+        public Request[] getSlowest() {
+            return stats.slowestFirstTokens().stream()
+                    .map(each -> new RequestView(each.identity(), each.timeToFirstTokenNs(), false))
+                    .toArray(Request[]::new);
+        }
+
+        @Override
+        public Request[] getOldestLive() {
+            return stats.oldestLive().stream()
+                    .map(each -> new RequestView(each.identity(), each.ageNs(), each.isRunning()))
+                    .toArray(Request[]::new);
+        }
+    }
+
+    private record RequestView(RequestIdentity identity, long timeNs, boolean isRunning) implements Request {
+        @Override
+        public @Nullable String getId() {
+            return identity.id().orElse(null);
+        }
+
+        @Override
+        public @Nullable Date getArrivedAt() {
+            return identity.arrivedAt().map(Date::from).orElse(null);
+        }
+
+        @Override
+        public long getTimeNs() {
+            return timeNs;
         }
     }
 

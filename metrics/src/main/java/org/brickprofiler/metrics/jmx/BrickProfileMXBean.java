@@ -186,6 +186,39 @@ public interface BrickProfileMXBean {
         long[] getCounts();
     }
 
+    /** A request. */
+    interface Request {
+        /**
+         * Returns the id that the application gave it.
+         *
+         * @return at most 128 characters of any kind; null without an id
+         */
+        @Nullable
+        String getId();
+
+        /**
+         * Returns the time of day of its arrival.
+         *
+         * @return a time, to the ms; null if it is not known
+         */
+        @Nullable
+        Date getArrivedAt();
+
+        /**
+         * Returns the time to first token of a request that has finished, or the time since the arrival of a live one.
+         *
+         * @return ns
+         */
+        long getTimeNs();
+
+        /**
+         * Returns whether the request is live, and a step has worked on it.
+         *
+         * @return false for a request that has finished
+         */
+        boolean isRunning();
+    }
+
     /** The requests that the engine serves. */
     interface Requests {
         /**
@@ -236,6 +269,20 @@ public interface BrickProfileMXBean {
          * @return such as <i>the call of Llama.generate</i>; empty without requests
          */
         String[] getCountedFrom();
+
+        /**
+         * Returns the finished requests with the longest times to first token.
+         *
+         * @return the requests, the longest time first
+         */
+        Request[] getSlowest();
+
+        /**
+         * Returns the live requests that arrived first.
+         *
+         * @return the requests, the oldest first
+         */
+        Request[] getOldestLive();
     }
 
     /**

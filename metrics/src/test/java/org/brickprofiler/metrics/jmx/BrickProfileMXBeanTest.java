@@ -2,10 +2,14 @@ package org.brickprofiler.metrics.jmx;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Date;
 import java.util.List;
 import java.util.Map;
 import javax.management.Attribute;
@@ -167,7 +171,7 @@ final class BrickProfileMXBeanTest {
     void stepsAndRequestsAreSeen() throws Exception {
         MBeanServer server = MBeanServerFactory.newMBeanServer();
         ObjectName name = BrickProfileBean.register(profiler, "engine", server);
-        profiler.requests().arrived(9);
+        profiler.requests().named(profiler.requests().arrived(9), "waits\n");
         long request = profiler.requests().arrived(3);
         for (int step = 0; step < 2; step++) {
             StepInfo.Phase phase = step == 0 ? StepInfo.Phase.PREFILL : StepInfo.Phase.DECODE;
@@ -180,6 +184,16 @@ final class BrickProfileMXBeanTest {
         CompositeData requests = (CompositeData) server.getAttribute(name, "Requests");
         assertThat(requests.getAll(new String[] {"arrived", "waiting", "running", "finished"}))
                 .containsExactly(2L, 1L, 0L, 1L);
+        CompositeData[] oldest = (CompositeData[]) requests.get("oldestLive");
+        assertThat(oldest).hasSize(1);
+        assertThat(oldest[0].getAll(new String[] {"id", "running"})).containsExactly("waits\n", false);
+        assertThat(((Date) oldest[0].get("arrivedAt")).toInstant())
+                .isCloseTo(Instant.now(), within(1, ChronoUnit.MINUTES));
+        CompositeData[] slowest = (CompositeData[]) requests.get("slowest");
+        assertThat(slowest).hasSize(1);
+        assertThat(slowest[0].get("id")).isNull();
+        assertThat(slowest[0].get("timeNs"))
+                .isEqualTo(profiler.requests().recent().get(0).timeToFirstTokenNs());
         CompositeData firstToken = (CompositeData) requests.get("timeToFirstToken");
         LatencyDistribution read =
                 LatencyDistribution.ofCounts((int) firstToken.get("firstBucket"), (long[]) firstToken.get("counts"));
