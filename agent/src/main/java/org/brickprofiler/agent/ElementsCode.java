@@ -114,6 +114,18 @@ final class ElementsCode {
     }
 
     /**
+     * Returns the code that pushes the id of a request, which expects {@link #spill} before it; empty if the rule
+     * states none.
+     *
+     * @throws IllegalArgumentException when a parameter, field or method that the rule names does not exist
+     */
+    InsnList id() {
+        InsnList code = new InsnList();
+        addObject(rule.id(), code);
+        return code;
+    }
+
+    /**
      * Returns the code that pushes the shape of the rule's product and the bytes of its weights, which expects
      * {@link #spill} before it; empty if the rule has no product.
      *

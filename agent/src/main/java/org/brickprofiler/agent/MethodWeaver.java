@@ -78,6 +78,9 @@ final class MethodWeaver {
         final int key;
         final InsnList elements;
 
+        /** The code for the id of a request; empty if the rule states none. */
+        final InsnList id;
+
         /** The code for the work; empty if the rule states none. */
         final InsnList product;
 
@@ -111,6 +114,7 @@ final class MethodWeaver {
             this.product = product;
             elements = rule.kind() == Kind.MODEL ? new InsnList() : code.code();
             model = rule.kind() == Kind.MODEL ? code.model() : List.of();
+            id = code.id();
             spill = code.spill();
             outcome = rule.kind().hasOutcome() ? code.outcome() : new InsnList();
             this.begins = begins;
@@ -694,6 +698,12 @@ final class MethodWeaver {
                 code.add(Flow.copy(span.elements));
                 code.add(call("startStep", "(JJJZ)J"));
             }
+        }
+        if (span.id.size() > 0) {
+            code.add(new InsnNode(Opcodes.DUP2));
+            code.add(new InsnNode(track.kind == Kind.REQUEST ? Opcodes.ICONST_1 : Opcodes.ICONST_0));
+            code.add(Flow.copy(span.id));
+            code.add(call("nameRequest", "(JZLjava/lang/Object;)V"));
         }
         code.add(new VarInsnNode(Opcodes.LSTORE, track.timer));
     }

@@ -425,6 +425,11 @@ record Recorder(
     }
 
     @Override
+    public void nameRequest(long request, boolean isServed, @Nullable Object id) {
+        requests.name(request, isServed, id);
+    }
+
+    @Override
     public long startArrival(@Nullable Object key, long promptTokens, String from) {
         reached.reach(Kind.ARRIVAL);
         return requests.arrived(key, promptTokens, from);

@@ -63,6 +63,7 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  *     output: 1                          # tokens that the last of them outputs; 0 unless given
  * request:                               # one thread serves one request: the steps within are steps of it
  *   in: com.example.Llama.generate
+ *   id: headers.id                       # the engine's id of the request; and in arrived:
  *   prompt: prompt.size()                # tokens of its prompt; unless given, those of its steps
  *   outcome: result.reason               # the value that decides; COMPLETED unless given, FAILED after an exception
  *   outcomes: {MAX_TOKENS: LENGTH}       # the outcome of a value that has not the name of one
@@ -250,7 +251,17 @@ final class RuleFile {
                     Kind.REQUEST,
                     entries(
                             request,
-                            Set.of("in", "lambda", "call", "from", "to", "request", "prompt", "outcome", "outcomes"))));
+                            Set.of(
+                                    "in",
+                                    "lambda",
+                                    "call",
+                                    "from",
+                                    "to",
+                                    "request",
+                                    "id",
+                                    "prompt",
+                                    "outcome",
+                                    "outcomes"))));
         }
         addRequests(parts.get("requests"));
         for (Node layer : oneOrMore(parts.get("layer"))) {
@@ -298,7 +309,7 @@ final class RuleFile {
                 orProblem(() -> add(
                         each,
                         Kind.ARRIVAL,
-                        entries(each, Set.of("in", "lambda", "call", "from", "to", "request", "prompt"))));
+                        entries(each, Set.of("in", "lambda", "call", "from", "to", "request", "id", "prompt"))));
             }
             for (Node each : oneOrMore(parts.get("inStep"))) {
                 orProblem(() -> add(
@@ -503,6 +514,7 @@ final class RuleFile {
                         output,
                         isPrompt,
                         request(node, kind, entries.get("request")),
+                        id(entries.get("id")),
                         ending(entries.get("outcome"), entries.get("outcomes")),
                         kind == Kind.BRICK ? product(entries.get("work")) : Optional.empty(),
                         kind == Kind.MODEL ? model(node, entries) : List.of()));
@@ -620,6 +632,21 @@ final class RuleFile {
                     node,
                     "'" + text + "' is known only when the method returns, and other threads may have begun the request"
                             + " by then: name the constructor of the request, as in com.example.Request.<init>, and this");
+        }
+        return path;
+    }
+
+    private Elements id(@Nullable Node node) {
+        if (node == null) {
+            return Elements.ZERO;
+        }
+        String text = text(node);
+        Elements path = text.matches("\\d+") ? Elements.ZERO : elements(node);
+        if (path.isConstant() || path.path().get(0).equals(WeaveRule.RESULT)) {
+            throw error(
+                    node,
+                    "'" + text + "' is no id that differs by request and is known at its beginning: write a path that"
+                            + " begins with a parameter or this");
         }
         return path;
     }

@@ -214,6 +214,7 @@ record WeaveRule(
      *     gives a request, or unknown; 0 for the other kinds
      * @param isPrompt whether a step processes a prompt, or a part of one, however few tokens these are
      * @param request the path to the object that identifies the request; {@link Elements#ZERO} for none
+     * @param id the path to the id that the engine has for the request; {@link Elements#ZERO} for none
      * @param ending the outcome of a request
      * @param product the work of a brick; empty if the rule states none
      * @param model the numbers of a model, in the order of {@link ModelNumber}; empty for the other kinds
@@ -224,6 +225,7 @@ record WeaveRule(
             Elements output,
             boolean isPrompt,
             Elements request,
+            Elements id,
             Ending ending,
             Optional<Product> product,
             List<Weight> model) {
@@ -236,13 +238,14 @@ record WeaveRule(
                     Elements.ZERO,
                     false,
                     Elements.ZERO,
+                    Elements.ZERO,
                     Ending.COMPLETED,
                     Optional.empty(),
                     List.of());
         }
 
         private Amounts with(Elements position, Optional<Product> other) {
-            return new Amounts(elements, position, output, isPrompt, request, ending, other, model);
+            return new Amounts(elements, position, output, isPrompt, request, id, ending, other, model);
         }
     }
 
@@ -368,6 +371,11 @@ record WeaveRule(
 
     Elements request() {
         return amounts.request;
+    }
+
+    /** Returns the path to the id of the request; a constant for none. */
+    Elements id() {
+        return amounts.id;
     }
 
     /** Returns the place from which a request counts whose span begins, in words. */

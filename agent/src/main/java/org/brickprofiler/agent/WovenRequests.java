@@ -41,6 +41,7 @@ final class WovenRequests {
     private final AtomicLong repeated = new AtomicLong();
     private final AtomicLong forgotten = new AtomicLong();
     private final AtomicLong cut = new AtomicLong();
+    private final AtomicLong unnamed = new AtomicLong();
 
     /** The number of times that everything recorded was discarded, for example after the warm-up. */
     private final AtomicLong epoch = new AtomicLong();
@@ -74,6 +75,9 @@ final class WovenRequests {
 
         /** Whether only steps report the tokens of the request's prompt so far. */
         private boolean lacksPrompt;
+
+        /** Whether a call within the request has named it. */
+        private boolean isNamed;
 
         /** The place from which the request counts; empty if it had arrived before. */
         private String from = "";
@@ -193,7 +197,7 @@ final class WovenRequests {
      */
     void discard() {
         epoch.incrementAndGet();
-        List.of(nested, unknown, repeated, forgotten).forEach(number -> number.set(0));
+        List.of(nested, unknown, repeated, forgotten, unnamed).forEach(number -> number.set(0));
         cut.set(live.discard());
     }
 
@@ -276,11 +280,43 @@ final class WovenRequests {
     private void serve(Served mine, Request request, boolean lacksPrompt, RequestRecorder requests) {
         mine.epoch = epoch.get();
         mine.lacksPrompt = lacksPrompt;
+        mine.isNamed = false;
         mine.parts = 0;
         long handle = request.handle();
         if (handle != NONE) {
             mine.request = request;
             mine.scope = requests.serve(handle);
+        }
+    }
+
+    /**
+     * Names a request by the id that the engine has for it. A call within the request of the calling thread names this
+     * request unless another call has.
+     *
+     * @param token the token from {@link #startRequest} or {@link #serveArrived}, or the request from {@link #arrived};
+     *     0 does nothing
+     * @param isServed whether it is the token of a served request
+     * @param id the id; null does nothing. A string, a number or a UUID; any other object is counted as a loss, since
+     *     its text may be of any length, and take any time
+     */
+    void name(long token, boolean isServed, @Nullable Object id) {
+        RequestRecorder requests = recorder;
+        if (requests == null || token == NONE || id == null) {
+            return;
+        }
+        long handle = token;
+        if (isServed) {
+            Served mine = served.get();
+            handle = mine.request == null || mine.isNamed ? NONE : mine.request.handle();
+            mine.isNamed |= handle != NONE;
+        }
+        if (handle == NONE) {
+            return;
+        }
+        if (id instanceof String || id instanceof Number || id instanceof UUID) {
+            requests.named(handle, id.toString());
+        } else {
+            unnamed.incrementAndGet();
         }
     }
 
@@ -484,6 +520,11 @@ final class WovenRequests {
                     cut,
                     " under way at the end of the warm-up or at a reset, and " + (cut.get() == 1 ? "does" : "do")
                             + " not count");
+            say(
+                    lines,
+                    Plural.of(unnamed.get(), "id was", "ids were"),
+                    unnamed,
+                    " no string, number or UUID, and " + (unnamed.get() == 1 ? "names" : "name") + " no request");
             long ignored = requests.stats().counts().ignoredCalls();
             say(
                     lines,

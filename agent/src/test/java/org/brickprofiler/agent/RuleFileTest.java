@@ -16,6 +16,7 @@ import org.brickprofiler.agent.WeaveRule.Anchor;
 import org.brickprofiler.agent.WeaveRule.Call;
 import org.brickprofiler.agent.WeaveRule.Kind;
 import org.brickprofiler.testing.SourceTree;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -231,6 +232,20 @@ class RuleFileTest {
         assertThat(rules.rules()).hasSize(2).hasSize(rules.count());
         assertThat(rules.rules().get(0).product().orElseThrow().shape()).isEmpty();
         assertThat(rules.rules().get(1).product().orElseThrow().weight().path()).hasToString("90000");
+    }
+
+    @Spec("25.23")
+    @ParameterizedTest
+    @ValueSource(strings = {"7", "result.id"})
+    void refusesIdsThatNameNoRequestAtItsBeginning(String id) {
+        RuleFile.Rules rules = RuleFile.parse("x", """
+                step: {in: a.B.c}
+                request: {in: a.B.d, id: %s}
+                """.formatted(id));
+        assertThat(rules.problems())
+                .singleElement()
+                .asString()
+                .startsWith("x:2: '" + id + "' is no id that differs by request and is known at its beginning");
     }
 
     @ParameterizedTest

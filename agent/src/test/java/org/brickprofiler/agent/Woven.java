@@ -153,6 +153,11 @@ final class Woven {
         }
 
         @Override
+        public void nameRequest(long request, boolean isServed, @Nullable Object id) {
+            recorder.nameRequest(request, isServed, id);
+        }
+
+        @Override
         public long startArrival(@Nullable Object key, long promptTokens, String from) {
             return recorder.startArrival(key, promptTokens, from);
         }

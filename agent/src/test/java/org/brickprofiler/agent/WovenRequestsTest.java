@@ -9,6 +9,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Objects;
+import java.util.UUID;
 import org.assertj.core.groups.Tuple;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
@@ -18,6 +19,7 @@ import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.testing.Spec;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -379,5 +381,74 @@ class WovenRequestsTest {
                 .singleElement()
                 .asString()
                 .contains(message);
+    }
+
+    private static List<String> ids() {
+        return Woven.PROFILER.requests().recent().stream()
+                .map(record -> record.identity().id().orElse("-"))
+                .toList();
+    }
+
+    @Spec("25.23")
+    @ParameterizedTest
+    @CsvSource({"tokens, 3", "reason.name(), STOP", "parts.length, 2", "reason, -", "this, -"})
+    void theServedRequestHasTheIdOfTheEngine(String path, String expected) throws Exception {
+        Object server = server(STEP + "request:\n  " + SERVER + "serve\n  id: " + path + "\n");
+
+        call(server, "serve", new int[][] {new int[4], new int[3]}, 3, reason(server, Reason.STOP));
+
+        assertThat(ids()).containsExactly(expected);
+        assertThat(only().outputTokens()).isEqualTo(3);
+    }
+
+    /** The value behind a path may be missing. */
+    @Spec("25.23")
+    @Test
+    void aRequestWithoutTheIdIsServed() throws Exception {
+        Object server = server(STEP + "request:\n  " + SERVER + "serve\n  id: reason.name()\n");
+        assertThatThrownBy(() -> call(server, "serve", new int[][] {new int[2]}, 1, null))
+                .hasRootCauseMessage("on purpose");
+        assertThat(ids()).containsExactly("-");
+    }
+
+    @Spec("25.23")
+    @Test
+    void requestsThatArriveHaveTheIdsOfTheEngine() throws Exception {
+        Object server = server(PASSES
+                + ARRIVED.replace("    request: request\n", "    request: request\n    id: request\n")
+                + IN_STEP
+                + FINISHED);
+        UUID uuid = UUID.randomUUID();
+        for (Object request : new Object[] {"one\n", 17L, uuid, new Object()}) {
+            call(server, "submit", request, 2, false);
+            call(server, "complete", request, reason(server, Reason.STOP), false);
+        }
+        assertThat(ids()).containsExactly("one\n", "17", uuid.toString(), "-");
+        assertThatThrownBy(() -> call(server, "submit", "full", 2, true)).hasRootCauseMessage("the queue is full");
+        assertThat(ids()).endsWith("full");
+    }
+
+    /** The outer method decides; the inner one may know the id that the outer one lacks. */
+    @Spec("25.23")
+    @Test
+    void aNestedCallNamesTheRequestThatHasNoName() {
+        BrickProfiler profiler = BrickProfiler.enabled();
+        WovenRequests requests = new WovenRequests(profiler.requests(), new AgentLosses(message -> {}));
+        for (Object outerId : new Object[] {"outer", null}) {
+            long outer = requests.startRequest(1, "there");
+            requests.name(outer, true, outerId);
+            long inner = requests.startRequest(1, "here");
+            requests.name(inner, true, "inner");
+            requests.name(inner, true, "again");
+            requests.endRequest(Outcome.COMPLETED, inner);
+            requests.endRequest(Outcome.COMPLETED, outer);
+        }
+        requests.name(0, true, "none");
+        assertThat(profiler.requests().recent())
+                .extracting(record -> record.identity().id().orElse("-"))
+                .containsExactly("outer", "inner");
+        long third = requests.startRequest(1, "there");
+        requests.name(third, true, List.of());
+        assertThat(requests.summary()).anyMatch(line -> line.startsWith("1 id was no string, number or UUID"));
     }
 }

@@ -139,6 +139,16 @@ public final class Bridge {
         long startArrival(@Nullable Object key, long promptTokens, String from);
 
         /**
+         * Names a request by the id that the engine has for it.
+         *
+         * @param request the token from {@link #startRequest}, {@link #serveArrived} or {@link #startArrival}; 0 does
+         *     nothing
+         * @param isServed whether the calling thread serves the request; false for an arrival
+         * @param id the id; null does nothing
+         */
+        void nameRequest(long request, boolean isServed, @Nullable Object id);
+
+        /**
          * Begins the method within which a request ends.
          *
          * @param key the object that identifies it
@@ -462,6 +472,21 @@ public final class Bridge {
             return Holder.SINK.startArrival(key, promptTokens, from);
         } catch (Throwable failed) {
             return failed(failed);
+        }
+    }
+
+    /**
+     * Names a request by the id that the engine has for it.
+     *
+     * @param request the token from {@link #startRequest}, {@link #serveArrived} or {@link #startArrival}
+     * @param isServed whether the calling thread serves the request; false for an arrival
+     * @param id the id; null does nothing
+     */
+    public static void nameRequest(long request, boolean isServed, @Nullable Object id) {
+        try {
+            Holder.SINK.nameRequest(request, isServed, id);
+        } catch (Throwable failed) {
+            failed(failed);
         }
     }
 
