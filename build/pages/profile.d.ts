@@ -80,6 +80,8 @@ interface Profile {
   virtual_machine?: VirtualMachine;
   annotated_steps?: AnnotatedSteps[];
   slow_steps?: SlowSteps;
+  /** The slow steps of a profile of the whole run. */
+  slowest_steps?: SlowSteps;
 }
 
 /** A cause of the time of requests: its key in records, and its name. */

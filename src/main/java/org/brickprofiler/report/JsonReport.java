@@ -38,6 +38,12 @@ public final class JsonReport {
      */
     public static final String SLOW_STEPS = "slow_steps";
 
+    /**
+     * The key of the explanation of slow steps, a further fact of a report whose sums are those of the whole run.
+     * {@code read} ignores it.
+     */
+    public static final String SLOWEST_STEPS = "slowest_steps";
+
     private JsonReport() {}
 
     /**
@@ -104,6 +110,21 @@ public final class JsonReport {
     public static void write(ProfileSnapshot snapshot, Path path) throws IOException {
         Objects.requireNonNull(snapshot, "snapshot");
         AtomicFile.write(path, out -> JsonReportWriter.write(snapshot, out));
+    }
+
+    /**
+     * Writes the report, followed by further facts, to a file, as {@link #write(ProfileSnapshot, Path)} does.
+     *
+     * @param snapshot the profile
+     * @param further more keys, as in {@link #toJson(ProfileSnapshot, Map)}
+     * @param path the file; its folder must exist. A pipe or a terminal is written to directly
+     * @throws IOException when writing fails; the message names the path and the reason, and an older report is
+     *     unchanged
+     * @throws IllegalArgumentException when a key is one of the report's own, or a value is of another type
+     */
+    public static void write(ProfileSnapshot snapshot, Map<String, ?> further, Path path) throws IOException {
+        byte[] json = toJson(snapshot, further).getBytes(StandardCharsets.UTF_8);
+        AtomicFile.write(path, out -> out.write(json));
     }
 
     /**

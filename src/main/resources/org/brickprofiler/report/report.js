@@ -1867,6 +1867,16 @@ function shownSteps() {
   return [html("p", { class: "above" }, visible(text)), ...key, ...[...new Set(timeline.shown.map(({ phase }) => phase))].flatMap((phase) => shownOf(timeline, phase))];
 }
 
+/** Lists the slow steps of a profile without their spans. */
+function slowestSteps() {
+  const slowest = timeline === undefined && profile.slowest_steps !== undefined ? profile.slowest_steps.steps : [];
+  const phases = [...new Set(slowest.map(({ phase }) => phase))];
+  return phases.flatMap((phase) => [
+    html("p", { class: "above" }, "Why " + stepName(phase.toLowerCase()) + "s were slow:"),
+    html("ul", {}, ...slowest.filter((step) => step.phase === phase).map((step) => html("li", {}, visible(step.text)))),
+  ]);
+}
+
 /**
  * @param {Timeline} timeline
  * @param {string} phase
@@ -2221,7 +2231,7 @@ function stepsSection() {
   const recorded = stepsOf === undefined || phases.length === 0
     ? []
     : [phaseTable(phases), waitTable(stepsOf), ...phases.flatMap((each) => [...stepChart(stepsOf, each), ...stepBars(stepsOf, each)])];
-  const content = [...annotatedTable(), ...recorded, ...shownSteps()];
+  const content = [...annotatedTable(), ...recorded, ...shownSteps(), ...slowestSteps()];
   return content.length === 0 ? "" : section("Steps", "", ...content);
 }
 

@@ -11,8 +11,6 @@ import org.brickprofiler.agent.bridge.Bridge;
 import org.brickprofiler.agent.bridge.JdkBridge;
 import org.brickprofiler.internal.base.Log;
 import org.brickprofiler.metrics.jmx.BrickProfileBean;
-import org.brickprofiler.report.HtmlReport;
-import org.brickprofiler.report.JsonReport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -78,12 +76,7 @@ public final class Agent {
                 throw new IllegalArgumentException("no agent is running in this JVM to write " + snapshot);
             }
             there.options.requireOther(snapshot, System.getenv());
-            if (AgentOptions.isPage(snapshot)) {
-                HtmlReport.write(there.reports.snapshot(), snapshot);
-            } else {
-                JsonReport.write(there.reports.snapshot(), snapshot);
-            }
-            there.say("the profile up to now is in " + snapshot.toAbsolutePath());
+            there.reports.writeNow(snapshot);
             return;
         }
         if (there != null) {
@@ -154,7 +147,7 @@ public final class Agent {
 
     private void open(int port) {
         try {
-            say("the live report is at " + LiveReport.open(port, reports::snapshot));
+            say("the live report is at " + LiveReport.open(port, reports::current));
         } catch (IOException | LinkageError unable) {
             say("port " + port + " is not opened: " + unable.getMessage());
         }

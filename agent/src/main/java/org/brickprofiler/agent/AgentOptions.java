@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param files the files by option: {@code rules}, {@code out} for the profile, {@code html} for the page,
  *     {@code trace} for the timeline, {@code slow} for the timeline of the slowest steps, and {@code snapshot}, to
- *     which an agent that is already running writes the profile up to now
+ *     which an agent that is already running writes the profile or the timeline up to now
  * @param port the local port of the live report, 0 for any free one; empty for no live report
  * @param metrics the address of the page of metrics; empty for none
  * @param ab the seed of the random order in which recording is switched on and off; empty to keep it on
@@ -55,9 +55,10 @@ record AgentOptions(
     private static final List<String> PROFILE_ENDINGS = List.of(".json");
     private static final List<String> PAGE_ENDINGS = List.of(".html", ".htm");
 
-    /** The endings of timelines and of files that the agent does not write. */
-    private static final List<String> OTHER_ENDINGS =
-            List.of(".pftrace", ".perfetto-trace", ".gz", ".csv", ".txt", ".jfr", ".yaml", ".yml");
+    private static final List<String> TIMELINE_ENDINGS = List.of(".pftrace", ".perfetto-trace");
+
+    /** The endings of files that are no profile and no page. */
+    private static final List<String> OTHER_ENDINGS = List.of(".gz", ".csv", ".txt", ".jfr", ".yaml", ".yml");
 
     /**
      * Reads options.
@@ -133,7 +134,7 @@ record AgentOptions(
         return files.get(SLOW);
     }
 
-    /** Returns the file to which a running agent writes the profile up to now; null for none. */
+    /** Returns the file to which a running agent writes what it has recorded up to now; null for none. */
     @Nullable
     Path snapshot() {
         return files.get(SNAPSHOT);
@@ -145,9 +146,14 @@ record AgentOptions(
         return files.getOrDefault(TRACE, slow());
     }
 
-    /** Returns whether a file that was given as {@code snapshot=} is a page; otherwise it is a profile. */
+    /** Returns whether a file that was given as {@code snapshot=} is a page. */
     static boolean isPage(Path snapshot) {
         return endsIn(snapshot, PAGE_ENDINGS);
+    }
+
+    /** Returns whether a file that was given as {@code snapshot=} is a timeline. */
+    static boolean isTimeline(Path snapshot) {
+        return endsIn(snapshot, TIMELINE_ENDINGS);
     }
 
     /**
@@ -171,16 +177,16 @@ record AgentOptions(
     /** Refuses a file whose ending names another format than the one that would be written to it. */
     private static void requireFormats(Map<String, Path> files) {
         Path snapshot = files.get(SNAPSHOT);
-        if (snapshot != null && !endsIn(snapshot, PROFILE_ENDINGS) && !isPage(snapshot)) {
-            throw new IllegalArgumentException(
-                    SNAPSHOT + "=" + snapshot + " ends neither in .json, for the profile, nor in .html, for the page");
+        if (snapshot != null && !endsIn(snapshot, PROFILE_ENDINGS) && !isPage(snapshot) && !isTimeline(snapshot)) {
+            throw new IllegalArgumentException(SNAPSHOT + "=" + snapshot
+                    + " ends in none of .json, for the profile, .html, for the page, and .pftrace, for the timeline");
         }
         requireFormat(OUT, files.get(OUT), PAGE_ENDINGS, "the profile as JSON: name it NAME.json");
         requireFormat(HTML, files.get(HTML), PROFILE_ENDINGS, "a page: name it NAME.html");
     }
 
     private static void requireFormat(String key, @Nullable Path file, List<String> excluded, String content) {
-        if (file != null && (endsIn(file, excluded) || endsIn(file, OTHER_ENDINGS))) {
+        if (file != null && (endsIn(file, excluded) || isTimeline(file) || endsIn(file, OTHER_ENDINGS))) {
             throw new IllegalArgumentException(
                     key + "=" + file + " has the ending of another format, and would be " + content);
         }

@@ -5,9 +5,6 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.report.HtmlReport;
-import org.brickprofiler.report.JsonReport;
 
 /**
  * Serves the current report to browsers on this machine: {@code /} is the page, {@code /profile.json} the profile. Each
@@ -24,13 +21,13 @@ final class LiveReport {
      * A page that is served at a path.
      *
      * @param type its media type
-     * @param text the text of a snapshot
+     * @param text the text of a report
      */
-    private record Page(String type, Function<ProfileSnapshot, String> text) {}
+    private record Page(String type, Function<CurrentReport, String> text) {}
 
     private static final Map<String, Page> PAGES = Map.of(
-            "/", new Page("text/html", HtmlReport::render),
-            "/profile.json", new Page("application/json", JsonReport::toJson));
+            "/", new Page("text/html", report -> report.page().render()),
+            "/profile.json", new Page("application/json", CurrentReport::toJson));
 
     private LiveReport() {}
 
@@ -38,23 +35,23 @@ final class LiveReport {
      * Opens the server.
      *
      * @param port the port, 0 for any that is free
-     * @param snapshots supplies the snapshot to show
+     * @param reports supplies the report to show
      * @return the address of the server
      * @throws IOException when the port is taken
      */
-    static String open(int port, Supplier<ProfileSnapshot> snapshots) throws IOException {
-        return open(port, USUAL_LIMIT, snapshots);
+    static String open(int port, Supplier<CurrentReport> reports) throws IOException {
+        return open(port, USUAL_LIMIT, reports);
     }
 
-    static String open(int port, Duration limit, Supplier<ProfileSnapshot> snapshots) throws IOException {
-        int opened = PageServer.open(port, limit, THREADS, (path, openMetrics) -> answer(path, snapshots));
+    static String open(int port, Duration limit, Supplier<CurrentReport> reports) throws IOException {
+        int opened = PageServer.open(port, limit, THREADS, (path, openMetrics) -> answer(path, reports));
         return "http://localhost:" + opened + "/";
     }
 
-    private static PageServer.Answer answer(String path, Supplier<ProfileSnapshot> snapshots) {
+    private static PageServer.Answer answer(String path, Supplier<CurrentReport> reports) {
         Page page = PAGES.get(path);
         return page == null
                 ? PageServer.Answer.of(404, "not found; the paths are / and /profile.json")
-                : new PageServer.Answer(200, page.type(), page.text().apply(snapshots.get()));
+                : new PageServer.Answer(200, page.type(), page.text().apply(reports.get()));
     }
 }

@@ -24,7 +24,6 @@ import org.brickprofiler.internal.io.OutputOwner;
 import org.brickprofiler.internal.io.OwnedFile;
 import org.brickprofiler.internal.setting.OptionalPart;
 import org.brickprofiler.internal.setting.Settings;
-import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.trace.TraceRecorder;
@@ -191,25 +190,24 @@ final class Reports {
 
     // ---- windows, which a virtual machine that is killed leaves behind ----
 
-    /** Writes the profile up to now again and again, on a thread of its own. */
+    /** Writes the profile and the slow steps up to now again and again, on a thread of its own. */
     void beginWindows() {
-        Path out = ownOut();
-        if (out == null) {
+        if (ownOut() == null && options.slow() == null) {
             return;
         }
         Duration time =
                 WindowSetting.length(Settings.ofProfiler("export_every")).time();
         Duration every = time.isZero() ? WindowSetting.USUAL.time() : time;
-        Thread writing = new Thread(() -> writeWindows(out, every), "brick-agent-windows");
+        Thread writing = new Thread(() -> writeWindows(every), "brick-agent-windows");
         writing.setDaemon(true);
         writing.start();
     }
 
-    private void writeWindows(Path out, Duration every) {
+    private void writeWindows(Duration every) {
         try {
             while (true) {
                 Thread.sleep(every.toMillis());
-                if (!writeWindow(out)) {
+                if (!writeWindow()) {
                     return;
                 }
             }
@@ -218,40 +216,85 @@ final class Reports {
         }
     }
 
-    /** Writes the profile up to now; returns false once the report at the end is being written. */
-    private boolean writeWindow(Path out) {
+    /** Writes the reports up to now; returns false once the reports at the end are being written. */
+    private boolean writeWindow() {
         synchronized (windows) {
             if (windows.ended) {
                 return false;
             }
             if (!recording.steps.isWarmingUp()) {
-                try {
-                    ProfileSnapshot snapshot = snapshot();
-                    List<String> remarks = new ArrayList<>(snapshot.facts().disturbances());
-                    remarks.add("the process had not ended: this is its profile up to " + snapshot.endedAt());
-                    JsonReport.write(
-                            snapshot.withFacts(snapshot.facts()
-                                    .withMachine(snapshot.facts().machine(), remarks)),
-                            out);
-                } catch (IOException | RuntimeException | LinkageError lost) {
-                    say.accept("the profile up to now could not be written, and is tried again: " + lost.getMessage());
-                } catch (OutOfMemoryError full) {
-                    // The report at the end has a reserve of memory for its own.
-                }
+                writeWindow("profile", ownOut(), to -> unended().writeJson(to));
+                writeWindow("timeline", options.slow(), this::writeTimeline);
             }
             return true;
         }
     }
 
-    /** Guards the file of the profile: after the report at the end, no window is written. */
+    private void writeWindow(String what, @Nullable Path file, Report report) {
+        try {
+            if (file != null) {
+                report.write(file);
+            }
+        } catch (IOException | RuntimeException | LinkageError lost) {
+            say.accept("the " + what + " up to now could not be written, and is tried again: " + lost.getMessage());
+        } catch (OutOfMemoryError full) {
+            // The report at the end has a reserve of memory for its own.
+        }
+    }
+
+    /** Returns the report up to now, with the remark that the process goes on. */
+    private CurrentReport unended() {
+        CurrentReport current = current();
+        ProfileSnapshot snapshot = current.snapshot();
+        List<String> remarks = new ArrayList<>(snapshot.facts().disturbances());
+        remarks.add("the process had not ended: this is its profile up to " + snapshot.endedAt());
+        return current.withSnapshot(
+                snapshot.withFacts(snapshot.facts().withMachine(snapshot.facts().machine(), remarks)));
+    }
+
+    /** Guards the files: after the reports at the end, no window is written. */
     private static final class Windows {
         private boolean ended;
     }
 
     // ---- the profile ----
 
+    /** Returns the profile up to now, and the slow steps. */
+    CurrentReport current() {
+        return new CurrentReport(snapshot(), options.slow() == null ? null : recording.trace);
+    }
+
+    /**
+     * Writes the profile, the page or the timeline up to now, as the ending of the file says.
+     *
+     * @throws IllegalArgumentException when the file is a timeline, and none is recorded
+     */
+    void writeNow(Path file) throws IOException {
+        if (!AgentOptions.isTimeline(file)) {
+            CurrentReport current = current();
+            if (AgentOptions.isPage(file)) {
+                current.page().write(file);
+            } else {
+                current.writeJson(file);
+            }
+            say.accept("the profile up to now is in " + file.toAbsolutePath());
+            return;
+        }
+        writeTimeline(file);
+        say.accept("the timeline up to now is in " + file.toAbsolutePath());
+    }
+
+    private void writeTimeline(Path file) throws IOException {
+        TraceRecorder recorder = recording.trace;
+        if (recorder == null) {
+            throw new IllegalArgumentException(
+                    file + " is a timeline, and the running agent records none: start it with slow= or trace=");
+        }
+        TraceFiles.write(recorder.timeline(), file);
+    }
+
     /** Returns the profile up to now. */
-    ProfileSnapshot snapshot() {
+    private ProfileSnapshot snapshot() {
         ProfileSnapshot snapshot = withRemarks(recording.work.withoutUnknown(recording.profiler.snapshot()));
         return compared()
                 .map(rates -> withRates(
@@ -335,7 +378,8 @@ final class Reports {
     private void report() {
         weaving.sayApplied(false);
         forgetUnfinishedWarmup();
-        ProfileSnapshot snapshot = snapshot();
+        CurrentReport current = current();
+        ProfileSnapshot snapshot = current.snapshot();
         List<WeaveRule> unused = rules.rules().stream()
                 .filter(rule -> !weaving.applied().contains(rule))
                 .toList();
@@ -370,17 +414,14 @@ final class Reports {
         if (options.out() == null && options.html() == null && options.timeline() == null) {
             Agent.ERR.print(TextReport.render(snapshot));
         }
-        write("profile", ownOut(), to -> JsonReport.write(snapshot, to));
+        write("profile", ownOut(), current::writeJson);
         writeRunFile(snapshot);
-        write("page", options.html(), to -> HtmlReport.write(snapshot, to));
+        write("page", options.html(), to -> current.page().write(to));
         VirtualMachineStops reported = stops;
         if (reported != null) {
             reported.close();
         }
-        TraceRecorder recorder = recording.trace;
-        if (recorder != null) {
-            write("timeline", options.timeline(), to -> TraceFiles.write(recorder.timeline(), to));
-        }
+        write("timeline", options.timeline(), this::writeTimeline);
     }
 
     /** Discards the samples of a run that ended during its warm-up, and prints the losses, which may be the reason. */

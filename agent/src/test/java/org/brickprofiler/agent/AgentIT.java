@@ -459,7 +459,7 @@ class AgentIT extends WovenApplication {
             assertThat(folder.resolve("live.html")).content().startsWith("<!DOCTYPE html>");
             Map<String, String> refused = Map.of(
                     "rules=" + folder.resolve("bricks.yaml"), "an agent is already running in this JVM",
-                    "snapshot=" + folder.resolve("live.pftrace"), "ends neither in .json",
+                    "snapshot=" + folder.resolve("live.csv"), "ends in none of .json",
                     "snapshot=" + folder.resolve("run.json"), " are one file",
                     "snapshot=" + folder.resolve("none/live.json"), "none does not exist");
             for (String options : refused.keySet()) {

@@ -41,6 +41,10 @@ final class LiveReportTest {
         profiler.record(BrickId.LM_HEAD, 10, 1);
     }
 
+    private CurrentReport report() {
+        return new CurrentReport(profiler.snapshot(), null);
+    }
+
     @AfterEach
     void close() throws IOException {
         for (Socket each : open) {
@@ -69,7 +73,7 @@ final class LiveReportTest {
     /** The time limit of a request is longer than the test waits. */
     @Test
     void requestsThatNeverEndBlockNobody() throws Exception {
-        URI address = URI.create(LiveReport.open(0, PATIENCE.multipliedBy(10), profiler::snapshot));
+        URI address = URI.create(LiveReport.open(0, PATIENCE.multipliedBy(10), this::report));
         for (int request = 0; request < MANY; request++) {
             sends(address, "GET / HT");
         }
@@ -84,7 +88,7 @@ final class LiveReportTest {
     @Test
     void aThousandSlowConnectionsDelayNobody() throws Exception {
         long threadsBefore = threads();
-        URI address = URI.create(LiveReport.open(0, profiler::snapshot));
+        URI address = URI.create(LiveReport.open(0, this::report));
         AtomicReferenceArray<Socket> slow = new AtomicReferenceArray<>(1_000);
         ScheduledExecutorService clock = Executors.newScheduledThreadPool(2);
         try {
@@ -148,7 +152,7 @@ final class LiveReportTest {
 
     @Test
     void requestsThatDoNotEndAreCutOff() throws Exception {
-        URI address = URI.create(LiveReport.open(0, Duration.ofMillis(300), profiler::snapshot));
+        URI address = URI.create(LiveReport.open(0, Duration.ofMillis(300), this::report));
         List<Socket> stuck = new ArrayList<>();
         for (int request = 0; request < MANY; request++) {
             stuck.add(sends(address, request % 2 == 0 ? "GET / HT" : "GET / HTTP/1.1\r\nHost: localhost\r\nX-"));
@@ -168,7 +172,7 @@ final class LiveReportTest {
         for (int brick = 0; brick < 4_000; brick++) {
             profiler.record("a brick with a long name, of which there are many, number " + brick, 10, 1);
         }
-        URI address = URI.create(LiveReport.open(0, Duration.ofMillis(500), profiler::snapshot));
+        URI address = URI.create(LiveReport.open(0, Duration.ofMillis(500), this::report));
         for (int request = 0; request < MANY; request++) {
             sends(address, "GET /profile.json HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(20));
         }

@@ -311,7 +311,7 @@ class RuleFileTest {
                 "out=run.json.gz",
                 "html=run.json",
                 "html=run.PFTRACE",
-                "snapshot=x.pftrace",
+                "snapshot=x.pftrace.gz",
                 "snapshot=x.csv",
                 "snapshot=x",
                 "trace=a.json,slow=b.json"

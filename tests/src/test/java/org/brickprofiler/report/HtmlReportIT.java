@@ -209,6 +209,8 @@ class HtmlReportIT extends PageInBrowser {
                 .withFurther(Map.of(
                         JsonReport.SLOW_STEPS,
                         chosen.info().slowSteps().orElseThrow().values())));
+        pages.add(HtmlReport.of(Profiles.steps())
+                .withFurther(chosen.info().slowSteps().orElseThrow().reportEntries(Profiles.steps())));
         return pages;
     }
 

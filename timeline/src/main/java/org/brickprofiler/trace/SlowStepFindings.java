@@ -25,6 +25,14 @@ final class SlowStepFindings {
 
     private SlowStepFindings() {}
 
+    /** Returns the findings for the report of the whole run, whose steps no command draws. */
+    static List<Finding> besideRun(SlowSteps steps) {
+        return of(steps).stream()
+                .filter(finding -> finding.kind() == Finding.Kind.SLOWEST_STEPS)
+                .map(finding -> new Finding(finding.kind(), finding.place(), finding.share(), finding.sentence(), ""))
+                .toList();
+    }
+
     static List<Finding> of(SlowSteps steps) {
         List<Finding> found = new ArrayList<>();
         for (PhaseSteps phase : steps.phases()) {

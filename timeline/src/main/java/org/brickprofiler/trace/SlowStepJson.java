@@ -4,16 +4,19 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import java.io.IOException;
+import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import org.brickprofiler.StepInfo;
+import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.trace.SlowSteps.Explained;
 import org.brickprofiler.trace.SlowSteps.Kind;
 import org.brickprofiler.trace.SlowSteps.Part;
@@ -226,20 +229,39 @@ final class SlowStepJson {
 
     // ---- reading ----
 
+    static Optional<SlowSteps> ofReport(InputStream text) throws IOException {
+        try (JsonParser json = new JsonFactory().createParser(text)) {
+            json.nextToken();
+            while (json.nextToken() == JsonToken.FIELD_NAME) {
+                String key = json.currentName();
+                JsonToken value = json.nextToken();
+                if (key.equals(JsonReport.SLOWEST_STEPS)) {
+                    return Optional.of(steps(json, value));
+                }
+                json.skipChildren();
+            }
+            return Optional.empty();
+        }
+    }
+
     static SlowSteps read(String text) {
         try (JsonParser json = new JsonFactory().createParser(text)) {
-            if (json.nextToken() != JsonToken.START_OBJECT) {
-                throw new IllegalArgumentException("slow steps are an object, not " + json.currentToken());
-            }
-            Values all = new Values(object(json, 0));
-            return new SlowSteps(
-                    all.objects("phases").stream().map(SlowStepJson::phase).toList(),
-                    all.objects("steps").stream().map(SlowStepJson::step).toList(),
-                    all.number("spans_kept"),
-                    all.number("spans_left_out"));
+            return steps(json, json.nextToken());
         } catch (IOException malformed) {
             throw new IllegalArgumentException("slow steps are not JSON: " + malformed.getMessage(), malformed);
         }
+    }
+
+    private static SlowSteps steps(JsonParser json, @Nullable JsonToken first) throws IOException {
+        if (first != JsonToken.START_OBJECT) {
+            throw new IllegalArgumentException("slow steps are an object, not " + first);
+        }
+        Values all = new Values(object(json, 0));
+        return new SlowSteps(
+                all.objects("phases").stream().map(SlowStepJson::phase).toList(),
+                all.objects("steps").stream().map(SlowStepJson::step).toList(),
+                all.number("spans_kept"),
+                all.number("spans_left_out"));
     }
 
     private static PhaseSteps phase(Values of) {

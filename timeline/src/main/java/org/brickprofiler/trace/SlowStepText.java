@@ -40,6 +40,12 @@ final class SlowStepText {
                         steps.spansLeftOut(),
                         "event of other steps, and between steps, was dropped",
                         "events of other steps, and between steps, were dropped")));
+        return text.append(sentences(steps)).toString();
+    }
+
+    /** Returns a sentence for each of the slowest steps, by phase. */
+    static String sentences(SlowSteps steps) {
+        StringBuilder text = new StringBuilder();
         for (SlowSteps.PhaseSteps phase : steps.phases()) {
             List<Explained> slowest = steps.slowest().stream()
                     .filter(step -> step.info().phase() == phase.phase())

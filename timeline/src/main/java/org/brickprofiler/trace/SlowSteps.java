@@ -2,16 +2,22 @@ package org.brickprofiler.trace;
 
 import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.report.Finding;
 import org.brickprofiler.report.FindingSource;
+import org.brickprofiler.report.Findings;
+import org.brickprofiler.report.JsonReport;
 
 /**
  * The slowest steps of a run, each compared with typical steps of its size, and the number of events that were left out
@@ -275,6 +281,15 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
     }
 
     /**
+     * Returns a sentence for each of the slowest steps, for the report of the whole run.
+     *
+     * @return printable ASCII, with {@code "\n"} at the end of each line, in every locale
+     */
+    public String sentences() {
+        return SlowStepText.sentences(this);
+    }
+
+    /**
      * Returns the causes of the slow steps of each phase as candidates for findings, and the steps that have no
      * explanation as a reason to doubt. The profile beside it is not that of the whole run, and is not read.
      *
@@ -285,6 +300,43 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
     public List<Finding> candidates(ProfileSnapshot snapshot) {
         Objects.requireNonNull(snapshot, "snapshot");
         return SlowStepFindings.of(this);
+    }
+
+    /**
+     * Returns these steps as further entries of the report of the whole run: {@link JsonReport#SLOWEST_STEPS}, and the
+     * findings of the profile, with those on these steps.
+     *
+     * @param snapshot the profile of the run
+     * @return entries for {@link JsonReport#toJson(ProfileSnapshot, Map)} or a page
+     */
+    public Map<String, Object> reportEntries(ProfileSnapshot snapshot) {
+        Objects.requireNonNull(snapshot, "snapshot");
+        Map<String, Object> entries = new LinkedHashMap<>();
+        entries.put("findings", Findings.values(Findings.of(snapshot, besideRun())));
+        entries.put(JsonReport.SLOWEST_STEPS, values());
+        return entries;
+    }
+
+    /**
+     * Returns a source of the findings on these steps for the report of the whole run. A step without explanation is no
+     * reason to doubt that report.
+     *
+     * @return the source
+     */
+    public FindingSource besideRun() {
+        return snapshot -> SlowStepFindings.besideRun(this);
+    }
+
+    /**
+     * Reads the slow steps from the report of a whole run.
+     *
+     * @param json a report as {@link JsonReport} writes it; closed
+     * @return the entry {@link JsonReport#SLOWEST_STEPS}; empty if the report has none
+     * @throws IOException when the text is no JSON
+     * @throws IllegalArgumentException when the entry has not the form of {@link #toJson}; the message names the fault
+     */
+    public static Optional<SlowSteps> ofReport(InputStream json) throws IOException {
+        return SlowStepJson.ofReport(Objects.requireNonNull(json, "json"));
     }
 
     /**

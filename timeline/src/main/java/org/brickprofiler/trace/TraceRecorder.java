@@ -460,6 +460,19 @@ public final class TraceRecorder implements Tracing {
     }
 
     /**
+     * Returns the slowest steps up to now with their explanations, as {@link #timeline()} does, without their spans.
+     *
+     * @return the steps; empty unless this recorder {@linkplain TraceRecorder.Builder#keepSlowSteps keeps slow steps}
+     */
+    public Optional<SlowSteps> slowSteps() {
+        if (keeper == null) {
+            return Optional.empty();
+        }
+        profilers.catchUp();
+        return Optional.of(keeper.kept().steps());
+    }
+
+    /**
      * Returns the number of events held: one for each sample, boundary of a layer or pass, tile, instant and value of a
      * counter, and two for the work of a device whose launch is known. Lost events do not count.
      *

@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.console.OutputFile;
@@ -21,6 +22,7 @@ import org.brickprofiler.console.Terminal.InputBar;
 import org.brickprofiler.internal.io.InputFile;
 import org.brickprofiler.report.ChecksumFile;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.read.GzipMembers;
 import org.brickprofiler.trace.read.ReadOptions;
 import org.brickprofiler.trace.read.TraceFormatException;
@@ -215,6 +217,22 @@ final class Input {
 
         ProfileSnapshot report() throws IOException {
             return InputFile.guarded(name, () -> JsonReport.read(bytes, name));
+        }
+
+        /** A report, and the slow steps of its run if the report has them. */
+        record SlowReport(ProfileSnapshot snapshot, Optional<SlowSteps> slowest) {}
+
+        /** Reads a report with its slow steps. */
+        SlowReport slowReport() throws IOException {
+            return InputFile.guarded(name, () -> {
+                byte[] all = bytes.readAllBytes();
+                ProfileSnapshot snapshot = JsonReport.read(new ByteArrayInputStream(all), name);
+                try {
+                    return new SlowReport(snapshot, SlowSteps.ofReport(new ByteArrayInputStream(all)));
+                } catch (IllegalArgumentException malformed) {
+                    throw new IOException(name + ": " + malformed.getMessage(), malformed);
+                }
+            });
         }
 
         /** Reads a trace from a stream. */

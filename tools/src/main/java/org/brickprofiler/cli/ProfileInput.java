@@ -36,15 +36,26 @@ import picocli.CommandLine;
  *
  * @param name the name of the input in messages
  * @param snapshot the profile
+ * @param slowest the slow steps of the run, if the input is a report that has them
  * @param trace the omissions and placements of the trace, if the input is a trace
  * @param timeline the timeline, if it was requested and the input is a trace with times
  */
 record ProfileInput(
-        String name, ProfileSnapshot snapshot, Optional<TraceProfile> trace, Optional<TraceTimeline> timeline)
+        String name,
+        ProfileSnapshot snapshot,
+        Optional<SlowSteps> slowest,
+        Optional<TraceProfile> trace,
+        Optional<TraceTimeline> timeline)
         implements Closeable {
 
     /** Longer lines of prose are hard to read. */
     private static final int MOST_COLUMNS = 100;
+
+    /** Makes the profile of an input without the slow steps of a whole run. */
+    ProfileInput(
+            String name, ProfileSnapshot snapshot, Optional<TraceProfile> trace, Optional<TraceTimeline> timeline) {
+        this(name, snapshot, Optional.empty(), trace, timeline);
+    }
 
     /**
      * Reads the profile of a report or a trace; the content decides which of the two the file is.
@@ -104,7 +115,8 @@ record ProfileInput(
             throw new IllegalArgumentException(
                     input.name + " is a report; --rules, --skip-steps, --keep-warmup and --salvage are for traces");
         }
-        return new ProfileInput(input.name, input.report(), Optional.empty(), Optional.empty());
+        Input.Opened.SlowReport report = input.slowReport();
+        return new ProfileInput(input.name, report.snapshot(), report.slowest(), Optional.empty(), Optional.empty());
     }
 
     private static ProfileInput trace(Input.Opened input, ReadOptions options, boolean withTimeline)
@@ -157,7 +169,7 @@ record ProfileInput(
 
     /**
      * Returns the report as text; for a trace, the counted and omitted events come first, and before them the
-     * explanation of chosen steps.
+     * explanation of chosen steps. The slow steps of a report come last.
      *
      * @param columns the width of the tables
      * @param isVerbose whether to account for every event that was read, and for the profile itself
@@ -165,7 +177,10 @@ record ProfileInput(
     String text(int columns, boolean isVerbose) {
         String explained = slowSteps().map(steps -> steps.text() + "\n").orElse("");
         String above = trace.map(profile -> profile.summary(isVerbose) + "\n").orElse("");
-        return explained + above + TextReport.render(snapshot, columns, isVerbose);
+        String below = slowest.filter(steps -> !steps.slowest().isEmpty())
+                .map(steps -> "\nSlow steps" + steps.sentences())
+                .orElse("");
+        return explained + above + TextReport.render(snapshot, columns, isVerbose) + below;
     }
 
     /**
@@ -179,8 +194,10 @@ record ProfileInput(
         if (slowSteps().isPresent()) {
             return Findings.ranked(slowSteps().get().candidates(snapshot), false);
         }
-        FindingSource[] sources =
-                Stream.concat(trace.stream(), Stream.of(rooflines)).toArray(FindingSource[]::new);
+        FindingSource[] sources = Stream.of(
+                        trace.stream(), slowest.map(SlowSteps::besideRun).stream(), Stream.of(rooflines))
+                .flatMap(each -> each)
+                .toArray(FindingSource[]::new);
         return Findings.of(snapshot, sources);
     }
 
@@ -231,6 +248,7 @@ record ProfileInput(
         }
         trace.flatMap(TraceProfile::runs).ifPresent(runs -> further.put("runs", runs.values()));
         slowSteps().ifPresent(steps -> further.put(JsonReport.SLOW_STEPS, steps.values()));
+        slowest.ifPresent(steps -> further.put(JsonReport.SLOWEST_STEPS, steps.values()));
         trace.map(TraceProfile::virtualMachine)
                 .filter(machine ->
                         machine.anchors() > 0 || !machine.disturbances().isEmpty())

@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.FakeClock;
@@ -38,14 +41,14 @@ class SlowReportTest {
 
     private Path file;
     private Timeline timeline;
+    private BrickProfiler profiler;
 
     @BeforeEach
     void record() throws IOException {
         FakeClock clock = new FakeClock();
         TraceRecorder recorder =
                 TraceRecorder.builder().keepSlowSteps(2).clock(clock).build();
-        BrickProfiler profiler =
-                BrickProfiler.builder().clock(clock).tracing(recorder).build();
+        profiler = BrickProfiler.builder().clock(clock).tracing(recorder).build();
         profiler.enable();
         for (int i = 0; i < 40; i++) {
             profiler.beginStep(StepInfo.decode(100 + i));
@@ -100,6 +103,35 @@ class SlowReportTest {
 
         Path json = Files.writeString(folder.resolve("steps.json"), report.out());
         assertThatThrownBy(() -> JsonReport.read(json)).hasMessageContaining("those of chosen steps, not of a run");
+    }
+
+    /** The agent writes such a report while the engine runs. */
+    @Test
+    void theReportOfAWholeRunShowsItsSlowSteps() throws IOException {
+        Path json = folder.resolve("run.json");
+        ProfileSnapshot run = profiler.snapshot();
+        JsonReport.write(run, known().reportEntries(run), json);
+
+        assertThat(JsonReport.read(json)).isEqualTo(run);
+        Cli text = Cli.run("report", json);
+        assertThat(text.out())
+                .containsSubsequence(
+                        "Bricks", "\nSlow steps\n  decode, the slowest of 40 steps:\n", SENTENCE, "Findings")
+                .contains("1 decode step of 40 takes 9 ms instead of 1 ms")
+                .doesNotContain("chosen");
+        assertThat(text.err()).isEmpty();
+        assertThat(Cli.run("report", json, "--html", folder.resolve("run.html")).exitCode())
+                .isZero();
+        assertThat(folder.resolve("run.html")).content().contains(SENTENCE);
+        Cli again = Cli.run("report", json, "--json");
+        assertThat(SlowSteps.ofReport(new ByteArrayInputStream(again.out().getBytes(StandardCharsets.UTF_8))))
+                .contains(known());
+        assertThat(Cli.run("compare", json, "--", json).err()).doesNotContain("chosen");
+
+        String bad = Files.readString(json)
+                .replaceFirst("\"phase\": \"DECODE\",(\\s+)\"start_ns\"", "\"phase\": \"X\",$1\"start_ns\"");
+        Files.writeString(json, bad);
+        assertThat(Cli.run("report", json).err()).contains("run.json: phase of slow steps is unknown: X");
     }
 
     @Test

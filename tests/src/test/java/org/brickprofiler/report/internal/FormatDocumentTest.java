@@ -116,7 +116,8 @@ class FormatDocumentTest {
 
                 ## Slow steps
 
-                The object `slow_steps`, in JSON that `brick report` makes of a timeline with chosen steps. The timeline itself has
+                The object `slow_steps`, in JSON that `brick report` makes of a timeline with chosen steps; `slowest_steps` in the
+                report of a whole run, from the agent's `slow=`. The timeline itself has
                 the same object as text, in parts: a Chrome file in `slowSteps`, a Perfetto file in the arguments `slow_steps` of the
                 event `chosen steps only`. These tables are those of `SlowStepJson`.
                 """);
