@@ -82,6 +82,37 @@ interface Profile {
   slow_steps?: SlowSteps;
   /** The slow steps of a profile of the whole run. */
   slowest_steps?: SlowSteps;
+  now?: UnderWay;
+}
+
+/** What was under way when the report was made. */
+interface UnderWay {
+  since_step_ns?: number;
+  /** Missing unless the engine stalls. */
+  stalled_ns?: number;
+  waiting: number;
+  running: number;
+  steps: StepUnderWay[];
+  /** Where threads stand in a stall. */
+  threads: ThreadUnderWay[];
+  text: string[];
+}
+
+interface StepUnderWay {
+  phase: string;
+  elapsed_ns: number;
+  thread: string;
+}
+
+interface ThreadUnderWay {
+  role: string;
+  thread: string;
+  state: string;
+  frames: string[];
+  lock_known: boolean;
+  lock?: string;
+  owner?: string;
+  owner_frames: string[];
 }
 
 /** A cause of the time of requests: its key in records, and its name. */

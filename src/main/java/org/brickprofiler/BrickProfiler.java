@@ -1216,6 +1216,18 @@ public final class BrickProfiler extends Boundaries {
     }
 
     /**
+     * Returns the steps and requests that are under way now. If no step has ended for {@value Progress#STALL_MS} ms
+     * meanwhile, the call reads where the threads stand that matter, and the virtual machine stops each of them for
+     * some microseconds.
+     *
+     * @return what is under way
+     */
+    public Progress progress() {
+        StepRecorder recorder = steps();
+        return recorder == null ? Progress.NONE : recorder.progress();
+    }
+
+    /**
      * Takes a snapshot and forgets its samples. Each sample is in exactly one of consecutive snapshots, even while
      * other threads record. Pending measurements stay pending.
      *

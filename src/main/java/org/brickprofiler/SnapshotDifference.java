@@ -98,7 +98,7 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                 .facts(later.facts())
                 .identity(Results.identity(
                         later.identity().toBuilder().noSteps().build(),
-                        new StepRecorder.Reading(steps, requests, () -> RequestTimeline.NONE, firstStep, endStep),
+                        new StepRecorder.Reading(steps, requests, () -> RequestTimeline.NONE, firstStep, endStep, Map.of()),
                         later.streams()))
                 .build();
     }

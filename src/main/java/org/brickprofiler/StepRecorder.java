@@ -9,6 +9,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.PriorityQueue;
 import java.util.function.LongSupplier;
@@ -135,6 +136,9 @@ final class StepRecorder {
 
     /** The number of steps that have ended, including those before resets. */
     private long ended;
+
+    /** The clock at the latest end of a step; 0 before the first one. */
+    private long lastEndNs;
 
     private int underWay;
 
@@ -752,6 +756,7 @@ final class StepRecorder {
             summed |= phase.bit;
         }
         uncountedSteps++;
+        lastEndNs = endNs;
         mine.lastIndex = ended++;
         if (!followed && uncountedSteps < UNCOUNTED) {
             return null;
@@ -976,6 +981,30 @@ final class StepRecorder {
         letGo();
         Supplier<RequestTimeline> timeline = timeline();
         return reading(requests == null ? RequestStats.NONE : requests.stats(), timeline);
+    }
+
+    /** Returns what is under way. Where threads stand is read without the lock. */
+    Progress progress() {
+        List<Progress.OpenStep> open = new ArrayList<>();
+        OptionalLong sinceStepNs;
+        Optional<Thread> latestThread;
+        RequestRecorder recorder;
+        synchronized (this) {
+            letGo();
+            long nowNs = nanoTime();
+            for (Place place = latest(); place != null; place = place.before) {
+                Thread thread = place.owner();
+                if (thread != null) {
+                    open.add(new Progress.OpenStep(place.phase().phase, Math.max(0, nowNs - place.startNs), thread));
+                }
+            }
+            sinceStepNs = ended == 0 ? OptionalLong.empty() : OptionalLong.of(Math.max(0, nowNs - lastEndNs));
+            latestThread = Optional.ofNullable(recent).map(Place::owner);
+            recorder = requests;
+        }
+        open.sort(Comparator.comparingLong(Progress.OpenStep::elapsedNs).reversed());
+        RequestRecorder.Live live = recorder == null ? RequestRecorder.Live.NONE : recorder.live();
+        return Progress.of(sinceStepNs, open, live, latestThread);
     }
 
     /** Abandons the steps of ended threads, and drops the references to the places of these threads. */

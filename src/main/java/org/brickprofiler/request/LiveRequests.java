@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.PriorityQueue;
 import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -184,38 +185,52 @@ final class LiveRequests {
         return waiting;
     }
 
-    /**
-     * Returns the requests that arrived first, at most {@link RequestStats#SLOWEST}, in any order.
-     *
-     * @param unixMs converts a reading of the clock to ms since 1970
-     */
-    List<LiveRequest> oldest(long nowNs, LongUnaryOperator unixMs) {
-        PriorityQueue<Integer> first = new PriorityQueue<>(
-                Comparator.<Integer>comparingLong(this::arrivedNs).reversed());
+    /** Returns the slots of the unfinished requests that arrived first, the oldest first. Reads every live request. */
+    List<Integer> oldest(int most) {
+        PriorityQueue<Integer> kept =
+                new PriorityQueue<>(Comparator.comparingLong(this::arrivedNs).reversed());
         for (int slot = oldest; slot != NONE; slot = next(slot)) {
-            if (first.size() < RequestStats.SLOWEST) {
-                first.add(slot);
-            } else if (arrivedNs(slot) < arrivedNs(first.element())) {
-                first.remove();
-                first.add(slot);
+            if ((cells(slot)[base(slot) + FLAGS] & FINISHING) == 0) {
+                kept.add(slot);
+                if (kept.size() > most) {
+                    kept.remove();
+                }
             }
         }
-        List<LiveRequest> all = new ArrayList<>();
-        for (int slot : first) {
-            long[] cells = cells(slot);
-            int base = base(slot);
-            all.add(new LiveRequest(
-                    Math.max(0, nowNs - cells[base + ARRIVED]),
-                    (cells[base + FLAGS] & IN_STEP) != 0,
-                    cells[base + PROMPT],
-                    cells[base + OUTPUT],
-                    RequestIdentity.of(id(slot), unixMs.applyAsLong(cells[base + ARRIVED]))));
-        }
-        return all;
+        return kept.stream().sorted(Comparator.comparingLong(this::arrivedNs)).toList();
     }
 
     private long arrivedNs(int slot) {
         return cells(slot)[base(slot) + ARRIVED];
+    }
+
+    /**
+     * Returns a request as its readers see it.
+     *
+     * @param unixMs converts a reading of the clock to ms since 1970
+     */
+    LiveRequest request(int slot, long nowNs, LongUnaryOperator unixMs) {
+        long[] cells = cells(slot);
+        int base = base(slot);
+        return new LiveRequest(
+                Math.max(0, nowNs - cells[base + ARRIVED]),
+                wasInStep(slot),
+                cells[base + PROMPT],
+                cells[base + OUTPUT],
+                RequestIdentity.of(id(slot), unixMs.applyAsLong(cells[base + ARRIVED])));
+    }
+
+    /** Returns the time since the latest token of a request, ns; empty before the first token. */
+    OptionalLong sinceTokenNs(int slot, long nowNs) {
+        long[] cells = cells(slot);
+        int base = base(slot);
+        return cells[base + OUTPUT] > 0
+                ? OptionalLong.of(Math.max(0, nowNs - cells[base + LAST_TOKEN]))
+                : OptionalLong.empty();
+    }
+
+    long handle(int slot) {
+        return cells(slot)[base(slot) + HANDLE];
     }
 
     /** Sets the id of a request. */

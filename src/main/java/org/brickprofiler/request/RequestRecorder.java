@@ -5,6 +5,8 @@ import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
@@ -167,6 +169,19 @@ public final class RequestRecorder {
 
         boolean isInStep() {
             return step != null && number != 0 && step.number() == number;
+        }
+
+        /**
+         * Returns whether the thread serves a request, or is in a step that works on it. Any thread, under the lock.
+         */
+        boolean isFor(long request) {
+            Served scope = innermost;
+            while (scope != null && scope.isClosed) {
+                scope = scope.outer;
+            }
+            RunningStep mine = step;
+            return (scope != null && scope.request == request)
+                    || (mine != null && isInStep() && mine.entryOf(request) != LiveRequests.NONE);
         }
 
         void leaveClosed() {
@@ -863,7 +878,75 @@ public final class RequestRecorder {
         return sums.stats(
                 live.waiting(),
                 (long) live.live() - live.waiting(),
-                live.live() == 0 ? List.of() : live.oldest(clock.nanoTime(), unixMs));
+                live.live() == 0 ? List.of() : oldest(clock.nanoTime()));
+    }
+
+    private List<LiveRequest> oldest(long nowNs) {
+        return live.oldest(RequestStats.SLOWEST).stream()
+                .map(slot -> live.request(slot, nowNs, unixMs))
+                .toList();
+    }
+
+    /**
+     * The live requests of a moment. Immutable.
+     *
+     * @param waiting requests that no step has worked on
+     * @param running requests that a step has worked on
+     * @param oldest the request that arrived first; empty if none is live
+     * @param sinceTokenNs time since its latest token, ns; empty before its first token
+     * @param thread the thread that serves it, or whose step works on it; empty if neither is known, as on virtual
+     *     threads
+     */
+    public record Live(
+            long waiting,
+            long running,
+            Optional<LiveRequest> oldest,
+            OptionalLong sinceTokenNs,
+            Optional<Thread> thread) {
+
+        /** No request is live. */
+        public static final Live NONE = new Live(0, 0, Optional.empty(), OptionalLong.empty(), Optional.empty());
+
+        /**
+         * Checks the values.
+         *
+         * @throws IllegalArgumentException when a number is negative
+         */
+        public Live {
+            requireNotNegative("waiting", waiting);
+            requireNotNegative("running", running);
+            Objects.requireNonNull(oldest, "oldest");
+            sinceTokenNs.ifPresent(ns -> requireNotNegative("sinceTokenNs", ns));
+            Objects.requireNonNull(thread, "thread");
+        }
+    }
+
+    /**
+     * Returns the requests that have not finished. The call reads every live request.
+     *
+     * @return their numbers, and the oldest
+     */
+    public synchronized Live live() {
+        long waiting = live.waiting();
+        long running = live.live() - waiting;
+        for (int slot : live.oldest(1)) {
+            long nowNs = clock.nanoTime();
+            return new Live(
+                    waiting,
+                    running,
+                    Optional.of(live.request(slot, nowNs, unixMs)),
+                    live.sinceTokenNs(slot, nowNs),
+                    threadOf(places.slots().all(), live.handle(slot)));
+        }
+        return new Live(waiting, running, Optional.empty(), OptionalLong.empty(), Optional.empty());
+    }
+
+    private static Optional<Thread> threadOf(List<Place> threads, long request) {
+        return threads.stream()
+                .filter(place -> place.isOwnerAlive() && place.isFor(request))
+                .map(Place::owner)
+                .filter(Objects::nonNull)
+                .findFirst();
     }
 
     /**

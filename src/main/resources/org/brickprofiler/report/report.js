@@ -635,6 +635,9 @@ function faults() {
     const where = "phase" in part ? " in " + part.phase + " steps" : "";
     part.remarks.forEach((remark) => found.push(["Roof" + where + ": ", html("bdi", {}, visible(remark)), "."]));
   }
+  if (profile.now?.stalled_ns !== undefined) {
+    found.push(visible(profile.now.text[0]));
+  }
   if (profile.slow_steps !== undefined) {
     found.push("Chosen steps only: the timeline behind this page holds the slowest steps and a median one. All sums and shares are of these steps, not of the run.");
   }
@@ -2615,6 +2618,26 @@ function kernelSection() {
   return section("Kernels", "", table("Kernels", columns, kernels, { sorted: 3 }).element);
 }
 
+/** Shows what was under way when the page was made: in words, and where the threads of a stall stand. */
+function nowSection() {
+  const now = profile.now;
+  if (now === undefined || now.text.length === 0) {
+    return "";
+  }
+  return section("Under way", "", html("ul", {}, ...now.text.map((line) => html("li", {}, visible(line)))), ...now.threads.map(threadPlace));
+}
+
+/**
+ * Shows the stack of a thread of a stall, and that of the thread that holds its lock.
+ *
+ * @param {ThreadUnderWay} thread
+ */
+function threadPlace(thread) {
+  const held = thread.owner_frames.length === 0 ? [] : ["", (thread.owner ?? "") + " holds " + (thread.lock ?? "") + ":", ...thread.owner_frames];
+  const stack = [thread.thread + " (" + thread.role + "), " + thread.state + ":", ...thread.frames, ...held];
+  return html("pre", { tabindex: "0" }, stack.map(visible).join("\n"));
+}
+
 function checksumSection() {
   const text = held("checksums");
   if (text === undefined) {
@@ -2626,6 +2649,7 @@ function checksumSection() {
 
 const sections = [
   findings(),
+  nowSection(),
   requestsSection(),
   brickSection(),
   categorySection(),

@@ -12,6 +12,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.LongSupplier;
 import java.util.stream.LongStream;
+import org.brickprofiler.internal.record.WallClock;
 import org.brickprofiler.testing.FakeClock;
 import org.jspecify.annotations.Nullable;
 
@@ -144,7 +145,7 @@ final class SimulatedEngines implements AutoCloseable {
     SimulatedEngines(long seed, int requests) {
         this.random = new Random(seed);
         this.requests = requests;
-        this.recorder = new RequestRecorder(clock, (LongSupplier) () -> 1_000, work);
+        this.recorder = new RequestRecorder(clock, (LongSupplier) () -> 1_000, work, clockNs -> WallClock.UNKNOWN);
         recorder.enable();
         for (int i = 0; i <= random.nextInt(3); i++) {
             engines.add(new Engine());

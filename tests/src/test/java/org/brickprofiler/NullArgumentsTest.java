@@ -485,6 +485,7 @@ final class NullArgumentsTest {
                 Map.entry(MetricsPage.class, new MetricsPage()),
                 Map.entry(LogRecord.class, new LogRecord(Level.INFO, "message")),
                 Map.entry(CharSequence.class, "name"),
+                Map.entry(Thread.class, Thread.currentThread()),
                 Map.entry(Object.class, "object"),
                 Map.entry(Path.class, folder.resolve("file.json")),
                 Map.entry(InputStream.class, new ByteArrayInputStream(new byte[0])),

@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Consumer;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.Progress;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.export.setting.WindowSetting;
 import org.brickprofiler.internal.base.HeapReserve;
@@ -259,9 +260,13 @@ final class Reports {
 
     // ---- the profile ----
 
-    /** Returns the profile up to now, and the slow steps. */
+    /** Returns the profile up to now, what is under way, and the slow steps. */
     CurrentReport current() {
-        return new CurrentReport(snapshot(), options.slow() == null ? null : recording.trace);
+        return report(recording.profiler.progress());
+    }
+
+    private CurrentReport report(@Nullable Progress progress) {
+        return new CurrentReport(snapshot(), progress, options.slow() == null ? null : recording.trace);
     }
 
     /**
@@ -378,8 +383,8 @@ final class Reports {
     private void report() {
         weaving.sayApplied(false);
         forgetUnfinishedWarmup();
-        CurrentReport current = current();
-        ProfileSnapshot snapshot = current.snapshot();
+        CurrentReport last = report(null);
+        ProfileSnapshot snapshot = last.snapshot();
         List<WeaveRule> unused = rules.rules().stream()
                 .filter(rule -> !weaving.applied().contains(rule))
                 .toList();
@@ -414,9 +419,9 @@ final class Reports {
         if (options.out() == null && options.html() == null && options.timeline() == null) {
             Agent.ERR.print(TextReport.render(snapshot));
         }
-        write("profile", ownOut(), current::writeJson);
+        write("profile", ownOut(), last::writeJson);
         writeRunFile(snapshot);
-        write("page", options.html(), to -> current.page().write(to));
+        write("page", options.html(), to -> last.page().write(to));
         VirtualMachineStops reported = stops;
         if (reported != null) {
             reported.close();

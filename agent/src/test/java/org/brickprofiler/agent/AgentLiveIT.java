@@ -3,6 +3,8 @@ package org.brickprofiler.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.sun.tools.attach.VirtualMachine;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -20,6 +22,7 @@ import java.util.regex.Pattern;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.RunningProcess;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.SlowSteps.Explained;
 import org.junit.jupiter.api.BeforeEach;
@@ -73,12 +76,101 @@ final class AgentLiveIT {
             }
             """;
 
+    /**
+     * A thread serves a request of 30 steps, and then waits for a lock that another thread holds; a second request
+     * waits behind it. With an argument, the lock is that of a step, and nothing is a request.
+     */
+    private static final String SERVER = """
+            package app;
+
+            import java.nio.file.Files;
+            import java.nio.file.Path;
+
+            public final class Server {
+                static final class Log {}
+
+                static final Log LOG = new Log();
+
+                static void step(boolean logs) {
+                    if (logs) {
+                        log();
+                    }
+                }
+
+                static void log() {
+                    synchronized (LOG) {
+                        LOG.hashCode();
+                    }
+                }
+
+                static void answer() throws Exception {
+                    synchronized (Server.class) {
+                        for (int i = 0; i < 30; i++) {
+                            step(false);
+                        }
+                        Files.createFile(Path.of("served"));
+                        log();
+                    }
+                }
+
+                static void flush() throws Exception {
+                    synchronized (LOG) {
+                        Files.createFile(Path.of("held"));
+                        while (!Files.exists(Path.of("go"))) {
+                            Thread.sleep(10);
+                        }
+                    }
+                }
+
+                interface Work {
+                    void run() throws Exception;
+                }
+
+                static void start(String name, Work work) {
+                    Thread thread = new Thread(() -> {
+                        try {
+                            work.run();
+                        } catch (Exception failed) {
+                            throw new IllegalStateException(failed);
+                        }
+                    }, name);
+                    thread.start();
+                }
+
+                static void await(String file) throws InterruptedException {
+                    while (!Files.exists(Path.of(file))) {
+                        Thread.sleep(10);
+                    }
+                }
+
+                public static void main(String[] args) throws Exception {
+                    start("flusher", Server::flush);
+                    await("held");
+                    if (args.length > 0) {
+                        start("stepper", () -> step(true));
+                    } else {
+                        start("server-1", Server::answer);
+                        await("served");
+                        start("server-2", Server::answer);
+                    }
+                    await("end");
+                }
+            }
+            """;
+
     @TempDir
     private Path folder;
 
     @BeforeEach
     void compile() throws IOException {
         WovenApplication.compile(folder, "app/Engine.java", ENGINE);
+        WovenApplication.compile(folder, "app/Server.java", SERVER);
+        Files.writeString(folder.resolve("server.yaml"), """
+                step: {in: app.Server.step}
+                request: {in: app.Server.answer}
+                bricks:
+                  - {in: app.Server.log, brick: SAMPLING}
+                """);
         Files.writeString(folder.resolve("bricks.yaml"), """
                 step: {in: app.Engine.step}
                 bricks:
@@ -98,6 +190,28 @@ final class AgentLiveIT {
                 .start();
     }
 
+    private RunningProcess server(String... arguments) throws IOException {
+        return ChildProcess.java()
+                .jvmOptions(List.of("-javaagent:" + JAR + "=rules=server.yaml,port=0,out=run.json"))
+                .jvmOptions(List.of("-Dbrick.profiler.export_every=200ms", "-cp", "classes", "app.Server"))
+                .arguments(List.of(arguments))
+                .without(AgentOptions.OUT_VARIABLE)
+                .in(folder)
+                .start();
+    }
+
+    /** Returns what is under way, once it stalls or no longer does. */
+    private static JsonNode now(RunningProcess engine, boolean stalls) throws Exception {
+        while (true) {
+            JsonNode now =
+                    new ObjectMapper().readTree(get(engine, "/profile.json")).get("now");
+            if (now.has("stalled_ns") == stalls) {
+                return now;
+            }
+            Thread.sleep(100);
+        }
+    }
+
     private void await(String file) throws InterruptedException {
         for (int i = 0; i < 2_000 && !Files.exists(folder.resolve(file)); i++) {
             Thread.sleep(20);
@@ -106,9 +220,12 @@ final class AgentLiveIT {
     }
 
     private static String get(RunningProcess engine, String path) throws Exception {
-        Matcher address = Pattern.compile("the live report is at (http://localhost:\\d+/)")
-                .matcher(engine.printed());
-        assertThat(address.find()).as(engine.printed()).isTrue();
+        Pattern printed = Pattern.compile("the live report is at (http://localhost:\\d+/)");
+        Matcher address = printed.matcher(engine.printed());
+        while (!address.find()) {
+            Thread.sleep(20);
+            address = printed.matcher(engine.printed());
+        }
         URI page = URI.create(address.group(1)).resolve(path);
         return HttpClient.newHttpClient()
                 .send(HttpRequest.newBuilder(page).build(), HttpResponse.BodyHandlers.ofString())
@@ -179,9 +296,69 @@ final class AgentLiveIT {
             await("slow");
             assertThat(get(engine, "/profile.json")).doesNotContain(JsonReport.SLOWEST_STEPS);
             assertThatThrownBy(() -> snapshot(engine, "now.pftrace")).isInstanceOf(Exception.class);
-            assertThat(engine.printed())
-                    .contains("is a timeline, and the running agent records none: start it with slow= or trace=");
+            // The message goes through a pipe.
+            while (!engine.printed()
+                    .contains("is a timeline, and the running agent records none: start it with slow=")) {
+                Thread.sleep(20);
+            }
             assertThat(folder.resolve("now.pftrace")).doesNotExist();
+        }
+    }
+
+    @Spec("25.30")
+    @Test
+    void aStallNamesTheOldestRequestAndTheHolderOfItsLock() throws Exception {
+        try (RunningProcess engine = server()) {
+            await("served");
+            JsonNode now = now(engine, true);
+            assertThat(now.get("stalled_ns").asLong())
+                    .isBetween(2_000_000_000L, now.at("/requests/0/age_ns").asLong());
+            assertThat(now.get("steps")).isEmpty();
+            assertThat(now.at("/requests/0/state").asText()).isEqualTo("running");
+            assertThat(now.at("/requests/0/output_tokens").asLong()).isEqualTo(30);
+            assertThat(now.at("/requests/1/state").asText()).isEqualTo("waiting");
+            assertThat(now.at("/requests/1/thread").asText()).isEqualTo("server-2");
+            assertThat(now.get("threads")).hasSize(1);
+            JsonNode thread = now.at("/threads/0");
+            assertThat(thread.get("thread").asText()).isEqualTo("server-1");
+            assertThat(thread.get("state").asText()).isEqualTo("BLOCKED");
+            assertThat(thread.at("/frames/0").asText()).startsWith("app.Server.log(Server.java:");
+            assertThat(thread.get("lock").asText()).startsWith("app.Server$Log@");
+            assertThat(thread.get("owner").asText()).isEqualTo("flusher");
+            assertThat(thread.get("owner_frames").toString()).contains("app.Server.flush(Server.java:");
+            assertThat(now.at("/text/0").asText())
+                    .matches(
+                            "Stalled: no step for \\d+\\.\\d s\\. Under way: 0 steps; 1 running request, 1 waiting request\\.");
+            assertThat(get(engine, "/")).contains("Stalled: no step for ", "which flusher holds");
+
+            // A process that is killed leaves its stall behind.
+            String written = text("run.json");
+            for (int i = 0; i < 500 && !written.contains("which flusher holds"); i++) {
+                Thread.sleep(20);
+                written = text("run.json");
+            }
+            assertThat(written).contains("which flusher holds");
+
+            Files.createFile(folder.resolve("go"));
+            JsonNode after = now(engine, false);
+            assertThat(after.get("threads")).isEmpty();
+            Files.createFile(folder.resolve("end"));
+            engine.result();
+        }
+        assertThat(text("run.json")).doesNotContain("\"now\"");
+    }
+
+    @Spec("25.30")
+    @Test
+    void aStepThatWaitsForALockIsAStall() throws Exception {
+        try (RunningProcess engine = server("step")) {
+            JsonNode now = now(engine, true);
+            assertThat(now.has("since_step_ns")).isFalse();
+            assertThat(now.at("/steps/0/thread").asText()).isEqualTo("stepper");
+            assertThat(now.get("requests")).isEmpty();
+            assertThat(now.at("/threads/0/role").asText()).isEqualTo("the thread of a step under way");
+            assertThat(now.at("/threads/0/owner").asText()).isEqualTo("flusher");
+            assertThat(now.at("/text/0").asText()).startsWith("Stalled: no step has ended yet, for ");
         }
     }
 }

@@ -42,7 +42,7 @@ final class LiveReportTest {
     }
 
     private CurrentReport report() {
-        return new CurrentReport(profiler.snapshot(), null);
+        return new CurrentReport(profiler.snapshot(), profiler.progress(), null);
     }
 
     @AfterEach

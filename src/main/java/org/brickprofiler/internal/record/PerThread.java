@@ -74,7 +74,12 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
             this.owner = owner;
         }
 
-        final @Nullable Thread owner() {
+        /**
+         * Returns the thread that owns this object.
+         *
+         * @return the thread, which may have ended; null if threads share the object
+         */
+        public final @Nullable Thread owner() {
             return owner;
         }
 
@@ -187,6 +192,15 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
                 placed[i] = each;
             }
             return placed;
+        }
+
+        /**
+         * Returns the objects of platform threads.
+         *
+         * @return the objects, those of ended threads included until they are swept; unmodifiable
+         */
+        public List<T> all() {
+            return live;
         }
 
         /** Returns the object of a thread, or null. */

@@ -15,6 +15,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.concurrent.ExecutorService;
@@ -28,11 +29,13 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.Calibration;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.Progress;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepInfo.Phase;
 import org.brickprofiler.StepStats;
+import org.brickprofiler.ThreadPlace;
 import org.brickprofiler.checksum.ChecksumComparison;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
@@ -44,6 +47,9 @@ import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.kernel.KernelTiming;
 import org.brickprofiler.report.internal.HumanUnits;
+import org.brickprofiler.request.LiveRequest;
+import org.brickprofiler.request.RequestIdentity;
+import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.roofline.BrickRoofline.Distance;
 import org.brickprofiler.roofline.RooflineReport;
@@ -209,6 +215,38 @@ class HtmlReportIT extends PageInBrowser {
                 .withFurther(Map.of(
                         JsonReport.SLOW_STEPS,
                         chosen.info().slowSteps().orElseThrow().values())));
+        RequestRecorder.Live live = new RequestRecorder.Live(
+                1,
+                1,
+                Optional.of(new LiveRequest(
+                        9_100_000_000L, true, 7, 17, new RequestIdentity(Optional.of("<b>"), Optional.empty()))),
+                OptionalLong.of(8_200_000_000L),
+                Optional.of(Thread.currentThread()));
+        Progress.OpenStep step = new Progress.OpenStep(StepInfo.Phase.DECODE, 3, Thread.currentThread());
+        StackTraceElement frame = new StackTraceElement("app.<b>Server", "answer", "Server.java", 31);
+        ThreadPlace blocked = new ThreadPlace(
+                "server<b>",
+                Thread.State.BLOCKED,
+                List.of(frame),
+                Optional.of("app.Log@1f"),
+                true,
+                Optional.of("flusher"),
+                List.of(frame));
+        ThreadPlace unknown = new ThreadPlace(
+                "virtual", Thread.State.WAITING, List.of(), Optional.empty(), false, Optional.empty(), List.of());
+        pages.add(HtmlReport.of(Profiles.steps())
+                .withFurther(new Progress(
+                                OptionalLong.of(8_200_000_000L),
+                                List.of(step),
+                                live,
+                                OptionalLong.of(8_200_000_000L),
+                                List.of(
+                                        new Progress.Place("the thread of the oldest request", blocked),
+                                        new Progress.Place("the thread of the latest step", unknown)))
+                        .reportEntries()));
+        pages.add(HtmlReport.of(Profiles.steps())
+                .withFurther(new Progress(OptionalLong.empty(), List.of(), live, OptionalLong.empty(), List.of())
+                        .reportEntries()));
         pages.add(HtmlReport.of(Profiles.steps())
                 .withFurther(chosen.info().slowSteps().orElseThrow().reportEntries(Profiles.steps())));
         return pages;

@@ -40,6 +40,12 @@ final class BeanSource implements TopSource {
 
     private static final String[] SUMS = {"StartedAt", "WallNs", "Bricks", "Phases", "Requests"};
 
+    /** A process with an earlier version does not state it. */
+    private static final String PROGRESS = "Progress";
+
+    private static final String[] READ =
+            Stream.concat(Stream.of(SUMS), Stream.of(PROGRESS)).toArray(String[]::new);
+
     /** The time for which a profiler that was off stays on after a reading, ms. */
     private static final long WATCHED_MS = 10_000;
 
@@ -193,7 +199,7 @@ final class BeanSource implements TopSource {
                 long beganMs = endedMs();
                 if (beganMs > lastMs) {
                     Map<String, Object> sums = new HashMap<>();
-                    server.getAttributes(bean, SUMS)
+                    server.getAttributes(bean, READ)
                             .asList()
                             .forEach(each -> sums.put(each.getName(), each.getValue()));
                     if (endedMs() == beganMs) {
@@ -250,7 +256,8 @@ final class BeanSource implements TopSource {
                                 ? List.of((String[]) requests.get("countedFrom"))
                                 : List.of(),
                         requests(requests, "slowest"),
-                        requests(requests, "oldestLive")));
+                        requests(requests, "oldestLive")))
+                .withProgress(List.of((String[]) sums.getOrDefault(PROGRESS, new String[0])));
     }
 
     private static List<TopReading.Request> requests(CompositeData requests, String name) {

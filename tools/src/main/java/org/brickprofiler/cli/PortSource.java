@@ -2,13 +2,19 @@ package org.brickprofiler.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.Progress;
 import org.brickprofiler.report.JsonReport;
 
 /** Reads a profiler through the agent's port. */
@@ -51,6 +57,7 @@ final class PortSource implements TopSource {
         HttpURLConnection connection = (HttpURLConnection) profile.toURL().openConnection();
         connection.setConnectTimeout(LIMIT_MS);
         connection.setReadTimeout(LIMIT_MS);
+        String report;
         ProfileSnapshot snapshot;
         try {
             int status = connection.getResponseCode();
@@ -58,7 +65,8 @@ final class PortSource implements TopSource {
                 throw new Refused(profile + " answers with the status " + status + ", and is no port of the agent");
             }
             try (InputStream body = connection.getInputStream()) {
-                snapshot = JsonReport.fromJson(new String(body.readAllBytes(), UTF_8));
+                report = new String(body.readAllBytes(), UTF_8);
+                snapshot = JsonReport.fromJson(report);
             } catch (IllegalArgumentException other) {
                 throw new Refused(profile + " is no profile: " + other.getMessage());
             }
@@ -68,7 +76,34 @@ final class PortSource implements TopSource {
         if (snapshot.wallNs() == 0) {
             throw new Refused("the profiler of " + name() + " is off: BRICK_PROFILER=off switches all profilers off");
         }
-        return TopReading.of(snapshot);
+        return TopReading.of(snapshot).withProgress(progress(report));
+    }
+
+    /** Returns what is under way, in words; empty if the agent is of an earlier version. */
+    private static List<String> progress(String report) throws IOException {
+        List<String> lines = new ArrayList<>();
+        try (JsonParser json = new JsonFactory().createParser(report)) {
+            json.nextToken();
+            if (find(json, Progress.NOW) && json.nextToken() == JsonToken.START_OBJECT && find(json, "text")) {
+                json.nextToken();
+                while (json.nextToken() == JsonToken.VALUE_STRING) {
+                    lines.add(json.getText());
+                }
+            }
+        }
+        return lines;
+    }
+
+    /** Moves to a key of the object that begins at the current token; false if the object lacks it. */
+    private static boolean find(JsonParser json, String key) throws IOException {
+        while (json.nextToken() == JsonToken.FIELD_NAME) {
+            if (json.currentName().equals(key)) {
+                return true;
+            }
+            json.nextToken();
+            json.skipChildren();
+        }
+        return false;
     }
 
     @Override

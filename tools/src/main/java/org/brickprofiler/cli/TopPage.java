@@ -146,6 +146,9 @@ record TopPage(String title, TopWindow window, Order order, boolean isPaused) {
                                 ? ""
                                 : " Trend: a bar for each reading of both windows, the newest on the right."),
                 screen));
+        if (!now.progressText().isEmpty()) {
+            lines.addAll(fitted(now.progressText(), screen));
+        }
         List<String> end = fitted(now.allText(), screen);
         List<List<String>> further = new ArrayList<>(List.of(
                 fitted(now.requestsText(screen.columns()), screen), fitted(now.phasesText(screen.columns()), screen)));

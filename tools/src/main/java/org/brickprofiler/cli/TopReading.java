@@ -25,6 +25,7 @@ import org.brickprofiler.stats.LatencyDistribution;
  * @param bricks the bricks by {@link #key}
  * @param phases the phases of steps by name
  * @param requests the requests
+ * @param progress what is under way, in words; empty if nothing is, or the source does not state it
  */
 record TopReading(
         long startedMs,
@@ -32,7 +33,8 @@ record TopReading(
         long wallNs,
         Map<String, Brick> bricks,
         Map<String, Phase> phases,
-        Requests requests) {
+        Requests requests,
+        List<String> progress) {
 
     /**
      * The sums of a brick.
@@ -163,6 +165,10 @@ record TopReading(
         }
     }
 
+    TopReading withProgress(List<String> lines) {
+        return new TopReading(startedMs, endedMs, wallNs, bricks, phases, requests, List.copyOf(lines));
+    }
+
     static TopReading of(ProfileSnapshot snapshot) {
         RequestStats requests = snapshot.requests();
         return of(
@@ -204,7 +210,7 @@ record TopReading(
             Requests requests) {
         Map<String, Brick> byName = new LinkedHashMap<>();
         bricks.forEach(brick -> byName.put(key(brick), brick));
-        return new TopReading(startedMs, endedMs, wallNs, byName, phases, requests);
+        return new TopReading(startedMs, endedMs, wallNs, byName, phases, requests, List.of());
     }
 
     /** Returns the key of a brick in {@link #bricks()}. */
@@ -256,6 +262,7 @@ record TopReading(
                 wallNs - earlier.wallNs,
                 moreBricks,
                 morePhases,
-                requests.since(earlier.requests));
+                requests.since(earlier.requests),
+                progress);
     }
 }

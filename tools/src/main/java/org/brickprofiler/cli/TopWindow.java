@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.report.internal.TextTable;
 import org.brickprofiler.stats.LatencyDistribution;
@@ -165,6 +166,13 @@ final class TopWindow {
                                     List.of("output tokens/s", "prompt tokens/s", "steps/s", "% of time"));
         }
 
+        /** Returns what is under way; empty if nothing is. */
+        String progressText() {
+            return latest.progress().stream()
+                    .map(line -> PlainText.visible(line) + "\n")
+                    .collect(Collectors.joining());
+        }
+
         /** Returns the line on all bricks. */
         String allText() {
             return "All bricks: " + duration(allNs() / seconds()) + " a second, over all threads.\n";
@@ -237,7 +245,9 @@ final class TopWindow {
     }
 
     private static String render(Activity now) {
+        String progress = now.progressText();
         return "The " + now.lengthText() + "\n\n"
+                + (progress.isEmpty() ? "" : progress + "\n")
                 + now.requestsText(Integer.MAX_VALUE) + "\n"
                 + now.phasesText(Integer.MAX_VALUE) + "\n"
                 + bricks(now);

@@ -46,6 +46,7 @@ class TopCommandIT {
             for (int i = 0; i < SAMPLES_BEFORE; i++) {
                 on.record(BrickId.RMS_NORM, 1, 1);
             }
+            on.requests().arrived(1);
             Files.createFile(folder.resolve("ready"));
             while (!Files.exists(folder.resolve("end"))) {
                 Thread.sleep(5);
@@ -78,7 +79,8 @@ class TopCommandIT {
             assertThat(top(engine, "other").err()).contains("has no profiler 'other': choose one by --name: off, on");
             Cli off = top(engine, "off");
             assertThat(off.out()).contains(", off, on while it is watched", "LmHead  Other");
-            assertThat(top(engine, "on").out()).contains("Bricks: none were recorded.");
+            assertThat(top(engine, "on").out())
+                    .contains("Bricks: none were recorded.", "1 waiting request.\nThe oldest request arrived ");
             Files.createFile(folder.resolve("end"));
             engine.result().assertSucceeded();
         }

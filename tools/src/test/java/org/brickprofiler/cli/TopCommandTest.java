@@ -28,7 +28,9 @@ class TopCommandTest {
                     return;
                 }
                 profiler.record(BrickId.RMS_NORM, 1_000_000, 1);
-                byte[] json = JsonReport.toJson(profiler.snapshot()).getBytes(UTF_8);
+                byte[] json = JsonReport.toJson(
+                                profiler.snapshot(), profiler.progress().reportEntries())
+                        .getBytes(UTF_8);
                 exchange.sendResponseHeaders(200, json.length);
                 exchange.getResponseBody().write(json);
             }
@@ -48,8 +50,19 @@ class TopCommandTest {
         profiler.enable();
         Cli top = top(1);
         assertThat(top.exitCode()).isZero();
-        assertThat(top.out()).contains("brick top: localhost:", "The last 1", "RmsNorm  Norm");
+        assertThat(top.out())
+                .contains("brick top: localhost:", "The last 1", "RmsNorm  Norm")
+                .doesNotContain("Under way");
         assertThat(top.err()).contains(" has ended");
+    }
+
+    @Test
+    void showsTheRequestsUnderWayBeforeTheFirstHasFinished() throws Exception {
+        profiler.enable();
+        profiler.requests().arrived(1);
+        assertThat(top(1).out())
+                .contains(
+                        "\n\nUnder way: 0 steps; 0 running requests, 1 waiting request.\nThe oldest request arrived ");
     }
 
     @Spec("25.17")

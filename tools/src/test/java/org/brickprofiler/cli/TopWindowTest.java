@@ -26,7 +26,7 @@ class TopWindowTest {
     private final TopWindow window = new TopWindow();
 
     /** Returns the reading at a time after the begin: twenty decode steps and two requests a second. */
-    private static TopReading at(double seconds) {
+    static TopReading at(double seconds) {
         return at(seconds, 6);
     }
 

@@ -198,6 +198,11 @@ public final class BrickProfileBean implements BrickProfileMXBean {
     }
 
     @Override
+    public String[] getProgress() {
+        return profiler.progress().lines().toArray(String[]::new);
+    }
+
+    @Override
     public synchronized boolean watch(long ms) {
         requireNotNegative("ms", ms);
         if (!isWatched && ms > 0 && !profiler.isEnabled()) {

@@ -392,6 +392,13 @@ public interface BrickProfileMXBean {
     Requests getRequests();
 
     /**
+     * Returns what is under way now, in words: a stall, the oldest request, and where the threads stand.
+     *
+     * @return the lines of {@link org.brickprofiler.Progress#lines()}
+     */
+    String[] getProgress();
+
+    /**
      * Switches the profiler on for some time if it is off, and off again after that time. A further call replaces the
      * time. {@link #setEnabled} ends the time, and its argument takes effect.
      *

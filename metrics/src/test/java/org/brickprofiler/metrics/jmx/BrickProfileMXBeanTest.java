@@ -121,7 +121,7 @@ final class BrickProfileMXBeanTest {
         ObjectName name = BrickProfileBean.register(profiler, "engine", server);
 
         assertThat(server.getMBeanInfo(name).getAttributes())
-                .hasSize(14)
+                .hasSize(15)
                 .allSatisfy(attribute -> assertThat(attribute.getDescriptor().getFieldValue("openType"))
                         .isInstanceOf(OpenType.class))
                 .allSatisfy(attribute -> assertThat(server.getAttribute(name, attribute.getName()))
@@ -194,6 +194,8 @@ final class BrickProfileMXBeanTest {
         assertThat(slowest[0].get("id")).isNull();
         assertThat(slowest[0].get("timeNs"))
                 .isEqualTo(profiler.requests().recent().get(0).timeToFirstTokenNs());
+        assertThat((String[]) server.getAttribute(name, "Progress"))
+                .startsWith("Under way: 0 steps; 0 running requests, 1 waiting request.");
         CompositeData firstToken = (CompositeData) requests.get("timeToFirstToken");
         LatencyDistribution read =
                 LatencyDistribution.ofCounts((int) firstToken.get("firstBucket"), (long[]) firstToken.get("counts"));

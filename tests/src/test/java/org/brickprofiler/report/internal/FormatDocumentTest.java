@@ -114,6 +114,12 @@ class FormatDocumentTest {
         }
         text.append("""
 
+                ## Under way
+
+                The object `now` in reports of the agent, while the process runs; readers ignore it: `since_step_ns` since a step ended
+                last, `stalled_ns` ([rule 25.30](spec/requests.md#25-requests)), `waiting` and `running` requests, `steps` under way,
+                `threads` of a stall, and `text`.
+
                 ## Slow steps
 
                 The object `slow_steps`, in JSON that `brick report` makes of a timeline with chosen steps; `slowest_steps` in the
