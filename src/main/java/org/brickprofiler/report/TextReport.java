@@ -18,6 +18,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -27,6 +28,7 @@ import org.brickprofiler.Calibration;
 import org.brickprofiler.CategoryStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
 import org.brickprofiler.device.StreamTotals;
@@ -211,6 +213,23 @@ public final class TextReport {
                 "brick time",
                 duration(totalNs) + " summed over " + Plural.of(snapshot.samples(), "sample")
                         + (snapshot.wallNs() == 0 ? "" : ", " + percent(percentOfWall(totalNs)) + " % of wall time"));
+        meanwhile(snapshot.facts().virtualMachines());
+    }
+
+    /** Prints what the virtual machines did beside the bricks, if they state it. */
+    private void meanwhile(List<RunFacts.VirtualMachine> machines) {
+        long upNs = sum(machines, RunFacts.VirtualMachine::upNs);
+        if (upNs > 0) {
+            fact(
+                    "meanwhile",
+                    "garbage collection " + duration(sum(machines, RunFacts.VirtualMachine::gcNs)) + ", compilation "
+                            + duration(sum(machines, RunFacts.VirtualMachine::jitNs)) + " by all compiler threads, of "
+                            + duration(upNs) + " since the start");
+        }
+    }
+
+    private static long sum(List<RunFacts.VirtualMachine> machines, ToLongFunction<RunFacts.VirtualMachine> ns) {
+        return machines.stream().mapToLong(ns).reduce(0, Sums::limited);
     }
 
     /** Returns whether the profile is that of a trace: it has a wall time and no recording threads. */

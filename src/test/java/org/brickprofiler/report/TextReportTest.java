@@ -59,6 +59,33 @@ final class TextReportTest {
         Golden.assertSame(TextReport.render(Profiles.empty()), getClass(), "empty.txt");
     }
 
+    /** Two virtual machines of one merged profile, and one whose uptime is unknown. */
+    @Test
+    void theTimesOfCollectorsAndCompilersAreSummed() {
+        RunFacts.VirtualMachine machine =
+                new RunFacts.VirtualMachine(1, Instant.EPOCH, 4_000_000_000L, 50_000_000, 2_500_000_000L);
+        assertThat(TextReport.render(in(machine, new RunFacts.VirtualMachine(2, Instant.EPOCH, 1_000_000_000, 0, 0))))
+                .contains("""
+                          meanwhile   garbage collection 50.00 ms, compilation 2.500 s by all compiler threads, of 5.000 s since the start
+                        """);
+        assertThat(TextReport.render(in(new RunFacts.VirtualMachine(3, Instant.EPOCH, 0, 0, 0))))
+                .doesNotContain("meanwhile");
+    }
+
+    private static ProfileSnapshot in(RunFacts.VirtualMachine... machines) {
+        RunFacts none = RunFacts.NONE;
+        return Profiles.plain().toBuilder()
+                .facts(new RunFacts(
+                        none.tokensPerSec(),
+                        none.unprofiledTokensPerSec(),
+                        none.machine(),
+                        none.disturbances(),
+                        List.of(machines),
+                        none.calibrations(),
+                        none.nesting()))
+                .build();
+    }
+
     // ---- terminals ----
 
     @Spec("8.1")

@@ -5,8 +5,6 @@ import java.io.PrintStream;
 import java.lang.System.Logger.Level;
 import java.lang.instrument.Instrumentation;
 import java.nio.file.Path;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import org.brickprofiler.agent.bridge.Bridge;
 import org.brickprofiler.agent.bridge.JdkBridge;
 import org.brickprofiler.internal.base.Log;
@@ -15,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The agent, which a separate class loader loads. It reads the rules, has them woven, and has its reports written when
- * the JVM exits. It prints messages to standard error, with the prefix {@code brick agent:}. Any thread.
+ * the JVM exits. {@link Messages} go to the standard error. Any thread.
  */
 public final class Agent {
 
@@ -32,15 +30,14 @@ public final class Agent {
     private final Weaving weaving;
     private final Reports reports;
 
-    /** The messages that have been printed; each is printed only once. */
-    private final Set<String> said = ConcurrentHashMap.newKeySet();
+    private final Messages messages = new Messages();
 
     private Agent(AgentOptions options, Path file) throws IOException {
         this.options = options;
         rules = RuleFile.read(file);
-        recording = new Recording(options, rules, this::say);
-        weaving = new Weaving(file, rules, recording, this::say);
-        reports = new Reports(options, rules, recording, weaving, this::say);
+        recording = new Recording(options, rules, messages::warn);
+        weaving = new Weaving(file, rules, recording, messages);
+        reports = new Reports(options, rules, recording, weaving, messages);
     }
 
     /**
@@ -64,7 +61,7 @@ public final class Agent {
 
     /** Prints a message of the library in the form of the agent's own. */
     private static void print(Level level, String logger, String message, @Nullable Throwable thrown) {
-        ERR.println("brick agent: " + message + (thrown == null ? "" : ": " + thrown));
+        Messages.print(level, message + (thrown == null ? "" : ": " + thrown));
     }
 
     private static void startOrWrite(String text, Instrumentation instrumentation) throws IOException {
@@ -92,7 +89,7 @@ public final class Agent {
     }
 
     private void begin(Instrumentation instrumentation) {
-        rules.problems().forEach(this::say);
+        rules.problems().forEach(messages::warn);
         reports.prepareFiles();
         weaving.check();
         Bridge.install(new Recorder(
@@ -102,7 +99,7 @@ public final class Agent {
                 recording.work,
                 recording.reached,
                 recording.losses,
-                this::say));
+                messages::warn));
         // Link the bridge to its sink now, rather than inside a method of the application.
         Bridge.endStep(0);
         recording.profiler.enable();
@@ -139,31 +136,25 @@ public final class Agent {
             Thread.sleep(BEAN_DELAY_MS);
             BrickProfileBean.register(recording.profiler, "agent", recording::discard);
         } catch (LinkageError none) {
-            say("this Java has no module java.management, so brick top needs the agent's port=");
+            messages.warn("this Java has no module java.management, so brick top needs the agent's port=");
         } catch (InterruptedException | RuntimeException unable) {
-            say("brick top needs the agent's port=, since the profiler cannot be registered: " + unable);
+            messages.warn("brick top needs the agent's port=, since the profiler cannot be registered: " + unable);
         }
     }
 
     private void open(int port) {
         try {
-            say("the live report is at " + LiveReport.open(port, reports::current));
+            messages.info("the live report is at " + LiveReport.open(port, reports::current));
         } catch (IOException | LinkageError unable) {
-            say("port " + port + " is not opened: " + unable.getMessage());
+            messages.warn("port " + port + " is not opened: " + unable.getMessage());
         }
     }
 
     private void open(MetricsListener.Place place) {
         try {
-            say("metrics are at " + MetricsListener.open(place, recording.profiler));
+            messages.info("metrics are at " + MetricsListener.open(place, recording.profiler));
         } catch (IOException | LinkageError unable) {
-            say("metrics=" + place + " is not opened: " + unable.getMessage());
-        }
-    }
-
-    private void say(String message) {
-        if (said.add(message)) {
-            ERR.println("brick agent: " + message);
+            messages.warn("metrics=" + place + " is not opened: " + unable.getMessage());
         }
     }
 }

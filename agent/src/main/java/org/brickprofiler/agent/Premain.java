@@ -10,6 +10,8 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.jar.JarFile;
 import org.jspecify.annotations.Nullable;
 
@@ -41,7 +43,7 @@ public final class Premain {
         try {
             run(options, instrumentation);
         } catch (Throwable failed) {
-            System.err.println("brick agent: not started: " + cause(failed));
+            print("not started: " + cause(failed));
         }
     }
 
@@ -57,10 +59,15 @@ public final class Premain {
         try {
             run(options, instrumentation);
         } catch (Throwable failed) {
-            String message = "brick agent: nothing was done: " + cause(failed);
-            System.err.println(message);
-            throw new IllegalStateException(message, failed);
+            String message = "nothing was done: " + cause(failed);
+            print(message);
+            throw new IllegalStateException("brick agent: " + message, failed);
         }
+    }
+
+    /** Prints in the form of {@code Messages}, a class that may be missing. */
+    private static void print(String message) {
+        System.err.println(Instant.now().truncatedTo(ChronoUnit.MILLIS) + " ERROR brick agent: " + message);
     }
 
     private static synchronized void run(@Nullable String options, Instrumentation instrumentation)

@@ -1,8 +1,7 @@
 package org.brickprofiler.agent;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
-
 import java.io.IOException;
+import java.lang.System.Logger.Level;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,13 +11,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
-import java.util.function.Consumer;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.Progress;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.export.setting.WindowSetting;
 import org.brickprofiler.internal.base.HeapReserve;
-import org.brickprofiler.internal.base.Log;
 import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.OutputOwner;
@@ -39,10 +36,10 @@ import org.jspecify.annotations.Nullable;
 final class Reports {
 
     /** A prepared message: a full heap has no room for a new one. */
-    private static final byte[] LOST = "brick agent: a report is lost: the heap is full\n".getBytes(US_ASCII);
+    private static final byte[] LOST = Messages.prepared(Level.ERROR, "a report is lost: the heap is full");
 
     private static final byte[] FULL_HEAP =
-            "brick agent: the heap is full; if it still is at the end, the reports may be lost\n".getBytes(US_ASCII);
+            Messages.prepared(Level.WARNING, "the heap is full; if it still is at the end, the reports may be lost");
 
     /** The number of files of earlier runs that are kept for each report. */
     private static final int EARLIER_KEPT = 9;
@@ -51,7 +48,7 @@ final class Reports {
     private final RuleFile.Rules rules;
     private final Recording recording;
     private final Weaving weaving;
-    private final Consumer<String> say;
+    private final Messages messages;
 
     /** The file in which {@code brick run} expects the profile; null without it. */
     private final @Nullable Path runPath = AgentOptions.runFile(System.getenv());
@@ -73,14 +70,14 @@ final class Reports {
      * @param rules the rules that are woven
      * @param recording the recording that is reported
      * @param weaving the weaving of the rules
-     * @param say prints a message
+     * @param messages prints messages
      */
-    Reports(AgentOptions options, RuleFile.Rules rules, Recording recording, Weaving weaving, Consumer<String> say) {
+    Reports(AgentOptions options, RuleFile.Rules rules, Recording recording, Weaving weaving, Messages messages) {
         this.options = options;
         this.rules = rules;
         this.recording = recording;
         this.weaving = weaving;
-        this.say = say;
+        this.messages = messages;
         runFile = beginRunFile();
         // A class whose initialisation fails in a full heap cannot be used any more.
         JsonReport.toJson(recording.profiler.snapshot());
@@ -109,14 +106,14 @@ final class Reports {
         }
         Optional<String> owner = OutputOwner.take(Agent.class);
         if (owner.isPresent()) {
-            say.accept(owner.get() + " writes the profile to " + file + ", so the agent's needs out=FILE");
+            messages.warn(owner.get() + " writes the profile to " + file + ", so the agent's needs out=FILE");
             return null;
         }
         try {
             OptionalPart.JACKSON_CORE.require("the profile");
             return OwnedFile.begin(file, JsonReport::write, JsonReport::read);
         } catch (IOException | IllegalStateException unable) {
-            say.accept("the profile will be lost: " + unable.getMessage());
+            messages.warn("the profile will be lost: " + unable.getMessage());
             return null;
         }
     }
@@ -126,7 +123,7 @@ final class Reports {
             try {
                 OwnedFile.requireWritable(file);
             } catch (FileSystemException unable) {
-                say.accept("the " + what + " cannot be written to " + file + " unless that changes before the end: "
+                messages.warn("the " + what + " cannot be written to " + file + " unless that changes before the end: "
                         + unable.getReason());
             }
         }
@@ -154,9 +151,9 @@ final class Reports {
             } else {
                 Files.move(file, earlier(file, 1), StandardCopyOption.REPLACE_EXISTING);
             }
-            say.accept(file + " was there before this run, and is now " + earlier(file, 1));
+            messages.info(file + " was there before this run, and is now " + earlier(file, 1));
         } catch (IOException unable) {
-            say.accept(file + " of an earlier run will be replaced, since it cannot be renamed: "
+            messages.warn(file + " of an earlier run will be replaced, since it cannot be renamed: "
                     + AtomicFile.reason(unable));
         }
     }
@@ -167,7 +164,7 @@ final class Reports {
 
     /** Prints the warning of a full heap without allocating. */
     private static void noteFullHeap() {
-        Log.printInFullHeap(FULL_HEAP);
+        Messages.printInFullHeap(FULL_HEAP);
     }
 
     /** Starts recording the stops of the virtual machine on a thread of its own, because the start takes some time. */
@@ -237,7 +234,7 @@ final class Reports {
                 report.write(file);
             }
         } catch (IOException | RuntimeException | LinkageError lost) {
-            say.accept("the " + what + " up to now could not be written, and is tried again: " + lost.getMessage());
+            messages.warn("the " + what + " up to now could not be written, and is tried again: " + lost.getMessage());
         } catch (OutOfMemoryError full) {
             // The report at the end has a reserve of memory for its own.
         }
@@ -282,11 +279,11 @@ final class Reports {
             } else {
                 current.writeJson(file);
             }
-            say.accept("the profile up to now is in " + file.toAbsolutePath());
+            messages.info("the profile up to now is in " + file.toAbsolutePath());
             return;
         }
         writeTimeline(file);
-        say.accept("the timeline up to now is in " + file.toAbsolutePath());
+        messages.info("the timeline up to now is in " + file.toAbsolutePath());
     }
 
     private void writeTimeline(Path file) throws IOException {
@@ -371,12 +368,12 @@ final class Reports {
     private void tryToWrite(String what, HeapReserve.Task report) {
         try {
             if (!reserve.run(report)) {
-                Log.printInFullHeap(LOST);
+                Messages.printInFullHeap(LOST);
             }
         } catch (IOException lost) {
-            say.accept("the " + what + " is lost: " + lost.getMessage());
+            messages.warn("the " + what + " is lost: " + lost.getMessage());
         } catch (RuntimeException | LinkageError lost) {
-            say.accept("the " + what + " is lost: " + lost);
+            messages.warn("the " + what + " is lost: " + lost);
         }
     }
 
@@ -389,7 +386,7 @@ final class Reports {
                 .filter(rule -> !weaving.applied().contains(rule))
                 .toList();
         if (!unused.isEmpty()) {
-            say.accept(Plural.of(
+            messages.warn(Plural.of(
                             unused.size(),
                             "rule was not applied: that of line ",
                             "rules were not applied: those of the lines ")
@@ -404,15 +401,15 @@ final class Reports {
                 .reached
                 .noStep(never)
                 .or(() -> never.map(rules -> "rules that apply and never ran: " + rules))
-                .ifPresent(say);
-        recording.losses.summary().forEach(say);
-        recording.requests.summary().forEach(say);
-        recording.reached.beforeStepsText().ifPresent(say);
-        recording.steps.doubtText().ifPresent(say);
-        recording.steps.nestedText().ifPresent(say);
-        recording.steps.nestedLayersText().ifPresent(say);
+                .ifPresent(messages::warn);
+        recording.losses.summary().forEach(messages::warn);
+        recording.requests.summary().forEach(messages::warn);
+        recording.reached.beforeStepsText().ifPresent(messages::warn);
+        recording.steps.doubtText().ifPresent(messages::warn);
+        recording.steps.nestedText().ifPresent(messages::warn);
+        recording.steps.nestedLayersText().ifPresent(messages::warn);
         if (recording.alternation != null) {
-            say.accept(compared()
+            messages.info(compared()
                     .map(Alternation.Result::toString)
                     .orElse("ab: too few tokens were decoded to compare, or BRICK_PROFILER is off"));
         }
@@ -433,9 +430,9 @@ final class Reports {
     private void forgetUnfinishedWarmup() {
         if (recording.steps.isWarmingUp()) {
             recording.profiler.disable();
-            recording.losses.summary().forEach(say);
+            recording.losses.summary().forEach(messages::warn);
             recording.discard();
-            say.accept("the run ended after " + recording.steps.warmupText() + ", so the profile is empty: lower "
+            messages.warn("the run ended after " + recording.steps.warmupText() + ", so the profile is empty: lower "
                     + (options.warmup().isPresent() ? "warmup=" : "warmup: in " + options.rules())
                     + ", or run longer");
         }
@@ -458,7 +455,7 @@ final class Reports {
         }
         tryToWrite(
                 "profile",
-                () -> say.accept(
+                () -> messages.info(
                         switch (file.write(snapshot, written -> written.facts().isOfThisProcess())) {
                             case THIS -> "the profile is in " + runPath;
                             case APPLICATION ->
@@ -473,7 +470,7 @@ final class Reports {
         if (file != null) {
             tryToWrite(what, () -> {
                 report.write(file);
-                say.accept("the " + what + " is in " + file.toAbsolutePath());
+                messages.info("the " + what + " is in " + file.toAbsolutePath());
             });
         }
     }

@@ -11,7 +11,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
@@ -36,7 +35,7 @@ final class Weaving {
     private final Path rulesFile;
     private final RuleFile.Rules rules;
     private final Recording recording;
-    private final Consumer<String> say;
+    private final Messages messages;
 
     /** Bricks whose samples are shorter than this on average are dropped; 0 to drop none. */
     private final long shortestNs = ShortBricks.bound(ShortBricks.setting());
@@ -58,13 +57,13 @@ final class Weaving {
      * @param rulesFile the file of the rules, for messages
      * @param rules the rules
      * @param recording the recording of the woven bricks
-     * @param say prints a message
+     * @param messages prints messages
      */
-    Weaving(Path rulesFile, RuleFile.Rules rules, Recording recording, Consumer<String> say) {
+    Weaving(Path rulesFile, RuleFile.Rules rules, Recording recording, Messages messages) {
         this.rulesFile = rulesFile;
         this.rules = rules;
         this.recording = recording;
-        this.say = say;
+        this.messages = messages;
         weaver = new Weaver(rules, rule -> rule.kind() == WeaveRule.Kind.BRICK ? recording.keyOf(rule) : 0);
     }
 
@@ -104,7 +103,7 @@ final class Weaving {
         String text = String.join(" and ", counts) + " apply";
         if (atStart || !(saidApplied.isEmpty() || text.equals(saidApplied))) {
             saidApplied = text;
-            say.accept(text + (atStart && (now < all || !rules.annotated().isEmpty()) ? " so far" : ""));
+            messages.info(text + (atStart && (now < all || !rules.annotated().isEmpty()) ? " so far" : ""));
         }
     }
 
@@ -124,7 +123,7 @@ final class Weaving {
             try {
                 note(weaver.weave(file, ClassLoader.getSystemClassLoader()));
             } catch (RuntimeException failed) {
-                say.accept(className.replace('/', '.') + " cannot be woven: " + failed);
+                messages.warn(className.replace('/', '.') + " cannot be woven: " + failed);
             }
         }
     }
@@ -145,12 +144,12 @@ final class Weaving {
         try {
             instrumentation.retransformClasses(loaded);
         } catch (UnmodifiableClassException | RuntimeException | LinkageError failed) {
-            say.accept(loaded.getName() + " was loaded before, and cannot be woven: " + failed);
+            messages.warn(loaded.getName() + " was loaded before, and cannot be woven: " + failed);
         }
     }
 
     private void say(WeaveRule rule, String message) {
-        say.accept(rulesFile + ":" + rule.line() + ": " + message);
+        messages.warn(rulesFile + ":" + rule.line() + ": " + message);
     }
 
     /** Weaves classes as they are loaded. If weaving fails, the class stays unchanged. */
@@ -180,7 +179,7 @@ final class Weaving {
                 }
                 return result.bytes();
             } catch (Throwable failed) {
-                say.accept(className.replace('/', '.') + " is not woven: " + failed);
+                messages.warn(className.replace('/', '.') + " is not woven: " + failed);
                 return null;
             } finally {
                 JdkBridge.leave();
@@ -236,7 +235,7 @@ final class Weaving {
                 .toList();
         Set<String> classes =
                 rulesOf.stream().map(rule -> rule.target().className()).collect(Collectors.toUnmodifiableSet());
-        say.accept("bricks whose samples take less than " + shortestNs + " ns on average are dropped: "
+        messages.warn("bricks whose samples take less than " + shortestNs + " ns on average are dropped: "
                 + rulesOf.stream().map(this::inWords).distinct().collect(Collectors.joining(", ")));
         for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
             if (classes.contains(loaded.getName())) {
@@ -252,7 +251,7 @@ final class Weaving {
     }
 
     private void sayGoesOn(String brick) {
-        say.accept("the brick '" + brick
+        messages.warn("the brick '" + brick
                 + "' goes on: a method that had begun before its rule was dropped has not returned");
     }
 

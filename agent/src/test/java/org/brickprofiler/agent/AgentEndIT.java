@@ -273,7 +273,10 @@ final class AgentEndIT {
                         List.of("-cp", "launcher", "launch.Launcher", folder.resolve("engine") + "/"))
                 .run()
                 .assertSucceeded();
-        assertThat(result.err().lines().filter(line -> line.endsWith("rules apply") || line.endsWith("so far")))
+        assertThat(result.err()
+                        .lines()
+                        .filter(line -> line.endsWith("rules apply") || line.endsWith("so far"))
+                        .map(line -> line.substring(line.indexOf("brick agent: "))))
                 .containsExactly("brick agent: 0 of 3 rules apply so far", "brick agent: 3 of 3 rules apply");
         assertThat(samples("run.json")).isEqualTo(9);
     }

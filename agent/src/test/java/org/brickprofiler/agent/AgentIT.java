@@ -617,7 +617,10 @@ class AgentIT extends WovenApplication {
                 .run()
                 .assertSucceeded();
         assertThat(result.err().lines().filter(line -> line.contains(" apply")))
-                .containsExactly("brick agent: 2 of 2 rules and 1 annotation apply so far");
+                .singleElement()
+                .asString()
+                .matches(
+                        "\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z INFO brick agent: 2 of 2 rules and 1 annotation apply so far");
         assertThat(result.err().lines().filter(line -> line.contains("2000 ns") || line.contains("goes on")))
                 .hasSizeBetween(2, 3)
                 .anySatisfy(line -> assertThat(line).contains("dropped", "the annotation of app.Short.add"))
