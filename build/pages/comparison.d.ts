@@ -8,6 +8,8 @@ interface BrickComparison {
   schema_version: string;
   kind: string;
   answer: string;
+  /** The next step, without a full stop. */
+  next?: string;
   headline: string;
   floor_pct: number;
   level: number;

@@ -175,9 +175,17 @@ final class SnapshotFindings implements FindingSource {
                 "",
                 share(queued, allNs),
                 "Requests wait for a place: " + percent(share(queued, allNs)) + " of their time is spent in the queue"
-                        + median + ", " + percent(share(most, allNs)) + " " + behind + "."
+                        + median + part(most, queued, allNs) + behind + "."
                         + ServingRates.of(snapshot).map(ServingRates::load).orElse(""),
                 next));
+    }
+
+    /**
+     * Returns the share of the largest part of a wait, before the words for it; without the share if it is the only
+     * part.
+     */
+    private static String part(long mostNs, long waitNs, long allNs) {
+        return mostNs == waitNs ? ", " : "; the largest part, " + percent(share(mostNs, allNs)) + " of their time, ";
     }
 
     private static Optional<Finding> stall(ProfileSnapshot snapshot, long allNs) {
@@ -188,7 +196,9 @@ final class SnapshotFindings implements FindingSource {
         }
         long behindPrompts = stats.causeNs(Cause.STALLED_BEHIND_PROMPTS);
         long idle = stats.causeNs(Cause.STALLED_IDLE);
-        boolean isBehindPrompts = behindPrompts >= stalled / 2;
+        long behindDecoding = stats.causeNs(Cause.STALLED_BEHIND_DECODING);
+        long most = Math.max(behindPrompts, Math.max(behindDecoding, idle));
+        boolean isBehindPrompts = most == behindPrompts;
         String prefill = snapshot.steps().phases().stream()
                 .filter(phase -> phase.phase() == StepInfo.Phase.PREFILL && phase.count() > 0)
                 .findFirst()
@@ -196,17 +206,14 @@ final class SnapshotFindings implements FindingSource {
                         + duration(phase.maxNs()) + " at most")
                 .orElse("");
         String where = isBehindPrompts
-                ? percent(share(behindPrompts, allNs)) + " behind others' prompts" + prefill
-                : idle >= stalled / 2
-                        ? percent(share(idle, allNs)) + " while no step ran"
-                        : percent(share(stats.causeNs(Cause.STALLED_BEHIND_DECODING), allNs))
-                                + " behind others' decoding";
+                ? "behind others' prompts" + prefill
+                : most == idle ? "while no step ran" : "behind others' decoding";
         return Optional.of(new Finding(
                 Kind.REQUESTS_STALL,
                 "",
                 share(stalled, allNs),
-                "Requests wait between their tokens for " + percent(share(stalled, allNs)) + " of their time, " + where
-                        + ".",
+                "Requests wait between their tokens for " + percent(share(stalled, allNs)) + " of their time"
+                        + part(most, stalled, allNs) + where + ".",
                 isBehindPrompts
                         ? "process prompts in chunks"
                         : "look at the slowest requests: brick report FILE --html OUT"));
@@ -500,8 +507,8 @@ final class SnapshotFindings implements FindingSource {
                         brick.name() + " is the largest brick, " + percent(share(brick.totalNs(), totalNs))
                                 + " of brick time" + ofWall(snapshot, brick) + ".",
                         isRecorded(snapshot)
-                                ? "brick roofline measures the limits of this machine, and brick report FILE --roofline"
-                                        + " ROOF the distance of each brick to them"
+                                ? "brick roofline --out roof.json measures the limits of this machine, and brick report FILE"
+                                        + " --roofline roof.json shows the distance of each brick to them"
                                 : "brick report FILE --html OUT shows when it runs"));
     }
 

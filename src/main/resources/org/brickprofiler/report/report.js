@@ -482,24 +482,27 @@ const FINDING_SECTIONS = {
   IDLE: "Steps",
   BETWEEN_BRICKS: "Steps",
   SLOW_STEPS: "Steps",
+  SLOWEST_STEPS: "Steps",
   NO_PROCESSOR: "Steps",
   BELOW_ROOF: "Distance to the roof",
 };
 
 /**
- * Returns a next step, with the name of the profile's file in its command if it is known.
+ * Returns a next step, with the name of the profile's file in its command if it is known; empty if the step makes this
+ * page.
  *
  * @param {string} next
  */
 function nextStep(next) {
-  return source === undefined ? next : next.replace(" FILE ", () => " " + source + " ");
+  const command = source === undefined ? next : next.replace(" FILE ", () => " " + source + " ");
+  return next.includes("--html OUT") ? "" : " Next: " + visible(command) + ".";
 }
 
 /** @param {Finding} finding */
 function findingItem(finding) {
   // The first number with its unit is the number of the finding.
   const [before = "", figure = "", after = ""] = splitAtFigure(visible(finding.sentence));
-  const next = finding.next === undefined ? "" : html("span", { class: "next" }, " Next: " + visible(nextStep(finding.next)) + ".");
+  const next = html("span", { class: "next" }, finding.next === undefined ? "" : nextStep(finding.next));
   const target = FINDING_SECTIONS[finding.kind];
   const href = rowAddress(finding.place ?? "");
   const row = href === undefined ? "" : [" ", html("a", { href }, "Show ", named(finding.place ?? ""))];

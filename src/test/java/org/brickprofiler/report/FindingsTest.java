@@ -120,11 +120,32 @@ class FindingsTest {
         assertThat(kinds(served)).containsExactly(Kind.REQUESTS_QUEUE, Kind.REQUESTS_STALL, Kind.LARGEST_BRICK);
         assertThat(sentence(served, Kind.REQUESTS_QUEUE))
                 .isEqualTo(
-                        "Requests wait for a place: 91 % of their time is spent in the queue (p50 10.8 s), 60 % behind"
-                                + " others' prompts.");
+                        "Requests wait for a place: 91 % of their time is spent in the queue (p50 10.8 s); the largest part,"
+                                + " 60 % of their time, behind others' prompts.");
+        assertThat(sentence(served, Kind.REQUESTS_STALL))
+                .as("the only part needs no share of its own")
+                .startsWith("Requests wait between their tokens for 6.0 % of their time, behind others' prompts");
         assertThat(Findings.of(served).get(0).next()).isEqualTo("process prompts in chunks, or have more slots");
         assertThat(sentence(served, Kind.LARGEST_BRICK))
                 .isEqualTo("LmHead is the largest brick, 40 % of brick time and 38 % of wall time.");
+    }
+
+    /** None of three parts is half of the wait. */
+    @Spec("8.10")
+    @Test
+    void theLargestPartOfAStallIsNamed() {
+        Map<Cause, Long> causes = Map.of(
+                Cause.STALLED_BEHIND_PROMPTS, 18 * SECOND,
+                Cause.STALLED_IDLE, 16 * SECOND,
+                Cause.STALLED_BEHIND_DECODING, 6 * SECOND,
+                Cause.DECODE, 60 * SECOND);
+        ProfileSnapshot served = profile(42 * SECOND, 40 * SECOND)
+                .requests(requests(causes, 10, 10))
+                .build();
+
+        assertThat(sentence(served, Kind.REQUESTS_STALL))
+                .startsWith("Requests wait between their tokens for 40 % of their time; the largest part, 18 % of their"
+                        + " time, behind others' prompts");
     }
 
     @Spec("8.10")
@@ -145,7 +166,7 @@ class FindingsTest {
 
         assertThat(kinds(served)).containsExactly(Kind.REQUESTS_QUEUE, Kind.OWN_WORK, Kind.LARGEST_BRICK);
         assertThat(sentence(served, Kind.REQUESTS_QUEUE))
-                .contains("50 % while no step ran")
+                .contains("50 % of their time is spent in the queue", ", while no step ran.")
                 .doesNotContain("others'");
         assertThat(sentence(served, Kind.OWN_WORK)).endsWith(" 30 % of the requests' time.");
     }

@@ -102,7 +102,9 @@ public final class ComparisonReport {
         if (!hidden.isEmpty()) {
             text.append('\n').append(hidden(hidden)).append('\n');
         }
-        return text.append('\n').append(answer(comparison)).append('\n').toString();
+        text.append('\n').append(answer(comparison)).append('\n');
+        next(comparison).ifPresent(next -> text.append("Next: ").append(next).append(".\n"));
+        return text.toString();
     }
 
     private static String remarks(RunComparison comparison) {
@@ -144,6 +146,24 @@ public final class ComparisonReport {
                 .flatMap(Optional::stream)
                 .toList();
         return parts.isEmpty() ? unchanged(comparison, tested) : String.join(" ", parts);
+    }
+
+    /** Returns the next step after the answer, without a full stop; empty if none is known or the answer names it. */
+    private static Optional<String> next(RunComparison comparison) {
+        List<Line> bricks = comparison.lines().stream()
+                .filter(line -> line.kind() == Kind.BRICK)
+                .toList();
+        Optional<Line> slowest =
+                bricks.stream().filter(line -> line.verdict() == Verdict.SLOWER).min(MOST_TIME_FIRST);
+        if (slowest.isPresent()) {
+            return Optional.of("compare the row of "
+                    + PlainText.ascii(slowest.get().name()) + " in brick report FILE --html OUT of a run of each side");
+        }
+        boolean isWithoutVerdict = bricks.stream()
+                .noneMatch(line -> line.verdict() == Verdict.FASTER || line.verdict() == Verdict.NO_DIFFERENCE);
+        return isWithoutVerdict && bricks.stream().anyMatch(line -> line.verdict() == Verdict.TOO_FEW_RUNS)
+                ? Optional.of("brick run runs both sides in turns, with enough runs for a verdict")
+                : Optional.empty();
     }
 
     private static Optional<String> changed(List<Line> tested, Verdict verdict) {
@@ -209,8 +229,10 @@ public final class ComparisonReport {
      * @return lines of Markdown
      */
     public static String toMarkdown(RunComparison comparison) {
-        StringBuilder text =
-                new StringBuilder("**" + escaped(answer(comparison)) + "**\n\n" + headline(comparison) + "\n\n");
+        StringBuilder text = new StringBuilder("**" + escaped(answer(comparison)) + "**\n\n");
+        next(comparison)
+                .ifPresent(next -> text.append("Next: ").append(escaped(next)).append(".\n\n"));
+        text.append(headline(comparison)).append("\n\n");
         comparison.remarks().forEach(remark -> text.append("> :warning: ")
                 .append(escaped(remark))
                 .append("\n>\n"));
@@ -564,6 +586,10 @@ public final class ComparisonReport {
             json.writeStringField("schema_version", SCHEMA_VERSION);
             json.writeStringField("kind", "brick-comparison");
             json.writeStringField("answer", answer(comparison));
+            Optional<String> next = next(comparison);
+            if (next.isPresent()) {
+                json.writeStringField("next", next.get());
+            }
             json.writeStringField("headline", headline(comparison));
             json.writeNumberField("floor_pct", comparison.options().floorPercent());
             json.writeNumberField("level", RunComparison.LEVEL);

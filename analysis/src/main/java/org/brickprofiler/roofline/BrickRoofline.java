@@ -378,7 +378,7 @@ public record BrickRoofline(
                                     100 * (1 - brick.distance()),
                                     brick.roof() == Bound.MEMORY ? "the memory's bandwidth" : "the rate of operations",
                                     100 * share),
-                            "brick report FILE --roofline ROOF --html OUT draws the roofline");
+                            "with --html OUT, the same command draws the roofline");
                 })
                 .toList();
     }

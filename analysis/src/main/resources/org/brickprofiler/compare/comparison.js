@@ -405,6 +405,7 @@ function legendSection() {
 
 show(
   head("Brick comparison", comparison.answer + " (" + comparison.headline + ")", "comparison", "brick-comparison.json"),
+  comparison.next === undefined ? "" : html("p", { class: "next" }, "Next: ", html("bdi", {}, visible(comparison.next)), "."),
   notices(comparison.remarks.map((remark) => html("bdi", {}, visible(remark)))),
   figuresOfTheWhole(),
   sides(),

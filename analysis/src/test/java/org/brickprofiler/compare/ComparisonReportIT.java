@@ -103,6 +103,9 @@ public class ComparisonReportIT extends PageInBrowser {
                 .isEqualTo(
                         "1 of 1 brick is slower: DownProjection +8.5 %. (3 runs before, 2 after: of the bricks 1 slower, 1 of"
                                 + " too few runs for a verdict, 3 not comparable; of their percentiles 1 slower)");
+        assertThat(browser.text("main > .next"))
+                .isEqualTo(
+                        "Next: compare the row of DownProjection in brick report FILE --html OUT of a run of each side.");
         assertThat(browser.texts("main h2"))
                 .containsExactly(
                         "Before you read on",

@@ -193,4 +193,27 @@ class PageAddressIT extends PageInBrowser {
 
         assertThat(browser.texts(".findings a")).containsExactly("Show QkvProjection", "Show Distance to the roof");
     }
+
+    /** A step that makes a page is none on this page; the link to its section stays. */
+    @Test
+    void aPageDoesNotProposeToMakeIt() throws Exception {
+        Finding between = new Finding(
+                Finding.Kind.BETWEEN_BRICKS,
+                "",
+                0.5,
+                "Bricks cover 50 % of the time in steps.",
+                "brick report FILE --html OUT shows the median and the slowest step");
+        Finding queue = new Finding(
+                Finding.Kind.REQUESTS_QUEUE, "", 0.5, "Requests wait for 50 % of their time.", "have more slots");
+        showAt(
+                HtmlReport.of(Profiles.steps())
+                        .withFurther(Map.of("findings", Findings.values(List.of(queue, between))))
+                        .render(),
+                "");
+
+        assertThat(browser.texts(".findings li"))
+                .containsExactly(
+                        "Requests wait for 50 % of their time. Next: have more slots.",
+                        "Bricks cover 50 % of the time in steps. Show Steps");
+    }
 }

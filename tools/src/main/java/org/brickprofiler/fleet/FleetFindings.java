@@ -92,8 +92,9 @@ record FleetFindings(
                 Kind.REQUESTS_QUEUE,
                 "",
                 waited / all,
-                "Requests wait for " + percent(waited / all) + " of their time, " + percent(most / all) + " " + where
-                        + ".",
+                "Requests wait for " + percent(waited / all) + " of their time"
+                        + (most == waited ? ", " : "; the largest part, " + percent(most / all) + " of their time, ")
+                        + where + ".",
                 most == behindPrompts
                         ? "process prompts in chunks, or have more slots"
                         : "compare the ranks with the longest waits"));
@@ -153,7 +154,7 @@ record FleetFindings(
                         ns / allNs(),
                         "Collectives take " + percent(ns / allNs())
                                 + " of the time of all ranks, waiting for the latest rank included.",
-                        "brick fleet report PACK --html OUT draws which ranks wait least"));
+                        "with --html OUT, the same command draws which ranks wait least"));
     }
 
     private Optional<Finding> idle() {

@@ -172,7 +172,7 @@ function partsOf(each) {
 function findings() {
   const items = fleet.findings.map((each) => [
     html("bdi", {}, visible(each.sentence)),
-    each.next === undefined ? "" : html("span", { class: "quiet" }, " Next: " + visible(each.next) + "."),
+    each.next === undefined || each.next.startsWith("with --html OUT") ? "" : html("span", { class: "quiet" }, " Next: " + visible(each.next) + "."),
   ]);
   return items.length === 0 ? "" : section("Findings", "", html("ol", { class: "findings" }, items.map((item) => html("li", {}, item))));
 }

@@ -79,7 +79,7 @@ class CompareCommandTest {
                 .startsWith("1 of 7 bricks is slower: GateProjection +")
                 .containsPattern("\nGateProjection .* slower\n")
                 .containsPattern(
-                        "\n\\d+ other lines: no difference shown \\(--all lists them and explains the columns\\)\\.\n\n1 of 7 bricks is slower: .*\n$")
+                        "\n\\d+ other lines: no difference shown \\(--all lists them and explains the columns\\)\\.\n\n1 of 7 bricks is slower: .*\nNext: compare the row of GateProjection in brick report FILE --html OUT of a run of each side\\.\n$")
                 .doesNotContain("\nRmsNorm ");
         Cli compare = Cli.run("compare", before, "--", after, "--all");
 
@@ -147,6 +147,7 @@ class CompareCommandTest {
                 .startsWith(
                         "No verdict: no brick could be tested.\n1 run before, 1 after: of the bricks 7 of too few runs for"
                                 + " a verdict\n")
+                .endsWith("\nNext: brick run runs both sides in turns, with enough runs for a verdict.\n")
                 .doesNotContain("slower", "faster");
     }
 

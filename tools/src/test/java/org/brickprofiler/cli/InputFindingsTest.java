@@ -117,7 +117,7 @@ final class InputFindingsTest {
                                 + " be won there.");
         assertThat(findings(slow, true))
                 .extracting(Finding::next)
-                .contains("brick report FILE --roofline ROOF --html OUT draws the roofline");
+                .contains("with --html OUT, the same command draws the roofline");
         assertThat(kinds(slow, false)).as("no roof, no number").isEmpty();
         assertThat(kinds(fast, true)).as("at 95 % of the roof").isEmpty();
         assertThat(kinds(
