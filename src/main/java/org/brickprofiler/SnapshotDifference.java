@@ -98,7 +98,8 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                 .facts(later.facts())
                 .identity(Results.identity(
                         later.identity().toBuilder().noSteps().build(),
-                        new StepRecorder.Reading(steps, requests, () -> RequestTimeline.NONE, firstStep, endStep, Map.of()),
+                        new StepRecorder.Reading(
+                                steps, requests, () -> RequestTimeline.NONE, firstStep, endStep, Map.of()),
                         later.streams()))
                 .build();
     }
@@ -345,7 +346,7 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                 && window.steps().abandoned() == 0
                 && window.droppedPending() == 0
                 && window.literalOverlaps() == 0
-                && !window.requests().withLiveOf(RequestStats.NONE).isRecorded()
+                && !window.requests().withLive(0, 0).isRecorded()
                 && window.tiles().stream().allMatch(tile -> tile.count() == 0 && tile.unresolved() == 0);
     }
 }

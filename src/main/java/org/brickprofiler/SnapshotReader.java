@@ -65,7 +65,7 @@ final class SnapshotReader {
         return take(true).snapshot();
     }
 
-    /** Takes a snapshot without distributions of bricks and without a timeline of requests. */
+    /** Takes a snapshot without distributions of bricks, kept steps, and a timeline of requests. */
     private CurrentSums sums() {
         return take(false);
     }
@@ -74,16 +74,12 @@ final class SnapshotReader {
         Results.SnapshotFacts settings = settings(resolver.dropped(), resolver.overlaps());
         for (int attempt = 1; ; attempt++) {
             StepRecorder recorder = profiler.steps();
-            StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.read();
+            StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.read(whole);
             Results.Recorded recorded =
                     Results.Recorded.read(profiler, devices, profiler.work, 0, profiler.names.size(), whole);
             if (isLast(attempt, recorder, ended)) {
                 ProfileSnapshot snapshot = results.snapshot(
-                        recorded,
-                        profiler.tiles().snapshot(),
-                        whole ? ended : ended.withoutTimeline(),
-                        period.until(profiler.nowNs()),
-                        settings);
+                        recorded, profiler.tiles().snapshot(), ended, period.until(profiler.nowNs()), settings);
                 return new CurrentSums(snapshot, ended.latest());
             }
         }

@@ -173,10 +173,6 @@ final class StepRecorder {
             Map<StepInfo.Phase, CurrentSums.LatestStep> latest) {
         static final Reading NONE =
                 new Reading(Steps.NONE, RequestStats.NONE, () -> RequestTimeline.NONE, 0, 0, Map.of());
-
-        Reading withoutTimeline() {
-            return new Reading(steps, requests, NONE.timeline, first, end, latest);
-        }
     }
 
     /** The state of a thread. The recorder's lock guards it. */
@@ -976,11 +972,15 @@ final class StepRecorder {
 
     // ---- readers ----
 
-    /** Returns the steps that have ended since the last reset. */
-    synchronized Reading read() {
+    /**
+     * Returns the steps that have ended since the last reset.
+     *
+     * @param whole whether to return the kept steps and the timeline of requests, too
+     */
+    synchronized Reading read(boolean whole) {
         letGo();
-        Supplier<RequestTimeline> timeline = timeline();
-        return reading(requests == null ? RequestStats.NONE : requests.stats(), timeline);
+        Supplier<RequestTimeline> timeline = whole ? timeline() : Reading.NONE.timeline();
+        return reading(requests == null ? RequestStats.NONE : requests.stats(), timeline, whole);
     }
 
     /** Returns what is under way. Where threads stand is read without the lock. */
@@ -1020,8 +1020,8 @@ final class StepRecorder {
         return requests == null ? Reading.NONE.timeline() : requests.timeline();
     }
 
-    private Reading reading(RequestStats ofRequests, Supplier<RequestTimeline> timeline) {
-        Steps ofAll = steps();
+    private Reading reading(RequestStats ofRequests, Supplier<RequestTimeline> timeline, boolean whole) {
+        Steps ofAll = steps(whole);
         Map<StepInfo.Phase, CurrentSums.LatestStep> latestSteps = new EnumMap<>(StepInfo.Phase.class);
         for (PhaseSteps phase : phases) {
             if (phase.sums.count > 0) {
@@ -1032,12 +1032,14 @@ final class StepRecorder {
         return new Reading(ofAll, ofRequests, timeline, first, ended, latestSteps);
     }
 
-    private Steps steps() {
+    private Steps steps(boolean whole) {
         countEnded(false);
-        List<Step> kept = new ArrayList<>(sampled);
+        List<Step> kept = whole ? new ArrayList<>(sampled) : new ArrayList<>();
         List<StepStats> stats = new ArrayList<>();
         for (PhaseSteps phase : phases) {
-            kept.addAll(phase.sums.slowest);
+            if (whole) {
+                kept.addAll(phase.sums.slowest);
+            }
             stats.add(phase.sums.stats(phase.wallNs));
         }
         PhaseSums prompts = phases[StepInfo.Phase.PREFILL.index()].sums;
@@ -1073,7 +1075,7 @@ final class StepRecorder {
     synchronized Reading readAndReset() {
         letGo();
         Supplier<RequestTimeline> timeline = timeline();
-        Reading reading = reading(requests == null ? RequestStats.NONE : requests.statsAndReset(), timeline);
+        Reading reading = reading(requests == null ? RequestStats.NONE : requests.statsAndReset(), timeline, true);
         clear();
         return reading;
     }

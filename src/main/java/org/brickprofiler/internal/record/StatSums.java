@@ -117,31 +117,38 @@ public final class StatSums {
      * @return the rows that were added, by phase and key
      */
     StatRow[][] add(StatTable table) {
-        return add(table, 0, Integer.MAX_VALUE, true);
+        StatRow[][] added = new StatRow[PhaseKey.PHASES][];
+        long samples = 0;
+        for (int phase = 0; phase < added.length; phase++) {
+            added[phase] = new StatRow[table.rowCount(phase)];
+            for (int key = 0; key < added[phase].length; key++) {
+                StatRow row = addRow(table, phase, key, true);
+                added[phase][key] = row;
+                samples += row.count();
+            }
+        }
+        addThread(table, samples);
+        return added;
     }
 
     /** Adds the rows that a table has now, from {@code fromKey} to before {@code toKey}, while it may be written. */
     void addLive(StatTable table, int fromKey, int toKey) {
-        add(table, fromKey, toKey, false);
-    }
-
-    private StatRow[][] add(StatTable table, int fromKey, int toKey, boolean settling) {
-        StatRow[][] added = new StatRow[PhaseKey.PHASES][];
         long samples = 0;
-        for (int phase = 0; phase < added.length; phase++) {
-            added[phase] = new StatRow[Math.max(0, Math.min(toKey, table.rowCount(phase)) - fromKey)];
-            for (int i = 0; i < added[phase].length; i++) {
-                StatRow row = addRow(table, phase, fromKey + i, settling);
-                added[phase][i] = row;
-                samples += row.count();
+        for (int phase = 0; phase < PhaseKey.PHASES; phase++) {
+            int end = Math.min(toKey, table.rowCount(phase));
+            for (int key = fromKey; key < end; key++) {
+                samples += addRow(table, phase, key, false).count();
             }
         }
+        addThread(table, samples);
+    }
+
+    private void addThread(StatTable table, long samples) {
         boolean recorded = samples > table.foreignCount();
         if (recorded && table.owner() != null) {
             threads++;
         }
         virtualThreads |= recorded && table.owner() == null;
-        return added;
     }
 
     private StatRow addRow(StatTable table, int phase, int key, boolean settling) {

@@ -10,6 +10,7 @@ import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.io.ByteArrayOutputStream;
@@ -17,10 +18,12 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import org.brickprofiler.internal.access.CurrentSums;
 import org.brickprofiler.metrics.BrickSeries;
 import org.brickprofiler.metrics.ProfileMetrics;
 import org.brickprofiler.metrics.ProfileMetrics.Histograms;
+import org.brickprofiler.metrics.ProfileMetrics.Label;
 import org.brickprofiler.metrics.ProfileMetrics.Metric;
 import org.brickprofiler.request.RequestStats;
 
@@ -61,6 +64,9 @@ public final class MetricsPage {
 
     private final ProfileMetrics metrics = new ProfileMetrics(BrickSeries.DEFAULT_MOST);
 
+    /** The labels of all series so far, whose number is limited; the library checks and sorts each that is new. */
+    private final Map<Map<Label, String>, Labels> labels = new ConcurrentHashMap<>();
+
     /** Creates a page of one profiler, of which 256 bricks have their own series. */
     public MetricsPage() {}
 
@@ -96,26 +102,30 @@ public final class MetricsPage {
         return all.build();
     }
 
-    private static MetricSnapshot counter(Metric metric, long createdMs) {
+    private Labels labels(Map<Label, String> of) {
+        return labels.computeIfAbsent(of, PrometheusPoints::labels);
+    }
+
+    private MetricSnapshot counter(Metric metric, long createdMs) {
         CounterSnapshot.Builder counter = CounterSnapshot.builder()
                 .name(PrometheusPoints.name(metric.name(), metric.isTime()))
                 .help(metric.description());
         metric.values()
-                .forEach((labels, value) -> counter.dataPoint(CounterDataPointSnapshot.builder()
-                        .labels(PrometheusPoints.labels(labels))
+                .forEach((of, value) -> counter.dataPoint(CounterDataPointSnapshot.builder()
+                        .labels(labels(of))
                         .value(value.doubleValue())
                         .createdTimestampMillis(createdMs)
                         .build()));
         return counter.build();
     }
 
-    private static MetricSnapshot gauge(Metric metric) {
+    private MetricSnapshot gauge(Metric metric) {
         GaugeSnapshot.Builder gauge = GaugeSnapshot.builder()
                 .name(PrometheusPoints.name(metric.name(), metric.isTime()))
                 .help(metric.description());
         metric.values()
-                .forEach((labels, value) -> gauge.dataPoint(GaugeDataPointSnapshot.builder()
-                        .labels(PrometheusPoints.labels(labels))
+                .forEach((of, value) -> gauge.dataPoint(GaugeDataPointSnapshot.builder()
+                        .labels(labels(of))
                         .value(value.doubleValue())
                         .build()));
         return gauge.build();
