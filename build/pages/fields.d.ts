@@ -209,6 +209,7 @@ interface Requests {
 interface RequestOfRun {
   id?: string;
   arrived_at?: string;
+  trace?: string;
   arrived_ns: number;
   duration_ns: number;
   time_to_first_token_ns: number;
@@ -234,6 +235,7 @@ interface RequestOfRun {
 interface LiveRequest {
   id?: string;
   arrived_at?: string;
+  trace?: string;
   age_ns: number;
   running: number;
   prompt_tokens: number;

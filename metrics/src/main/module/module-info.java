@@ -3,6 +3,7 @@ module org.brickprofiler.metrics {
     requires transitive org.brickprofiler;
     requires java.management;
     requires static io.opentelemetry.api;
+    requires static io.opentelemetry.context;
     requires static io.opentelemetry.sdk.common;
     requires static io.opentelemetry.sdk.metrics;
     requires static io.prometheus.metrics.config;

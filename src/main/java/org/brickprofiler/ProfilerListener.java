@@ -3,6 +3,7 @@ package org.brickprofiler;
 import java.util.Objects;
 import java.util.Optional;
 import org.brickprofiler.request.RequestRecord;
+import org.brickprofiler.request.RequestTrace;
 
 /**
  * Receives samples and steps of a profiler on the recording thread, as soon as they are recorded: see
@@ -76,5 +77,16 @@ public interface ProfilerListener {
      */
     default void requestFinished(RequestRecord request) {
         Objects.requireNonNull(request, "request");
+    }
+
+    /**
+     * Receives a request that has finished, with its trace; this default calls {@link #requestFinished(RequestRecord)}.
+     *
+     * @param request the request
+     * @param trace the trace in which it was submitted; empty if none is known
+     */
+    default void requestFinished(RequestRecord request, Optional<RequestTrace> trace) {
+        Objects.requireNonNull(trace, "trace");
+        requestFinished(request);
     }
 }

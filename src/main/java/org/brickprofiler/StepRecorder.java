@@ -475,7 +475,8 @@ final class StepRecorder {
                     profiler.followServingThreads(),
                     ownClock == null ? new WallClock() : period::unixMs);
             recorder.onFinished(
-                    () -> !listeners.isEmpty(), request -> listeners.ofStep(each -> each.requestFinished(request)));
+                    () -> !listeners.isEmpty(),
+                    (request, trace) -> listeners.ofStep(each -> each.requestFinished(request, trace)));
             requests = recorder;
             announceUnderWay(recorder, latest());
             switched(false);

@@ -79,7 +79,7 @@ final class BrickProfilerRequestsTest {
         profiler.enable();
         RequestRecorder requests = profiler.requests();
         Thread other = new Thread(profiler::disable);
-        requests.onFinished(() -> true, record -> {
+        requests.onFinished(() -> true, (record, trace) -> {
             other.start();
             while (other.getState() != Thread.State.BLOCKED) {
                 Thread.onSpinWait();

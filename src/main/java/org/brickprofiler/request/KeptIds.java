@@ -3,30 +3,37 @@ package org.brickprofiler.request;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** The ids of requests whose records are kept, by the place of the record. Guarded by the recorder. */
+/**
+ * The ids of requests whose records are kept, and of their traces, by the place of the record. Guarded by the recorder.
+ */
 final class KeptIds {
 
     private final @Nullable String[] ids;
+    private final @Nullable String[] traceIds;
 
     KeptIds(int places) {
         ids = new @Nullable String[places];
+        traceIds = new @Nullable String[places];
     }
 
-    void set(int place, @Nullable String id) {
+    void set(int place, @Nullable String id, @Nullable RequestTrace trace) {
         ids[place] = id;
+        traceIds[place] = trace == null ? null : trace.traceId();
     }
 
     void clear() {
         Arrays.fill(ids, null);
+        Arrays.fill(traceIds, null);
     }
 
-    /** Copies the id of a place to a place of others. */
+    /** Copies the ids of a place to a place of others. */
     void copy(int place, KeptIds to, int toPlace) {
         to.ids[toPlace] = ids[place];
+        to.traceIds[toPlace] = traceIds[place];
     }
 
-    @Nullable
-    String get(int place) {
-        return ids[place];
+    /** Returns the identity of the request at a place, whose record begins at an index of an array. */
+    RequestIdentity identity(int place, long[] cells, int at) {
+        return RequestIdentity.of(ids[place], cells[at + RequestRecord.ARRIVED_MS], traceIds[place]);
     }
 }

@@ -122,8 +122,8 @@ final class LiveRequests {
     private final long[] record = new long[RequestRecord.CELLS];
     private final long[] @Nullable [] chunks = new long[MOST / CHUNK_SLOTS][];
 
-    /** The ids by slot, in chunks that exist from the first id on. */
-    private final @Nullable String[] @Nullable [] ids = new @Nullable String[MOST / CHUNK_SLOTS][];
+    private final SlotValues<String> ids = new SlotValues<>();
+    private final SlotValues<RequestTrace> traces = new SlotValues<>();
 
     /** The upper bits of every handle, which differ from those of other recorders. */
     private final long salt;
@@ -149,8 +149,33 @@ final class LiveRequests {
          *
          * @param record the cells of a {@link RequestRecord}, in an array that is reused
          * @param id the id of the request; null if it has none
+         * @param trace the trace of the request; null if none is known
          */
-        void accept(long[] record, @Nullable String id);
+        void accept(long[] record, @Nullable String id, @Nullable RequestTrace trace);
+    }
+
+    /** Values of some slots, in chunks that exist from their first value on. */
+    private static final class SlotValues<T> {
+        private final @Nullable Object[] @Nullable [] chunks = new @Nullable Object[MOST / CHUNK_SLOTS][];
+
+        void set(int slot, @Nullable T value) {
+            @Nullable Object[] chunk = chunks[slot >>> CHUNK_BITS];
+            if (chunk == null) {
+                if (value == null) {
+                    return;
+                }
+                chunk = new @Nullable Object[CHUNK_SLOTS];
+                chunks[slot >>> CHUNK_BITS] = chunk;
+            }
+            chunk[slot & (CHUNK_SLOTS - 1)] = value;
+        }
+
+        @SuppressWarnings("unchecked") // set accepts no other type
+        @Nullable
+        T get(int slot) {
+            @Nullable Object[] chunk = chunks[slot >>> CHUNK_BITS];
+            return chunk == null ? null : (T) chunk[slot & (CHUNK_SLOTS - 1)];
+        }
     }
 
     /**
@@ -200,6 +225,12 @@ final class LiveRequests {
         return kept.stream().sorted(Comparator.comparingLong(this::arrivedNs)).toList();
     }
 
+    private RequestIdentity identity(int slot, LongUnaryOperator unixMs) {
+        RequestTrace trace = traces.get(slot);
+        return RequestIdentity.of(
+                ids.get(slot), unixMs.applyAsLong(arrivedNs(slot)), trace == null ? null : trace.traceId());
+    }
+
     private long arrivedNs(int slot) {
         return cells(slot)[base(slot) + ARRIVED];
     }
@@ -217,7 +248,7 @@ final class LiveRequests {
                 wasInStep(slot),
                 cells[base + PROMPT],
                 cells[base + OUTPUT],
-                RequestIdentity.of(id(slot), unixMs.applyAsLong(cells[base + ARRIVED])));
+                identity(slot, unixMs));
     }
 
     /** Returns the time since the latest token of a request, ns; empty before the first token. */
@@ -235,17 +266,12 @@ final class LiveRequests {
 
     /** Sets the id of a request. */
     void setId(int slot, String id) {
-        @Nullable String[] chunk = ids[slot >>> CHUNK_BITS];
-        if (chunk == null) {
-            chunk = new @Nullable String[CHUNK_SLOTS];
-            ids[slot >>> CHUNK_BITS] = chunk;
-        }
-        chunk[slot & (CHUNK_SLOTS - 1)] = id;
+        ids.set(slot, id);
     }
 
-    private @Nullable String id(int slot) {
-        @Nullable String[] chunk = ids[slot >>> CHUNK_BITS];
-        return chunk == null ? null : chunk[slot & (CHUNK_SLOTS - 1)];
+    /** Sets the trace of a request. */
+    void setTrace(int slot, RequestTrace trace) {
+        traces.set(slot, trace);
     }
 
     // ---- arrival ----
@@ -790,9 +816,10 @@ final class LiveRequests {
         record[RequestRecord.WORKS] = cells[base + WORKS];
         System.arraycopy(
                 cells, base + CAUSES, record, RequestRecord.CAUSES, RequestRecord.CELLS - RequestRecord.CAUSES);
-        String id = id(slot);
+        String id = ids.get(slot);
+        RequestTrace trace = traces.get(slot);
         remove(slot);
-        finished.accept(record, id);
+        finished.accept(record, id, trace);
     }
 
     // ---- the order of signs of life ----
@@ -805,9 +832,8 @@ final class LiveRequests {
             waiting--;
         }
         cells[base + HANDLE] = 0;
-        if (id(slot) != null) {
-            Objects.requireNonNull(ids[slot >>> CHUNK_BITS])[slot & (CHUNK_SLOTS - 1)] = null;
-        }
+        ids.set(slot, null);
+        traces.set(slot, null);
         setLinks(slot, free, NONE);
         free = slot;
         live--;

@@ -12,14 +12,16 @@ import org.jspecify.annotations.Nullable;
  *
  * @param id the id that the application gave it; empty if it gave none
  * @param arrivedAt its arrival by the system's clock, in ms; empty if it is not known
+ * @param traceId the id of the trace in which it was submitted; empty if none is known
  */
-public record RequestIdentity(Optional<String> id, Optional<Instant> arrivedAt) {
+public record RequestIdentity(Optional<String> id, Optional<Instant> arrivedAt, Optional<String> traceId) {
 
     /** The most characters of a text; a longer one is cut. */
     public static final int MOST_CHARACTERS = 128;
 
     /** Nothing is known. */
-    public static final RequestIdentity NONE = new RequestIdentity(Optional.empty(), Optional.empty());
+    public static final RequestIdentity NONE =
+            new RequestIdentity(Optional.empty(), Optional.empty(), Optional.empty());
 
     /**
      * Cuts a text that is too long, and replaces halves of characters by U+FFFD, since no file can contain them. An
@@ -28,6 +30,7 @@ public record RequestIdentity(Optional<String> id, Optional<Instant> arrivedAt) 
     public RequestIdentity {
         id = text(id, "id");
         arrivedAt = Objects.requireNonNull(arrivedAt, "arrivedAt").map(at -> at.truncatedTo(ChronoUnit.MILLIS));
+        traceId = text(traceId, "traceId");
     }
 
     /**
@@ -35,15 +38,17 @@ public record RequestIdentity(Optional<String> id, Optional<Instant> arrivedAt) 
      *
      * @param id the id; null if there is none
      * @param arrivedMs the arrival, ms since 1970, or {@link WallClock#UNKNOWN}
+     * @param traceId the id of the trace; null if there is none
      */
-    static RequestIdentity of(@Nullable String id, long arrivedMs) {
-        return id == null && arrivedMs == WallClock.UNKNOWN
+    static RequestIdentity of(@Nullable String id, long arrivedMs, @Nullable String traceId) {
+        return id == null && arrivedMs == WallClock.UNKNOWN && traceId == null
                 ? NONE
                 : new RequestIdentity(
                         Optional.ofNullable(id),
                         arrivedMs == WallClock.UNKNOWN
                                 ? Optional.empty()
-                                : Optional.of(Instant.ofEpochMilli(arrivedMs)));
+                                : Optional.of(Instant.ofEpochMilli(arrivedMs)),
+                        Optional.ofNullable(traceId));
     }
 
     private static Optional<String> text(Optional<String> given, String name) {

@@ -179,7 +179,8 @@ final class RequestLog {
                 }
                 // The epoch may have moved since the request finished; the steps are on its current scale.
                 records[at + RequestRecord.ARRIVED] = records[at + RequestRecord.ARRIVED_CLOCK] - epochNs;
-                RequestRecord record = RequestRecord.of(records, at, ids.get(at / RequestRecord.CELLS));
+                RequestRecord record =
+                        RequestRecord.of(records, at, ids.identity(at / RequestRecord.CELLS, records, at));
                 requests.add(new RequestTimeline.Request(record, done, outside, complete));
             }
             return new RequestTimeline(all, requests, epochNs);

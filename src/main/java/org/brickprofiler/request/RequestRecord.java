@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalDouble;
 import org.brickprofiler.internal.base.Sums;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A request that has finished. Immutable.
@@ -192,7 +191,7 @@ public record RequestRecord(
     }
 
     /** Returns the record that an array contains from an index on. */
-    static RequestRecord of(long[] cells, int at, @Nullable String id) {
+    static RequestRecord of(long[] cells, int at, RequestIdentity identity) {
         return new RequestRecord(
                 cells[at + ARRIVED],
                 cells[at + DURATION],
@@ -204,6 +203,6 @@ public record RequestRecord(
                 byCause(cells, at + CAUSES),
                 cells[at + LONGEST_GAP],
                 cells[at + FIRST_TO_LAST],
-                RequestIdentity.of(id, cells[at + ARRIVED_MS]));
+                identity);
     }
 }

@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 import java.util.function.Supplier;
@@ -103,9 +103,11 @@ public final class RequestRecorder {
     private long begun;
     private boolean evictionLogged;
     private BooleanSupplier wanted = () -> false;
-    private Consumer<RequestRecord> follower = record -> {};
+    private BiConsumer<RequestRecord, Optional<RequestTrace>> follower = (record, trace) -> {};
 
     private volatile boolean on;
+
+    private volatile TraceSource traces = TraceSource.NONE;
 
     /** Whether a thread ever served a request: see {@link #serve}. */
     private volatile boolean serves;
@@ -264,7 +266,19 @@ public final class RequestRecorder {
      * @param epochNs the clock at 0 of the scale of arrivals, ns
      */
     public RequestRecorder(NanoClock clock, LongSupplier epochNs) {
-        this(clock, epochNs, OwnWork.UNKNOWN, clockNs -> WallClock.UNKNOWN);
+        this(clock, epochNs, OwnWork.UNKNOWN);
+    }
+
+    /**
+     * Makes a recorder that is off, measures the own work of threads that serve requests, and does not know the time of
+     * day.
+     *
+     * @param clock the clock
+     * @param epochNs the clock at 0 of the scale of arrivals, ns
+     * @param ownWork measures the work of threads outside of their steps
+     */
+    public RequestRecorder(NanoClock clock, LongSupplier epochNs, OwnWork ownWork) {
+        this(clock, epochNs, ownWork, clockNs -> WallClock.UNKNOWN);
     }
 
     /**
@@ -290,18 +304,20 @@ public final class RequestRecorder {
         return 1 + Math.floorMod(NEXT_SALT.getAndIncrement(), SALT_BOUND - 1);
     }
 
-    private void finished(long[] record, @Nullable String id) {
+    private void finished(long[] record, @Nullable String id, @Nullable RequestTrace trace) {
         record[RequestRecord.ARRIVED_MS] = unixMs.applyAsLong(record[RequestRecord.ARRIVED]);
         // A later epoch must not move the arrival: snapshots recognise a request by it.
         record[RequestRecord.ARRIVED_CLOCK] = record[RequestRecord.ARRIVED];
         record[RequestRecord.ARRIVED] -= epochNs.getAsLong();
-        sums.finished(record, id);
+        sums.finished(record, id, trace);
         int place = (int) (recorded++ % RECENT);
         System.arraycopy(record, 0, recent, place * RequestRecord.CELLS, RequestRecord.CELLS);
-        recentIds.set(place, id);
+        recentIds.set(place, id, trace);
         // The follower may finish another request, which overwrites the record.
         if (wanted.getAsBoolean()) {
-            follower.accept(RequestRecord.of(record, 0, id));
+            RequestIdentity identity =
+                    RequestIdentity.of(id, record[RequestRecord.ARRIVED_MS], trace == null ? null : trace.traceId());
+            follower.accept(RequestRecord.of(record, 0, identity), Optional.ofNullable(trace));
         }
     }
 
@@ -309,9 +325,10 @@ public final class RequestRecorder {
      * Sets the receiver of each request that finishes. Called by the profiler.
      *
      * @param isWanted asked at each finish; while false, no record is made
-     * @param to receives each record, while the recorder is locked
+     * @param to receives each record and its trace, while the recorder is locked
      */
-    public synchronized void onFinished(BooleanSupplier isWanted, Consumer<RequestRecord> to) {
+    public synchronized void onFinished(
+            BooleanSupplier isWanted, BiConsumer<RequestRecord, Optional<RequestTrace>> to) {
         wanted = Objects.requireNonNull(isWanted, "isWanted");
         follower = Objects.requireNonNull(to, "to");
     }
@@ -371,8 +388,9 @@ public final class RequestRecorder {
         if (!on) {
             return 0;
         }
+        RequestTrace trace = traces.current();
         synchronized (this) {
-            return on ? arrive(read(), promptTokens, from) : 0;
+            return on ? arrive(read(), promptTokens, from, trace) : 0;
         }
     }
 
@@ -391,6 +409,7 @@ public final class RequestRecorder {
         if (!on) {
             return 0;
         }
+        RequestTrace trace = traces.current();
         synchronized (this) {
             if (!on) {
                 return 0;
@@ -400,16 +419,16 @@ public final class RequestRecorder {
             long oldestNs = times.oldestNs() - epochNs.getAsLong();
             if (elapsedNs > nowNs - epochNs.getAsLong()) {
                 ignore(Ignored.FUTURE, elapsedNs);
-                return arrive(nowNs, promptTokens, ARRIVED_AT);
+                return arrive(nowNs, promptTokens, ARRIVED_AT, trace);
             }
             if (elapsedNs < oldestNs) {
                 ignore(Ignored.TOO_EARLY, elapsedNs);
             }
-            return arrive(epochNs.getAsLong() + Math.max(oldestNs, elapsedNs), promptTokens, ARRIVED_AT);
+            return arrive(epochNs.getAsLong() + Math.max(oldestNs, elapsedNs), promptTokens, ARRIVED_AT, trace);
         }
     }
 
-    private long arrive(long atNs, long promptTokens, String from) {
+    private long arrive(long atNs, long promptTokens, String from, @Nullable RequestTrace trace) {
         if (live.live() == LiveRequests.MOST && !evictionLogged) {
             evictionLogged = true;
             LOG.warn(
@@ -417,7 +436,11 @@ public final class RequestRecorder {
                             + " Call finished for every request. Not logged again",
                     LiveRequests.MOST);
         }
-        return live.arrive(atNs, promptTokens, from);
+        long request = live.arrive(atNs, promptTokens, from);
+        if (trace != null) {
+            live.setTrace(live.find(request), trace);
+        }
+        return request;
     }
 
     /**
@@ -441,6 +464,51 @@ public final class RequestRecorder {
                         ignore(Ignored.LONG_ID, id.length());
                     }
                 }
+            }
+        }
+    }
+
+    /**
+     * Sets the trace in which a request was submitted, if the thread that announces its arrival has another one. Any
+     * thread; the latest call counts.
+     *
+     * @param request the handle that {@link #arrived} returned
+     * @param trace the trace
+     */
+    public void traced(long request, RequestTrace trace) {
+        Objects.requireNonNull(trace, "trace");
+        if (on) {
+            synchronized (this) {
+                int slot = find(request);
+                if (slot != LiveRequests.NONE) {
+                    live.setTrace(slot, trace);
+                }
+            }
+        }
+    }
+
+    /**
+     * Sets the source of traces, which replaces an earlier one. Each call of {@link #arrived} and {@link #arrivedAt}
+     * asks it for the trace of the calling thread.
+     *
+     * @param source returns the trace of the calling thread, null if it has none; must be quick, and its exceptions
+     *     count as null
+     */
+    public void setTraceSource(Supplier<@Nullable RequestTrace> source) {
+        traces = new TraceSource(Objects.requireNonNull(source, "source"));
+    }
+
+    /** Returns the traces of calling threads. */
+    private record TraceSource(Supplier<@Nullable RequestTrace> source) {
+
+        static final TraceSource NONE = new TraceSource(() -> null);
+
+        @Nullable
+        RequestTrace current() {
+            try {
+                return source.get();
+            } catch (RuntimeException unknown) {
+                return null;
             }
         }
     }
@@ -958,7 +1026,8 @@ public final class RequestRecorder {
         List<RequestRecord> records = new ArrayList<>();
         for (long number = Math.max(0, recorded - RECENT); number < recorded; number++) {
             int place = (int) (number % RECENT);
-            records.add(RequestRecord.of(recent, place * RequestRecord.CELLS, recentIds.get(place)));
+            int at = place * RequestRecord.CELLS;
+            records.add(RequestRecord.of(recent, at, recentIds.identity(place, recent, at)));
         }
         return List.copyOf(records);
     }

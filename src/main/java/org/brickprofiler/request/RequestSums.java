@@ -71,7 +71,7 @@ final class RequestSums {
             this.cell = cell;
         }
 
-        void offer(long[] record, @Nullable String id) {
+        void offer(long[] record, @Nullable String id, @Nullable RequestTrace trace) {
             if (record[cell] == 0) {
                 return;
             }
@@ -85,7 +85,7 @@ final class RequestSums {
                 }
             }
             System.arraycopy(record, 0, records, at, RequestRecord.CELLS);
-            ids.set(at / RequestRecord.CELLS, id);
+            ids.set(at / RequestRecord.CELLS, id, trace);
         }
 
         private int last() {
@@ -110,7 +110,8 @@ final class RequestSums {
         List<RequestRecord> records() {
             List<RequestRecord> all = new ArrayList<>();
             for (int i = 0; i < count; i++) {
-                all.add(RequestRecord.of(records, i * RequestRecord.CELLS, ids.get(i)));
+                int at = i * RequestRecord.CELLS;
+                all.add(RequestRecord.of(records, at, ids.identity(i, records, at)));
             }
             return all;
         }
@@ -158,7 +159,7 @@ final class RequestSums {
         perOutputTokens[LatencyBuckets.indexOf(ns)]++;
     }
 
-    void finished(long[] record, @Nullable String id) {
+    void finished(long[] record, @Nullable String id, @Nullable RequestTrace trace) {
         finished[(int) record[RequestRecord.OUTCOME]]++;
         durations[LatencyBuckets.indexOf(record[RequestRecord.DURATION])]++;
         promptTokens = limited(promptTokens, record[RequestRecord.PROMPT_TOKENS]);
@@ -168,8 +169,8 @@ final class RequestSums {
             causeNs[i] += record[RequestRecord.CAUSES + i];
         }
         countLatencies(record);
-        slowestFirstTokens.offer(record, id);
-        longestGaps.offer(record, id);
+        slowestFirstTokens.offer(record, id, trace);
+        longestGaps.offer(record, id, trace);
     }
 
     private void countLatencies(long[] record) {

@@ -254,9 +254,9 @@ function lanesOfSteps(steps) {
 
 // ---- text ----
 
-/** @param {{ id?: string }} request */
-function idText({ id }) {
-  return id === undefined ? "" : ", " + visible(id);
+/** @param {{ id?: string, trace?: string }} request */
+function idText({ id, trace }) {
+  return (id === undefined ? "" : ", " + visible(id)) + (trace === undefined ? "" : ", trace " + visible(trace));
 }
 
 /**
@@ -285,13 +285,12 @@ function idCell({ id }) {
 }
 
 /**
- * Returns whether the id of a request contains a text, in any case.
+ * Returns the texts by which a request is found.
  *
- * @param {{ id?: string }} request
- * @param {string} text
+ * @param {{ id?: string, trace?: string }} request
  */
-function hasInId({ id }, text) {
-  return id !== undefined && (id + " " + visible(id)).toLowerCase().includes(text.toLowerCase());
+function wordsOf({ id, trace }) {
+  return present([id, id !== undefined && visible(id), trace]).join(" ");
 }
 
 /**
@@ -875,7 +874,7 @@ function requestTimeline(written) {
     /** @param {number} from */
     function find(from) {
       const text = field.value.trim();
-      const hits = text === "" ? [] : requests.filter(({ record }) => hasInId(record, text));
+      const hits = text === "" ? [] : requests.filter(({ record }) => wordsOf(record).toLowerCase().includes(text.toLowerCase()));
       found.textContent = text === "" ? "" : plural(hits.length, "request", "requests");
       const hit = hits.find(({ number }) => number > from) ?? hits[0];
       if (hit !== undefined) {
@@ -903,7 +902,7 @@ function requestTimeline(written) {
     button("+", () => zoom(0.5), "Zoom in"),
     button("\u2039", () => choose(requests[Math.max(0, chosen.number - 2)]), "Previous request"),
     button("\u203a", () => choose(requests[Math.min(requests.length - 1, chosen.number)]), "Next request"),
-    requests.some(({ record }) => record.id !== undefined) ? finder() : "",
+    requests.some(({ record }) => wordsOf(record) !== "") ? finder() : "",
     range,
   );
   const legend = html("p", { class: "quiet legend" }, causes.filter(({ key }) => requests.some(({ record }) => Number(record[/** @type {keyof RequestOfRun} */ (key)] || 0) > 0)).map(causeCell));
@@ -1029,11 +1028,10 @@ function slowestTable(requests) {
     },
   ];
   const { element, lines } = table("Slowest requests", columns, rows, { sorted: 2 });
-  const isNamed = rows.some(({ id }) => id !== undefined);
-  const words = (/** @type {RequestOfRun} */ { id }) => (id === undefined ? "" : id + " " + visible(id));
+  const isNamed = rows.some((request) => wordsOf(request) !== "");
   return rows.length === 0
     ? ""
-    : html("div", {}, isNamed ? filter(lines, "Filter requests by id", words, "request", "requests") : "", element);
+    : html("div", {}, isNamed ? filter(lines, "Filter requests by id", wordsOf, "request", "requests") : "", element);
 }
 
 /** @param {Requests} requests */

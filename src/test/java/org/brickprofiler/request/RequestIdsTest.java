@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import java.lang.ref.WeakReference;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -78,7 +79,7 @@ final class RequestIdsTest {
         List<LiveRequest> oldest = requests.stats().oldestLive();
         assertThat(oldest).hasSize(16);
         assertThat(oldest.get(0))
-                .isEqualTo(new LiveRequest(2_005, false, 1, 0, RequestIdentity.of("id 0", WallClock.UNKNOWN)));
+                .isEqualTo(new LiveRequest(2_005, false, 1, 0, RequestIdentity.of("id 0", WallClock.UNKNOWN, null)));
         assertThat(oldest.get(15).identity().id()).contains("id 15");
 
         requests.reset();
@@ -182,10 +183,10 @@ final class RequestIdsTest {
 
     @Test
     void halvesOfCharactersAreReplaced() {
-        assertThat(RequestIdentity.of("a\ud83db\ude00c\ud83d\ude00", WallClock.UNKNOWN)
+        assertThat(RequestIdentity.of("a\ud83db\ude00c\ud83d\ude00", WallClock.UNKNOWN, null)
                         .id())
                 .contains("a\ufffdb\ufffdc\ud83d\ude00");
-        assertThat(RequestIdentity.of("", WallClock.UNKNOWN).id()).isEmpty();
+        assertThat(RequestIdentity.of("", WallClock.UNKNOWN, null).id()).isEmpty();
     }
 
     @Test
@@ -227,5 +228,53 @@ final class RequestIdsTest {
         assertThat(stats.withLiveOf(RequestStats.NONE).oldestLive()).isEmpty();
         assertThat(stats.withLiveOf(RequestStats.NONE).counts().waiting()).isZero();
         assertThat(RequestStats.NONE.withLiveOf(stats).oldestLive()).isEqualTo(stats.oldestLive());
+    }
+
+    @Spec("25.24")
+    @Test
+    void requestsKeepTheTraceInWhichTheyArrived() {
+        Object[] context = {"span"};
+        List<Object> finished = new ArrayList<>();
+        requests.onFinished(
+                () -> true,
+                (record, trace) -> finished.add(trace.map(RequestTrace::context).orElse("-")));
+        requests.setTraceSource(
+                () -> "none".equals(context[0]) ? null : new RequestTrace("trace " + context[0], context[0]));
+        long first = requests.arrived(1);
+        context[0] = "none";
+        long second = requests.arrived(1);
+        context[0] = "late";
+        long third = requests.arrivedAt(0, 1);
+        requests.traced(second, new RequestTrace("other", "explicit"));
+        assertThat(requests.stats().oldestLive())
+                .extracting(live -> live.identity().traceId().orElse("-"))
+                .containsExactlyInAnyOrder("trace span", "other", "trace late");
+        serve(third, 5);
+        serve(second, 5);
+        serve(first, 5);
+        context[0] = "none";
+        serve(requests.arrived(1), 5);
+        requests.traced(first, new RequestTrace("too late", "x"));
+
+        assertThat(requests.recent())
+                .extracting(record -> record.identity().traceId().orElse("-"))
+                .containsExactly("trace late", "other", "trace span", "-");
+        assertThat(requests.timeline().get().requests())
+                .extracting(RequestTimeline.Request::record)
+                .isEqualTo(requests.recent());
+        assertThat(finished).containsExactly("late", "explicit", "span", "-");
+        assertThat(requests.stats().counts().ignoredCalls()).isOne();
+    }
+
+    @Spec("25.24")
+    @Test
+    void aSourceOfTracesThatFailsCostsNoRequest() {
+        requests.setTraceSource(() -> {
+            throw new IllegalStateException("no tracer");
+        });
+        serve(requests.arrived(1), 5);
+        assertThat(requests.recent())
+                .singleElement()
+                .satisfies(record -> assertThat(record.identity().traceId()).isEmpty());
     }
 }

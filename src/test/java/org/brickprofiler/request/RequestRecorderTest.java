@@ -516,7 +516,7 @@ final class RequestRecorderTest {
         long one = requests.arrived(11);
         long two = requests.arrived(22);
         List<Long> followed = new ArrayList<>();
-        requests.onFinished(() -> true, record -> {
+        requests.onFinished(() -> true, (record, trace) -> {
             followed.add(record.promptTokens());
             if (record.promptTokens() == 11) {
                 requests.finished(two, Outcome.FAILED);

@@ -58,7 +58,10 @@ public final class RequestSamples {
 
     /** The identity of a request that an application names. */
     public static RequestIdentity identity(String id) {
-        return new RequestIdentity(Optional.of(id), Optional.of(Instant.ofEpochMilli(1_767_323_045_000L)));
+        return new RequestIdentity(
+                Optional.of(id),
+                Optional.of(Instant.ofEpochMilli(1_767_323_045_000L)),
+                Optional.of("0af7651916cd43dd8448eb211c80319c"));
     }
 
     /** 200 requests that a recorder saw: 196 were answered soon, two late, one was cancelled, and one waits. */

@@ -178,13 +178,16 @@ public final class RequestFields {
                 .optionalMoment(
                         "arrived_at",
                         "arrival by the system's clock, UTC, to within 2 ms",
-                        record -> identity.apply(record).arrivedAt());
+                        record -> identity.apply(record).arrivedAt())
+                .optionalText("trace", "id of the trace in which it was submitted", record -> identity.apply(record)
+                        .traceId());
     }
 
     private static RequestIdentity identity(Row row) {
         return new RequestIdentity(
                 Optional.ofNullable(row.get(String.class, "id")),
-                Optional.ofNullable(row.get(Instant.class, "arrived_at")));
+                Optional.ofNullable(row.get(Instant.class, "arrived_at")),
+                Optional.ofNullable(row.get(String.class, "trace")));
     }
 
     private static LiveRequest live(JsonInput input, Row row) {

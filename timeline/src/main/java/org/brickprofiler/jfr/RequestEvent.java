@@ -29,6 +29,11 @@ final class RequestEvent extends Event {
     @Nullable
     String id;
 
+    @Label("Trace")
+    @Description("Id of the trace in which it was submitted; none if none is known")
+    @Nullable
+    String trace;
+
     @Label("Outcome")
     @Nullable
     String outcome;
@@ -113,6 +118,7 @@ final class RequestEvent extends Event {
 
     void fill(RequestRecord request) {
         id = request.identity().id().orElse(null);
+        trace = request.identity().traceId().orElse(null);
         outcome = request.outcome().name();
         arrived = request.arrivedNs();
         elapsed = request.durationNs();
