@@ -203,7 +203,7 @@ final class ProgressTest {
 
     @Test
     void aBlockedThreadNamesTheHolderOfItsMonitor() throws Exception {
-        Object monitor = new StringBuilder();
+        Object monitor = new Object();
         Thread waiting = new Thread(
                 () -> {
                     synchronized (monitor) {
@@ -219,7 +219,7 @@ final class ProgressTest {
         waiting.join();
         assertThat(place.owner()).contains(Thread.currentThread().getName());
         assertThat(place.text())
-                .startsWith("waiting is blocked: it waits for java.lang.StringBuilder@")
+                .startsWith("waiting is blocked: it waits for java.lang.Object@")
                 .contains(", which " + Thread.currentThread().getName() + " holds. It stands at ")
                 .contains("ProgressTest.java:", "The holder stands at ");
         assertThat(ThreadPlace.of(waiting).text()).isEqualTo("waiting has ended. Its stack is unknown.");
@@ -231,7 +231,11 @@ final class ProgressTest {
         Thread waiting = new Thread(
                 () -> {
                     lock.lock();
-                    lock.unlock();
+                    try {
+                        clock.advance(1);
+                    } finally {
+                        lock.unlock();
+                    }
                 },
                 "waiting");
         ThreadPlace place;
