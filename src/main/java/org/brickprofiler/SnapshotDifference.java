@@ -346,7 +346,7 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                 && window.steps().abandoned() == 0
                 && window.droppedPending() == 0
                 && window.literalOverlaps() == 0
-                && !window.requests().withLive(0, 0).isRecorded()
+                && !window.requests().withLiveOf(RequestStats.NONE).isRecorded()
                 && window.tiles().stream().allMatch(tile -> tile.count() == 0 && tile.unresolved() == 0);
     }
 }

@@ -219,7 +219,7 @@ class HtmlReportIT extends PageInBrowser {
                 1,
                 1,
                 Optional.of(new LiveRequest(
-                        9_100_000_000L, true, 7, 17, new RequestIdentity(Optional.of("<b>"), Optional.empty()))),
+                        9_100_000_000L, true, 7, 17, new RequestIdentity(Optional.of("<b>"), Optional.empty(), Optional.empty()))),
                 OptionalLong.of(8_200_000_000L),
                 Optional.of(Thread.currentThread()));
         Progress.OpenStep step = new Progress.OpenStep(StepInfo.Phase.DECODE, 3, Thread.currentThread());
