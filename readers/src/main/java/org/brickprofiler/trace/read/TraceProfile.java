@@ -446,6 +446,7 @@ public record TraceProfile(
         Objects.requireNonNull(loading, "loading");
         Objects.requireNonNull(slowSteps, "slowSteps");
         Objects.requireNonNull(runs, "runs");
+        Objects.requireNonNull(unlaunchedNs, "unlaunchedNs");
         loading = List.copyOf(loading);
         annotatedSteps = List.copyOf(Objects.requireNonNull(annotatedSteps, "annotatedSteps"));
         placements = List.copyOf(placements);
