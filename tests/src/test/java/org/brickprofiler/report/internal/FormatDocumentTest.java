@@ -87,8 +87,8 @@ class FormatDocumentTest {
                 A *report* is the JSON object of `JsonReport`, and a *window* is a file of a run's windows. Readers ignore
                 keys that they do not know, and a missing number is 0 unless its meaning says otherwise. A field is always
                 written if the column says nothing. *Reports only* values follow from others: windows lack them, and readers
-                ignore them, except those *read from old files*. *If not 0*: windows lack the value if it is 0. *CSV* says
-                which fields are columns. Rules [8.1 to 8.10](spec/reports.md) apply.
+                ignore them, except those *read from old files*. *If not 0*: windows lack the value if it is 0. Fields are
+                columns of *CSV* unless it says *no*. Rules [8.1 to 8.10](spec/reports.md) apply.
 
                 A report, but no window, has `findings`, the answer first: objects with `kind`, `place` (a brick, a phase, a
                 rank), `share` (0 to 1) `of` what (`requests`, `wall_time`, `brick_time`, `up_time`, `slow_steps` or `none`), `sentence` and `next`.
@@ -136,7 +136,7 @@ class FormatDocumentTest {
                 String meaning = Markdown.escaped(field.meaning());
                 boolean isList = field.type().endsWith(LIST) && INTERFACES.containsKey(element(field.type()));
                 text.append("| `" + field.key() + "` | " + (isList ? link(meaning, element(field.type())) : meaning));
-                text.append(field.isRead() ? " | |\n" : " | ignored by readers |\n");
+                text.append(field.isRead() ? " |\n" : " | ignored by readers |\n");
             }
         }
         Golden.assertSameDocument(text.toString(), "format.md");
@@ -214,8 +214,11 @@ class FormatDocumentTest {
         cells.add(field.parts().isEmpty() ? meaning : link(meaning, field.parts()));
         cells.add(field.written());
         if (isInCsv) {
-            String column = field.parts().isEmpty() ? "yes" : "its keys";
-            cells.add(field.isColumn() ? column : "");
+            String column = field.parts().isEmpty() ? "" : "its keys";
+            cells.add(field.isColumn() ? column : "no");
+        }
+        while (cells.get(cells.size() - 1).isEmpty()) {
+            cells.remove(cells.size() - 1);
         }
         return cells.stream().map(cell -> cell.isEmpty() ? "|" : "| " + cell).collect(Collectors.joining(" ")) + " |\n";
     }
