@@ -11,8 +11,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.TreeMap;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.brickprofiler.ProfileSnapshot;
@@ -41,9 +39,6 @@ public final class MachineWatch {
 
     /** The ratio to the highest frequency of all runs, below which a run counts as throttled. */
     private static final double SLOWED = 0.95;
-
-    /** A remark that {@link #seen} writes. */
-    private static final Pattern OWN_REMARK = Pattern.compile("(steal|other processes) \\d+ %|\\d+ degrees Celsius");
 
     private static final String STEAL_PERCENT = "steal_pct";
     private static final String OTHERS_PERCENT = "other_processes_pct";
@@ -94,13 +89,19 @@ public final class MachineWatch {
         put(figures, LOAD, first(firstLine("proc/loadavg")));
         put(figures, CELSIUS, celsius());
         put(figures, MEGAHERTZ, megahertz());
-        List<String> disturbances = known.disturbances().stream()
-                .filter(remark -> !OWN_REMARK.matcher(remark).matches())
-                .collect(Collectors.toCollection(ArrayList::new));
-        add(disturbances, "steal %.0f %%", figures.get(STEAL_PERCENT), MOST_STEAL_PERCENT);
-        add(disturbances, "other processes %.0f %%", figures.get(OTHERS_PERCENT), MOST_OTHERS_PERCENT);
-        add(disturbances, "%.0f degrees Celsius", figures.get(CELSIUS), HOT_CELSIUS);
+        List<String> disturbances = new ArrayList<>(known.disturbances());
+        disturbances.removeAll(remarks(known.machine()));
+        disturbances.addAll(remarks(figures));
         return known.withMachine(figures, disturbances);
+    }
+
+    /** Returns the remarks on the figures of a machine. */
+    private static List<String> remarks(Map<String, Double> figures) {
+        List<String> found = new ArrayList<>();
+        add(found, "steal %.0f %%", figures.get(STEAL_PERCENT), MOST_STEAL_PERCENT);
+        add(found, "other processes %.0f %%", figures.get(OTHERS_PERCENT), MOST_OTHERS_PERCENT);
+        add(found, "%.0f degrees Celsius", figures.get(CELSIUS), HOT_CELSIUS);
+        return found;
     }
 
     private static void put(Map<String, Double> figures, String name, OptionalDouble value) {

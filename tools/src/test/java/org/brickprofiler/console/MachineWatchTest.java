@@ -57,13 +57,24 @@ class MachineWatchTest {
         assertThat(watch.seen(RunFacts.NONE).disturbances()).isEmpty();
     }
 
-    /** A program that watches the machine by itself may run under one that watches, too. */
+    /**
+     * A program that watches the machine by itself may run under one that watches, too. A remark without a figure
+     * beside it is no remark of a watch.
+     */
     @Test
-    void replacesTheRemarksOfAnotherWatch() {
+    void replacesTheRemarksOfAnotherWatch() throws IOException {
         RunFacts known = RunFacts.NONE.withMachine(
-                Map.of(), List.of("steal 7 %", "other processes 53 %", "96 degrees Celsius", "a pause of 3 s"));
-        assertThat(MachineWatch.begin(root.resolve("none")).seen(known).disturbances())
-                .containsExactly("a pause of 3 s");
+                Map.of("steal_pct", 7.4, "other_processes_pct", 53.0, "celsius", 96.0),
+                List.of("steal 7 %", "other processes 53 %", "96 degrees Celsius", "steal 9 %", "a pause of 3 s"));
+        write("0 0 0 0 0 0 0 0 0 0", "0 0 0 0");
+        MachineWatch watch = MachineWatch.begin(root);
+        write("100 0 0 800 50 0 0 50 0 0", "100 0 0 0");
+
+        RunFacts seen = watch.seen(known);
+        assertThat(seen.disturbances())
+                .containsExactlyInAnyOrder("steal 5 %", "96 degrees Celsius", "steal 9 %", "a pause of 3 s");
+        assertThat(seen.machine()).containsEntry("steal_pct", 5.0).containsEntry("other_processes_pct", 0.0);
+        assertThat(MachineWatch.begin(root.resolve("none")).seen(known)).isEqualTo(known);
     }
 
     @Test
