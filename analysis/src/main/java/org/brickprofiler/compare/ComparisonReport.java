@@ -59,9 +59,13 @@ public final class ComparisonReport {
     /** The longest note in the table; longer notes follow below the table. */
     private static final int LONGEST_NOTE = 22;
 
-    /** The order of changed lines: by the time that a step wins or loses. */
-    private static final Comparator<Line> MOST_TIME_FIRST =
-            Comparator.comparingDouble(ComparisonReport::stepPercent).reversed();
+    /**
+     * The order of lines: those that changed, then the others, and last those that cannot be compared; within these,
+     * the line by which a step wins or loses the most time first.
+     */
+    private static final Comparator<Line> MOST_TIME_FIRST = Comparator.comparingInt(ComparisonReport::rank)
+            .thenComparing(
+                    Comparator.comparingDouble(ComparisonReport::stepPercent).reversed());
 
     private ComparisonReport() {}
 
@@ -311,16 +315,18 @@ public final class ComparisonReport {
 
     // ---- words ----
 
-    /** Returns the time that a step wins or loses by the change of a line, as a percentage of its brick time. */
-    private static double stepPercent(Line line) {
-        return line.sharePercent() * Math.abs(line.tested().orElseThrow().percent()) / 100;
+    private static int rank(Line line) {
+        return isChange(line) ? 0 : line.verdict() == Verdict.NOT_COMPARABLE ? 2 : 1;
     }
 
-    private static List<Line> changedFirst(List<Line> lines) {
-        return Stream.concat(
-                        lines.stream().filter(ComparisonReport::isChange).sorted(MOST_TIME_FIRST),
-                        lines.stream().filter(line -> !isChange(line)))
-                .toList();
+    /**
+     * Returns the time that a step wins or loses by the change of a line, as a percentage of its brick time; -1 if it
+     * is unknown.
+     */
+    private static double stepPercent(Line line) {
+        return line.tested()
+                .map(change -> line.sharePercent() * Math.abs(change.percent()) / 100)
+                .orElse(-1.0);
     }
 
     private static boolean isChange(Line line) {
@@ -500,15 +506,14 @@ public final class ComparisonReport {
                 new Block("percentile of a brick", Set.of(Kind.BRICK_P50, Kind.BRICK_P90, Kind.BRICK_P99)),
                 new Block("tile", Set.of(Kind.TILE)));
 
-        /**
-         * Returns the lines of the group: those that changed first, by the time that a step wins or loses. The whole
-         * keeps its order.
-         */
+        /** Returns the lines of the group, in the order of {@link #MOST_TIME_FIRST}. The whole keeps its order. */
         List<Line> of(RunComparison comparison) {
             List<Line> lines = comparison.lines().stream()
                     .filter(line -> kinds.contains(line.kind()))
                     .toList();
-            return equals(WHOLE) ? lines : changedFirst(lines);
+            return equals(WHOLE)
+                    ? lines
+                    : lines.stream().sorted(MOST_TIME_FIRST).toList();
         }
 
         /** Returns a table of some of its lines, with the notes that are too long for it; empty without lines. */
@@ -617,8 +622,10 @@ public final class ComparisonReport {
             runs("before", comparison.before());
             runs("after", comparison.after());
             json.writeArrayFieldStart("lines");
-            for (Line line : comparison.lines()) {
-                line(line);
+            for (Block block : Block.EACH) {
+                for (Line line : block.of(comparison)) {
+                    line(line);
+                }
             }
             json.writeEndArray();
             json.writeEndObject();

@@ -21,31 +21,9 @@ function tested(line) {
   return line.beside_others || line.change;
 }
 
-/**
- * Returns the time that a step wins or loses by the change of a line, as a percentage of its brick time.
- *
- * @param {ComparedLine} line
- */
-function stepPct(line) {
-  const change = tested(line);
-  return change === undefined ? -1 : (Math.abs(change.pct) * line.share_pct) / 100;
-}
-
 /** @param {ComparedLine} line */
 function isChange(line) {
   return line.verdict === "faster" || line.verdict === "slower";
-}
-
-/**
- * Sorts lines: first those that are faster or slower, then the others, and last those that cannot be compared. Within a
- * group, the line that wins or loses the most time comes first.
- *
- * @param {ComparedLine[]} lines
- */
-function mostTimeFirst(lines) {
-  /** @param {ComparedLine} line */
-  const rank = (line) => (isChange(line) ? 0 : line.verdict === "not_comparable" ? 2 : 1);
-  return [...lines].sort((a, b) => rank(a) - rank(b) || stepPct(b) - stepPct(a));
 }
 
 /**
@@ -410,10 +388,10 @@ show(
   figuresOfTheWhole(),
   sides(),
   linesSection("The whole", "the whole", linesOf(...WHOLE)),
-  linesSection("Bricks", "brick, of a sample", mostTimeFirst(linesOf("brick"))),
-  linesSection("Percentiles of bricks", "percentile of a brick", mostTimeFirst(linesOf("brick_p50", "brick_p90", "brick_p99"))),
-  linesSection("Categories", "category, of a step", mostTimeFirst(linesOf("category"))),
-  linesSection("Tiles", "tile", mostTimeFirst(linesOf("tile"))),
+  linesSection("Bricks", "brick, of a sample", linesOf("brick")),
+  linesSection("Percentiles of bricks", "percentile of a brick", linesOf("brick_p50", "brick_p90", "brick_p99")),
+  linesSection("Categories", "category, of a step", linesOf("category")),
+  linesSection("Tiles", "tile", linesOf("tile")),
   runsSection(),
   legendSection(),
 );

@@ -195,11 +195,11 @@ public class ComparisonReportTest {
                 .isEqualTo(61.5);
         JsonNode lines = read.path("lines");
         assertThat(lines).hasSize(12);
-        assertThat(lines.path(10).path("name").asText()).isEqualTo(HOSTILE);
+        assertThat(lines.path(6).path("name").asText()).isEqualTo(HOSTILE);
         assertThat(lines.path(4).path("beside_others").path("pct").asDouble()).isEqualTo(8.5);
         assertThat(lines.path(5).path("change").has("low_pct")).isFalse();
-        assertThat(lines.path(8).has("after")).isFalse();
-        assertThat(lines.path(6).path("kind").asText()).isEqualTo("brick_p90");
+        assertThat(lines.path(7).has("after")).isFalse();
+        assertThat(lines.path(9).path("kind").asText()).isEqualTo("brick_p90");
         assertThat(read.path("trimmed_runs").asInt(-1)).isZero();
         assertThat(read.path("baseline").path(0).asText()).isEqualTo("RmsNorm");
     }
