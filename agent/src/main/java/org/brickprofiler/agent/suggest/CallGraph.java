@@ -106,6 +106,9 @@ final class CallGraph {
 
     private final Map<String, ClassNode> types = new HashMap<>();
 
+    /** The methods that each method calls, as far as they were asked for. */
+    private final Map<Code, Set<Code>> nexts = new HashMap<>();
+
     private CallGraph() {}
 
     /**
@@ -218,10 +221,15 @@ final class CallGraph {
 
     /** Returns the name and descriptor of the body of the lambda that an instruction makes; null if it makes none. */
     static @Nullable String body(AbstractInsnNode node) {
+        Handle body = handle(node);
+        return body == null ? null : body.getName() + body.getDesc();
+    }
+
+    private static @Nullable Handle handle(AbstractInsnNode node) {
         return node instanceof InvokeDynamicInsnNode made
                         && made.bsm.getOwner().equals("java/lang/invoke/LambdaMetafactory")
                         && made.bsmArgs[1] instanceof Handle body
-                ? body.getName() + body.getDesc()
+                ? body
                 : null;
     }
 
@@ -259,15 +267,33 @@ final class CallGraph {
         Set<Code> reached = new LinkedHashSet<>(List.of(from));
         Deque<Code> open = new ArrayDeque<>(reached);
         while (!open.isEmpty()) {
-            for (String key : open.remove().calls) {
-                for (Code next : group(key).codes) {
-                    if (next.root.equals(from.root) && reached.add(next)) {
-                        open.add(next);
-                    }
+            for (Code next : next(open.remove())) {
+                if (next.root.equals(from.root) && reached.add(next)) {
+                    open.add(next);
                 }
             }
         }
         return reached;
+    }
+
+    /** Returns the methods that a method may call, and the bodies of the lambdas that it makes. */
+    private Set<Code> next(Code from) {
+        return nexts.computeIfAbsent(from, code -> {
+            Set<Code> next = new LinkedHashSet<>();
+            for (AbstractInsnNode node : code.method.instructions) {
+                if (node instanceof MethodInsnNode call && !isOfJdk(call.owner)) {
+                    next.addAll(targets(call));
+                    continue;
+                }
+                Handle body = handle(node);
+                if (body != null) {
+                    codes(body.getName() + body.getDesc()).stream()
+                            .filter(each -> each.type.name.equals(body.getOwner()))
+                            .forEach(next::add);
+                }
+            }
+            return next;
+        });
     }
 
     static String simpleName(ClassNode type) {

@@ -2,6 +2,8 @@ package org.brickprofiler.agent.suggest;
 
 import java.util.HashSet;
 import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.brickprofiler.agent.Operands;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
@@ -13,8 +15,9 @@ import org.objectweb.asm.tree.MethodNode;
 import org.objectweb.asm.tree.VarInsnNode;
 
 /**
- * Finds the argument of a call that changes with the counter of a loop around the call, as a position does. It reads
- * the code backwards from the call; a value that depends on a branch is not followed. Stateless.
+ * Finds the argument of a call that changes with the counter of a loop around the call, as a position does, or that is
+ * the result of the call before, as a generated token is. It reads the code backwards from the call; a value that
+ * depends on a branch is not followed. Stateless.
  */
 final class LoopArguments {
 
@@ -37,6 +40,30 @@ final class LoopArguments {
             }
         }
         return -1;
+    }
+
+    /**
+     * Returns whether a call is in a loop, and one of its arguments of type int is its result of the round before:
+     * {@code token = decode(token)}.
+     *
+     * @param method the method
+     * @param call a call in it
+     * @return false also if the result is changed before it becomes the argument
+     */
+    static boolean isFedBack(MethodNode method, MethodInsnNode call) {
+        if (!(call.getNext() instanceof VarInsnNode store) || store.getOpcode() != Opcodes.ISTORE) {
+            return false;
+        }
+        int at = method.instructions.indexOf(call);
+        boolean isInLoop = Stream.of(method.instructions.toArray())
+                .anyMatch(node -> node instanceof JumpInsnNode jump
+                        && method.instructions.indexOf(jump.label) < at
+                        && at < method.instructions.indexOf(jump));
+        Type[] types = Type.getArgumentTypes(call.desc);
+        return isInLoop
+                && IntStream.range(0, types.length)
+                        .anyMatch(i ->
+                                types[i].equals(Type.INT_TYPE) && reads(call, types.length - 1 - i, Set.of(store.var)));
     }
 
     /** Returns the variables that are incremented in the loops around a call. */

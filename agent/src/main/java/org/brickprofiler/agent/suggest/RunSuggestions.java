@@ -33,7 +33,8 @@ import org.objectweb.asm.tree.MethodInsnNode;
  * run times exactly each call that leads to a hot method. Of nested calls, the deepest ones that still take
  * {@link #SHORTEST_NS} on average are proposed as bricks. If one method is called at several places of another one,
  * these calls are proposed instead, since they distinguish the matrices. The step is a call in a loop that leads to the
- * bricks and has an argument that changes with the loop, as a position does. Used once, by one thread.
+ * bricks and has an argument that changes with the loop, as a position does, or that is its result of the round before,
+ * as a token is. Used once, by one thread.
  */
 final class RunSuggestions {
 
@@ -513,10 +514,10 @@ final class RunSuggestions {
                 .orElse(0);
         List<StepMethod> found = new ArrayList<>();
         inMethod.forEach((code, its) -> its.forEach(site -> {
-            int position = site.count() >= FEWEST_STEPS && site.bodies().isEmpty()
-                    ? LoopArguments.changing(code.method, site.node())
-                    : -1;
-            if (position >= 0 && site.totalNs() >= OF_STEP * allNs / 2) {
+            boolean mayBe = site.count() >= FEWEST_STEPS && site.bodies().isEmpty();
+            int position = mayBe ? LoopArguments.changing(code.method, site.node()) : -1;
+            boolean isStep = position >= 0 || (mayBe && LoopArguments.isFedBack(code.method, site.node()));
+            if (isStep && site.totalNs() >= OF_STEP * allNs / 2) {
                 site.targets().stream()
                         .filter(inMethod::containsKey)
                         .forEach(target -> found.add(new StepMethod(target, site, position)));
@@ -566,7 +567,8 @@ final class RunSuggestions {
         if (tokens >= 0) {
             rule.append("    tokens: arg").append(tokens).append(".length\n");
         }
-        int position = step.position() >= 0 ? step.position() : onlyInt(code);
+        // The only int of a method in a loop may be a token.
+        int position = loop == null ? onlyInt(code) : step.position();
         if (position >= 0) {
             rule.append("    kv: arg").append(position).append('\n');
         }

@@ -181,7 +181,7 @@ public final class Suggestions {
         Map<String, Long> ofProject =
                 proposals.stream().collect(Collectors.groupingBy(each -> each.of().root, Collectors.counting()));
         List<Code> passes = graph.all().stream()
-                .filter(code -> code.isWritten() && PASSES.contains(code.method.name))
+                .filter(code -> code.isWritten() && PASSES.contains(code.method.name) && hasInput(code))
                 .filter(code -> ofProject.getOrDefault(code.root, 0L) >= FEWEST_OF_STEP)
                 .toList();
         long most = FEWEST_OF_STEP - 1L;
@@ -203,6 +203,11 @@ public final class Suggestions {
                 }
             }
         }
+    }
+
+    /** Returns whether a method gets an object or a value to work on, as a forward pass does. */
+    private static boolean hasInput(Code code) {
+        return (code.method.access & Opcodes.ACC_STATIC) == 0 || Type.getArgumentTypes(code.method.desc).length > 0;
     }
 
     private static String step(Code code) {
@@ -285,7 +290,10 @@ public final class Suggestions {
         if (rules.isEmpty()) {
             return "# nothing is named like a brick\n";
         }
-        return (step == null ? "" : step(step)) + "bricks:\n" + rules;
+        return (step == null
+                        ? "# no method named like a forward pass calls two of these bricks: write the step\n"
+                        : step(step))
+                + "bricks:\n" + rules;
     }
 
     /**

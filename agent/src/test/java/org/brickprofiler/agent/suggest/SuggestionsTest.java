@@ -20,10 +20,15 @@ import org.brickprofiler.agent.ClassFiles;
 import org.brickprofiler.agent.ClassFiles.ClassFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.tree.ClassNode;
 import org.objectweb.asm.tree.MethodInsnNode;
+import org.objectweb.asm.tree.MethodNode;
 
 class SuggestionsTest {
 
@@ -397,5 +402,78 @@ class SuggestionsTest {
                 .containsEntry("jdk.MethodTrace#filter", layer + "softmax;" + layer + "matmul")
                 .containsEntry("jdk.MethodTiming#enabled", "true")
                 .containsEntry("jdk.MethodTrace#enabled", "false");
+    }
+
+    /** Has methods with the names of a forward pass, which have nothing to do with the layer. */
+    static final class Elsewhere {
+
+        static float decode() {
+            return new Layer().forward(new float[] {1});
+        }
+
+        /** Calls a method that has the name and parameters of the layer's. */
+        float step(float[] x) {
+            return new Echo().forward(x);
+        }
+    }
+
+    /** Has a method with the name and parameters of the layer's. */
+    static final class Echo {
+        float forward(float[] x) {
+            return x[0];
+        }
+    }
+
+    /** A pass gets something to work on, and a name that it shares with a brick's method is no call of the brick. */
+    @Test
+    void aStepHasInputAndReachesTheBricks() throws IOException {
+        assertThat(suggested(Layer.class, Elsewhere.class, Echo.class))
+                .doesNotContain("Elsewhere")
+                .contains("step:\n  in: org.brickprofiler.agent.suggest.SuggestionsTest$Layer.forward\n");
+        assertThat(suggested(Elsewhere.class, Echo.class, Block.class))
+                .startsWith(
+                        "# no method named like a forward pass calls two of these bricks: write the step\nbricks:\n");
+    }
+
+    static int generate(int token, int rounds) {
+        int next = token;
+        for (int i = 0; i < rounds; i++) {
+            next = choose(next);
+        }
+        return next;
+    }
+
+    static int once(int token) {
+        int next = choose(token);
+        return choose(next);
+    }
+
+    static int ignored(int token, int rounds) {
+        int last = token;
+        for (int i = 0; i < rounds; i++) {
+            last = choose(token);
+        }
+        return last;
+    }
+
+    private static int choose(int token) {
+        return token + 1;
+    }
+
+    /** A generated token is the argument of the next round. */
+    @ParameterizedTest
+    @CsvSource({"generate, true", "once, false", "ignored, false"})
+    void aResultThatIsTheNextArgumentIsFedBack(String name, boolean isFedBack) throws IOException {
+        ClassNode type = new ClassNode();
+        new ClassReader(SuggestionsTest.class.getName()).accept(type, 0);
+        MethodNode method = type.methods.stream()
+                .filter(each -> each.name.equals(name))
+                .findFirst()
+                .orElseThrow();
+        assertThat(Arrays.stream(method.instructions.toArray())
+                        .filter(node -> node instanceof MethodInsnNode)
+                        .map(node -> LoopArguments.isFedBack(method, (MethodInsnNode) node)))
+                .isNotEmpty()
+                .allMatch(isFedBack ? fed -> fed : fed -> !fed);
     }
 }
