@@ -251,7 +251,8 @@ const LEAST_IN_COMMON = 8;
 
 /**
  * Returns the labels of names. Of a long name that begins as another one does, the part in common is cut, and at the end
- * likewise, so that the part that differs stays. Different names have different labels.
+ * likewise, so that the part that differs stays; of any other long name of a C++ function, its own name and the first
+ * template arguments stay. Different names have different labels.
  *
  * @param {string[]} names
  */
@@ -265,12 +266,37 @@ function labelsOf(names) {
   for (const name of sorted) {
     const shown = visible(name);
     const at = long.indexOf(shown);
-    const label = at < 0 ? shown : shortened(differing(shown, present([long[at - 1], long[at + 1]])));
+    const part = at < 0 ? shown : differing(shown, present([long[at - 1], long[at + 1]]));
+    const label = at < 0 ? shown : part === shown ? ofFunction(shown) : shortened(part);
     const use = (uses.get(label) ?? 0) + 1;
     uses.set(label, use);
     labels.set(name, use === 1 ? label : label + " (" + use + ")");
   }
   return labels;
+}
+
+/**
+ * Returns the name of a C++ function with its template arguments, without return type, namespaces and parameters, cut at
+ * the end. Any other long name is cut in its middle.
+ *
+ * @param {string} name
+ */
+function ofFunction(name) {
+  const bare = name.replace(/(?:\(anonymous namespace\)|\b\w+)::/g, "");
+  let depth = 0;
+  let start = 0;
+  let end = 0;
+  while (end < bare.length && !(depth === 0 && bare[end] === "(")) {
+    depth += bare[end] === "<" ? 1 : bare[end] === ">" ? -1 : 0;
+    start = depth === 0 && bare[end] === " " ? end + 1 : start;
+    end++;
+  }
+  const declared = bare.slice(start, end);
+  if (!/^\w+</.test(declared) && !(name.includes("::") && /^\w+$/.test(declared))) {
+    return shortened(name);
+  }
+  const characters = Array.from(declared);
+  return characters.length <= LONGEST_NAME ? declared : characters.slice(0, LONGEST_NAME - 1).join("") + "\u2026";
 }
 
 /**

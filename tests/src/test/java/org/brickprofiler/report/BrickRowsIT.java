@@ -117,6 +117,26 @@ class BrickRowsIT extends PageInBrowser {
         assertThat(browser.evaluate("String(getSelection())").asText()).isEqualTo(FILL);
     }
 
+    /** Without a similar name beside it, a function keeps its own name and its first template arguments. */
+    @Test
+    void aFunctionKeepsItsOwnName() throws Exception {
+        List<String> names = List.of(
+                "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, float> >(int, float*)",
+                "std::enable_if<!(false), void>::type internal::gemvx::kernel<int, int, __nv_bfloat16, float, true>(int)",
+                "(anonymous namespace)::a_function_without_template_arguments(int, float, char const*)",
+                "nvjet_tst_128x64_64x8_2x1_v_bz_TNT_and_more_that_follows_it");
+        show(names.stream()
+                .map(name -> Profiles.brick(name, BrickCategory.OTHER, 1, 90L - names.indexOf(name), 9, 9, 1))
+                .toArray(BrickStats[]::new));
+
+        assertThat(browser.texts("#section-bricks tbody bdi"))
+                .containsExactly(
+                        "vectorized_elementwise_kernel<4, BinaryFunc\u2026",
+                        "kernel<int, int, __nv_bfloat16, float, true>",
+                        "a_function_without_template_arguments",
+                        "nvjet_tst_128x64_64x8_2x\u2026ore_that_follows_it");
+    }
+
     /** Counts are exact; shares have one decimal. */
     @Test
     void hasThreeSignificantDigits() throws Exception {
