@@ -139,7 +139,7 @@ public final class ProfileMetrics {
                 .model()
                 .map(model -> Map.of(Label.MODEL, model))
                 .orElse(Map.of());
-        to.gauge("brick.run_info", "{run}", "1, with the model of the run if it is known.", Map.of(run, 1L));
+        to.gauge("brick.run", "{run}", "1, with the model of the run if it is known.", Map.of(run, 1L));
         to.counter(
                 "brick.wall",
                 SECONDS,

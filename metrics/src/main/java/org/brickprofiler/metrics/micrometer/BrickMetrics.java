@@ -83,7 +83,7 @@ import org.jspecify.annotations.Nullable;
  *     of prompts, the cached ones of these, output</td></tr>
  * <tr><td>{@code brick.jvm.gc_time}, {@code brick.jvm.compilation_time}</td><td>function counters, s</td><td></td>
  *     <td>time that the garbage collectors and the compilers report since the start of the virtual machine</td></tr>
- * <tr><td>{@code brick.run_info}</td><td>gauge</td><td>{@code model}, if it is known</td><td>1</td></tr>
+ * <tr><td>{@code brick.run}</td><td>gauge</td><td>{@code model}, if it is known</td><td>1</td></tr>
  * <tr><td>{@code brick.wall}</td><td>function counter, s</td><td></td><td>time for which the profiler was on</td></tr>
  * <tr><td>{@code brick.overhead}</td><td>function counter, s</td><td></td><td>estimated cost of recording</td></tr>
  * <tr><td>{@code brick.unresolved}</td><td>function counter</td><td></td>

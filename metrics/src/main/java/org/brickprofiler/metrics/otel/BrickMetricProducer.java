@@ -78,7 +78,7 @@ import org.brickprofiler.stats.LatencyDistribution;
  *     requests: of prompts, the cached ones of these, output</td></tr>
  * <tr><td>{@code brick.jvm.gc_time}, {@code brick.jvm.compilation_time}</td><td>s</td><td></td><td>time that the garbage
  *     collectors and the compilers of the virtual machine report since its start</td></tr>
- * <tr><td>{@code brick.run_info}</td><td>{run}</td><td>{@code brick.model}, if it is known</td><td>gauge: 1</td></tr>
+ * <tr><td>{@code brick.run}</td><td>{run}</td><td>{@code brick.model}, if it is known</td><td>gauge: 1</td></tr>
  * <tr><td>{@code brick.wall}</td><td>s</td><td></td><td>time for which the profiler was on</td></tr>
  * <tr><td>{@code brick.overhead}</td><td>s</td><td></td><td>estimated cost of recording</td></tr>
  * <tr><td>{@code brick.unresolved}</td><td>{sample}</td><td></td><td>samples whose time a device did not report</td></tr>

@@ -26,6 +26,7 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.access.ProfilerAccess;
 import org.brickprofiler.metrics.Recent;
+import org.brickprofiler.metrics.prometheus.MetricsPage;
 import org.brickprofiler.request.LatencyHistogram;
 import org.brickprofiler.request.LatencyHistogram.Kind;
 import org.brickprofiler.request.Outcome;
@@ -330,6 +331,27 @@ final class BrickMetricsTest {
         boolean hasErrors = kind == Kind.DURATION || kind == Kind.QUEUE_TIME;
         assertThat(scrape.contains(series + "_count{application=\"shop\",engine=\"a\",error_type=\"failed\"} 1\n"))
                 .isEqualTo(hasErrors);
+    }
+
+    /** The page of the agent and Prometheus' registry have the same series, names and values. */
+    @Spec("20.1")
+    @Test
+    void prometheusGetsWhatThePageOfTheAgentHas() {
+        PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        profiler.record(BrickId.RMS_NORM, 1_500_000, 7);
+        serve(100_000_000, Outcome.COMPLETED);
+        serve(200_000_000, Outcome.FAILED);
+        metrics(9, Tags.empty()).bindTo(prometheus);
+
+        List<String> scrape = prometheus.scrape().lines().toList();
+
+        List<String> page = new MetricsPage()
+                .render(ProfilerAccess.sums(profiler), MetricsPage.Format.PROMETHEUS)
+                .lines()
+                .filter(line -> !line.startsWith("#") && !line.startsWith("brick_jvm_"))
+                .toList();
+        assertThat(page).hasSizeGreaterThan(100);
+        assertThat(scrape).containsAll(page);
     }
 
     @Spec("20.14")

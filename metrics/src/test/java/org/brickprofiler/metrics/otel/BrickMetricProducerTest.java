@@ -156,7 +156,7 @@ final class BrickMetricProducerTest {
                         "brick.elements",
                         "brick.jvm.gc_time",
                         "brick.jvm.compilation_time",
-                        "brick.run_info",
+                        "brick.run",
                         "brick.wall",
                         "brick.overhead",
                         "brick.unresolved");

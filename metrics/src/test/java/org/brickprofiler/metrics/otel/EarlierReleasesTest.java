@@ -37,7 +37,7 @@ final class EarlierReleasesTest {
             }
         }
         assertThat(path).as("jars of " + release).hasSizeGreaterThan(4);
-        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
             Path file = Path.of(entry);
             String name = file.getFileName().toString();
             if (!name.startsWith("opentelemetry-") || name.startsWith("opentelemetry-proto")) {

@@ -170,13 +170,13 @@ class MetricsPageTest {
 
     @Test
     void theModelOfTheRunIsALabelIfItIsKnown() {
-        assertThat(lines(page.render(ProfilerAccess.sums(profiler), Format.PROMETHEUS), "brick_run_info"))
-                .containsExactly("brick_run_info 1.0");
+        assertThat(lines(page.render(ProfilerAccess.sums(profiler), Format.PROMETHEUS), "brick_run"))
+                .containsExactly("brick_run 1.0");
         BrickProfiler named = BrickProfiler.builder()
                 .identity(RunIdentity.builder().model("llama-3.1-8b").build())
                 .build();
-        assertThat(lines(new MetricsPage().render(ProfilerAccess.sums(named), Format.PROMETHEUS), "brick_run_info"))
-                .containsExactly("brick_run_info{model=\"llama-3.1-8b\"} 1.0");
+        assertThat(lines(new MetricsPage().render(ProfilerAccess.sums(named), Format.PROMETHEUS), "brick_run"))
+                .containsExactly("brick_run{model=\"llama-3.1-8b\"} 1.0");
     }
 
     @Test
