@@ -168,10 +168,8 @@ final class RequestIdsTest {
     /** What an application passes by mistake is not held in memory. */
     @Test
     void aLongIdIsNotHeld() {
-        String given = new String(new char[1_000_000]);
-        WeakReference<String> held = new WeakReference<>(given);
-        long request = named(given);
-        given = "";
+        long request = requests.arrived(1);
+        WeakReference<String> held = nameAtLength(request);
 
         for (int i = 0; i < 100 && held.get() != null; i++) {
             System.gc();
@@ -179,6 +177,12 @@ final class RequestIdsTest {
         assertThat(held.get()).isNull();
         serve(request, 5);
         assertThat(id(requests.recent().get(0))).hasSize(128);
+    }
+
+    private WeakReference<String> nameAtLength(long request) {
+        String given = new String(new char[1_000_000]);
+        requests.named(request, given);
+        return new WeakReference<>(given);
     }
 
     @Test

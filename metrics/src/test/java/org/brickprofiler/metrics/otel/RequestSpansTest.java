@@ -64,13 +64,9 @@ class RequestSpansTest {
         tracers.close();
     }
 
-    private static Scope within(TraceFlags flags) {
-        return Span.wrap(SpanContext.createFromRemoteParent(TRACE, PARENT, flags, TraceState.getDefault()))
-                .makeCurrent();
-    }
-
     private long arrived(TraceFlags flags, int promptTokens) {
-        try (Scope scope = within(flags)) {
+        SpanContext parent = SpanContext.createFromRemoteParent(TRACE, PARENT, flags, TraceState.getDefault());
+        try (Scope scope = Span.wrap(parent).makeCurrent()) {
             assertThat(scope).isNotNull();
             return profiler.requests().arrived(promptTokens);
         }
