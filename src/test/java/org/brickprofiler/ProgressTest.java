@@ -138,6 +138,7 @@ final class ProgressTest {
         serves.await();
         assertThat(profiler.progress().requests().thread()).contains(server);
         clock.advance(2 * S);
+        in(Thread.State.WAITING, server);
         assertThat(profiler.progress().lines().get(2))
                 .startsWith("The thread of the oldest request (" + server.getName() + ") waits");
         scope[0].close();
