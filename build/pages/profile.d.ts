@@ -96,6 +96,25 @@ interface UnderWay {
   /** Where threads stand in a stall. */
   threads: ThreadUnderWay[];
   text: string[];
+  /** The requests that finished in the last 1, 5 and 60 minutes. */
+  recent: RecentRequests[];
+}
+
+interface RecentRequests {
+  minutes: number;
+  length_ns: number;
+  finished: number;
+  failed: number;
+  time_to_first_token: RecentLatency;
+  time_per_output_token: RecentLatency;
+  text: string;
+}
+
+interface RecentLatency {
+  count: number;
+  p50_ns: number;
+  p90_ns: number;
+  p99_ns: number;
 }
 
 interface StepUnderWay {

@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.request.LiveRequest;
+import org.brickprofiler.request.RecentRequests;
 import org.brickprofiler.request.RequestRecorder;
 
 /**
@@ -21,6 +22,7 @@ import org.brickprofiler.request.RequestRecorder;
  * @param sinceStepNs time since a step ended last, ns; empty if none has ended
  * @param steps the steps under way, the longest first
  * @param requests the requests that have not finished
+ * @param recent the requests that finished in the last 1, 5 and 60 minutes; empty if requests are not recorded
  * @param stalledNs the time for which there were steps or requests under way and no step ended, ns; empty if it is
  *     shorter than {@value #STALL_MS} ms, or nothing is under way
  * @param places of a stall, where the threads stand: that of the oldest request, those of at most {@value #MOST_STEPS}
@@ -30,6 +32,7 @@ public record Progress(
         OptionalLong sinceStepNs,
         List<OpenStep> steps,
         RequestRecorder.Live requests,
+        List<RecentRequests> recent,
         OptionalLong stalledNs,
         List<Place> places) {
 
@@ -44,7 +47,7 @@ public record Progress(
 
     /** Nothing is under way, and no step has ended. */
     static final Progress NONE = new Progress(
-            OptionalLong.empty(), List.of(), RequestRecorder.Live.NONE, OptionalLong.empty(), List.of());
+            OptionalLong.empty(), List.of(), RequestRecorder.Live.NONE, List.of(), OptionalLong.empty(), List.of());
 
     /** The key of what is under way, a further fact of a report. */
     public static final String NOW = "now";
@@ -90,6 +93,7 @@ public record Progress(
         sinceStepNs.ifPresent(ns -> requireNotNegative("sinceStepNs", ns));
         steps = List.copyOf(Objects.requireNonNull(steps, "steps"));
         Objects.requireNonNull(requests, "requests");
+        recent = List.copyOf(Objects.requireNonNull(recent, "recent"));
         stalledNs.ifPresent(ns -> requireNotNegative("stalledNs", ns));
         places = List.copyOf(Objects.requireNonNull(places, "places"));
     }
@@ -103,6 +107,7 @@ public record Progress(
             OptionalLong sinceStepNs,
             List<OpenStep> steps,
             RequestRecorder.Live requests,
+            List<RecentRequests> recent,
             Optional<Thread> latestThread) {
         long workNs = Math.max(
                 steps.stream().mapToLong(OpenStep::elapsedNs).max().orElse(-1),
@@ -113,6 +118,7 @@ public record Progress(
                 sinceStepNs,
                 steps,
                 requests,
+                recent,
                 stalls ? OptionalLong.of(stalledNs) : OptionalLong.empty(),
                 stalls ? places(steps, requests, latestThread) : List.of());
     }
@@ -203,6 +209,7 @@ public record Progress(
         now.put("steps", steps.stream().map(Progress::values).toList());
         now.put("threads", places.stream().map(Progress::values).toList());
         now.put("text", lines());
+        now.put("recent", recent.stream().map(RecentRequests::values).toList());
         return Map.of(NOW, now);
     }
 

@@ -1005,7 +1005,8 @@ final class StepRecorder {
         }
         open.sort(Comparator.comparingLong(Progress.OpenStep::elapsedNs).reversed());
         RequestRecorder.Live live = recorder == null ? RequestRecorder.Live.NONE : recorder.live();
-        return Progress.of(sinceStepNs, open, live, latestThread);
+        return Progress.of(
+                sinceStepNs, open, live, recorder == null ? List.of() : recorder.lastMinutes(), latestThread);
     }
 
     /** Abandons the steps of ended threads, and drops the references to the places of these threads. */

@@ -92,6 +92,7 @@ public final class RequestRecorder {
     private final long[] recent = new long[RECENT * RequestRecord.CELLS];
     private final KeptIds recentIds = new KeptIds(RECENT);
     private final boolean[] logged = new boolean[Ignored.values().length];
+    private final RecentSlots lastHour;
     private RequestSums sums = new RequestSums();
     private long recorded;
 
@@ -296,6 +297,7 @@ public final class RequestRecorder {
         this.clock = Objects.requireNonNull(clock, "clock");
         this.epochNs = Objects.requireNonNull(epochNs, "epochNs");
         this.times = new StepTimes(clock.nanoTime());
+        this.lastHour = new RecentSlots(clock.nanoTime());
         this.live = new LiveRequests(times, log, steps, this::finished, sums, nextSalt());
     }
 
@@ -310,6 +312,7 @@ public final class RequestRecorder {
         record[RequestRecord.ARRIVED_CLOCK] = record[RequestRecord.ARRIVED];
         record[RequestRecord.ARRIVED] -= epochNs.getAsLong();
         sums.finished(record, id, trace);
+        lastHour.add(record, id, trace, record[RequestRecord.ARRIVED_CLOCK] + record[RequestRecord.DURATION]);
         int place = (int) (recorded++ % RECENT);
         System.arraycopy(record, 0, recent, place * RequestRecord.CELLS, RequestRecord.CELLS);
         recentIds.set(place, id, trace);
@@ -1018,6 +1021,16 @@ public final class RequestRecorder {
     }
 
     /**
+     * Returns the latencies of the requests that finished in the last 1, 5 and 60 minutes, since the last
+     * {@link #reset}.
+     *
+     * @return the three windows
+     */
+    public synchronized List<RecentRequests> lastMinutes() {
+        return lastHour.windows(clock.nanoTime());
+    }
+
+    /**
      * Returns the requests that finished last, at most 1,024.
      *
      * @return the records, oldest first; unmodifiable
@@ -1084,6 +1097,7 @@ public final class RequestRecorder {
             }
         }
         live.abandonAll();
+        lastHour.clear(clock.nanoTime());
         recorded = 0;
         recentIds.clear();
         startSums();

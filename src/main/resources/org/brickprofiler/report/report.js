@@ -2624,10 +2624,11 @@ function kernelSection() {
 /** Shows what was under way when the page was made: in words, and where the threads of a stall stand. */
 function nowSection() {
   const now = profile.now;
-  if (now === undefined || now.text.length === 0) {
+  const recent = now === undefined ? [] : now.recent.filter(({ finished }) => finished > 0).map(({ text }) => text);
+  if (now === undefined || now.text.length + recent.length === 0) {
     return "";
   }
-  return section("Under way", "", html("ul", {}, ...now.text.map((line) => html("li", {}, visible(line)))), ...now.threads.map(threadPlace));
+  return section("Under way", "", html("ul", {}, ...[...now.text, ...recent].map((line) => html("li", {}, visible(line)))), ...now.threads.map(threadPlace));
 }
 
 /**

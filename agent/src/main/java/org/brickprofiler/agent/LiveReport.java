@@ -17,17 +17,21 @@ final class LiveReport {
 
     static final String THREADS = "brick-agent-port";
 
+    /** The time between two pages that a browser shows, s. */
+    private static final int REFRESH_S = 10;
+
     /**
      * A page that is served at a path.
      *
      * @param type its media type
      * @param text the text of a report
+     * @param refreshS the time after which a browser asks again, s; 0 for never
      */
-    private record Page(String type, Function<CurrentReport, String> text) {}
+    private record Page(String type, Function<CurrentReport, String> text, int refreshS) {}
 
     private static final Map<String, Page> PAGES = Map.of(
-            "/", new Page("text/html", report -> report.page().render()),
-            "/profile.json", new Page("application/json", CurrentReport::toJson));
+            "/", new Page("text/html", report -> report.page().render(), REFRESH_S),
+            "/profile.json", new Page("application/json", CurrentReport::toJson, 0));
 
     private LiveReport() {}
 
@@ -52,6 +56,6 @@ final class LiveReport {
         Page page = PAGES.get(path);
         return page == null
                 ? PageServer.Answer.of(404, "not found; the paths are / and /profile.json")
-                : new PageServer.Answer(200, page.type(), page.text().apply(reports.get()));
+                : new PageServer.Answer(200, page.type(), page.text().apply(reports.get()), page.refreshS());
     }
 }

@@ -89,8 +89,14 @@ final class PageServer {
      * @param status its HTTP status
      * @param type its media type
      * @param text its text, which is sent as UTF-8
+     * @param refreshS the time after which a browser asks again, s; 0 for never
      */
-    record Answer(int status, String type, String text) {
+    record Answer(int status, String type, String text, int refreshS) {
+
+        Answer(int status, String type, String text) {
+            this(status, type, text, 0);
+        }
+
         static Answer of(int status, String message) {
             return new Answer(status, "text/plain", message + "\n");
         }
@@ -101,6 +107,7 @@ final class PageServer {
                     + (status == 405 ? "Allow: GET, HEAD\r\n" : "")
                     + "Content-Type: " + type + "; charset=utf-8\r\n"
                     + "Cache-Control: no-store\r\n"
+                    + (refreshS > 0 ? "Refresh: " + refreshS + "\r\n" : "")
                     + "Content-Length: " + bytes + "\r\n"
                     + "Connection: close\r\n\r\n";
         }

@@ -332,8 +332,10 @@ class AgentIT extends WovenApplication {
             assertThat(address.find()).isTrue();
             URI root = URI.create(address.group(1));
             assertThat(get(root).body()).contains("<html", "AttentionScore");
+            assertThat(get(root).headers().firstValue("Refresh")).hasValue("10");
             HttpResponse<String> profile = get(root.resolve("profile.json"));
             assertThat(profile.headers().firstValue("Content-Type")).hasValue("application/json; charset=utf-8");
+            assertThat(profile.headers().firstValue("Refresh")).isEmpty();
             assertThat(JsonReport.fromJson(profile.body())
                             .brick("AttentionScore")
                             .orElseThrow()

@@ -48,12 +48,14 @@ import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.kernel.KernelTiming;
 import org.brickprofiler.report.internal.HumanUnits;
 import org.brickprofiler.request.LiveRequest;
+import org.brickprofiler.request.RecentRequests;
 import org.brickprofiler.request.RequestIdentity;
 import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.roofline.BrickRoofline.Distance;
 import org.brickprofiler.roofline.RooflineReport;
 import org.brickprofiler.roofline.RooflineReportTest;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.PageInBrowser;
 import org.brickprofiler.testing.Profiles;
@@ -239,13 +241,22 @@ class HtmlReportIT extends PageInBrowser {
                                 OptionalLong.of(8_200_000_000L),
                                 List.of(step),
                                 live,
+                                List.of(new RecentRequests(
+                                        1,
+                                        65_000_000_000L,
+                                        7,
+                                        1,
+                                        LatencyDistribution.EMPTY,
+                                        LatencyDistribution.EMPTY,
+                                        Optional.empty(),
+                                        Optional.empty())),
                                 OptionalLong.of(8_200_000_000L),
                                 List.of(
                                         new Progress.Place("the thread of the oldest request", blocked),
                                         new Progress.Place("the thread of the latest step", unknown)))
                         .reportEntries()));
         pages.add(HtmlReport.of(Profiles.steps())
-                .withFurther(new Progress(OptionalLong.empty(), List.of(), live, OptionalLong.empty(), List.of())
+                .withFurther(new Progress(OptionalLong.empty(), List.of(), live, List.of(), OptionalLong.empty(), List.of())
                         .reportEntries()));
         pages.add(HtmlReport.of(Profiles.steps())
                 .withFurther(chosen.info().slowSteps().orElseThrow().reportEntries(Profiles.steps())));

@@ -43,8 +43,10 @@ final class BeanSource implements TopSource {
     /** A process with an earlier version does not state it. */
     private static final String PROGRESS = "Progress";
 
+    private static final String RECENT = "RecentRequests";
+
     private static final String[] READ =
-            Stream.concat(Stream.of(SUMS), Stream.of(PROGRESS)).toArray(String[]::new);
+            Stream.concat(Stream.of(SUMS), Stream.of(PROGRESS, RECENT)).toArray(String[]::new);
 
     /** The time for which a profiler that was off stays on after a reading, ms. */
     private static final long WATCHED_MS = 10_000;
@@ -257,7 +259,11 @@ final class BeanSource implements TopSource {
                                 : List.of(),
                         requests(requests, "slowest"),
                         requests(requests, "oldestLive")))
-                .withProgress(List.of((String[]) sums.getOrDefault(PROGRESS, new String[0])));
+                .withProgress(texts(sums, PROGRESS), texts(sums, RECENT));
+    }
+
+    private static List<String> texts(Map<String, Object> sums, String name) {
+        return List.of((String[]) sums.getOrDefault(name, new String[0]));
     }
 
     private static List<TopReading.Request> requests(CompositeData requests, String name) {

@@ -76,7 +76,7 @@ final class PortSource implements TopSource {
         if (snapshot.wallNs() == 0) {
             throw new Refused("the profiler of " + name() + " is off: BRICK_PROFILER=off switches all profilers off");
         }
-        return TopReading.of(snapshot).withProgress(progress(report));
+        return TopReading.of(snapshot).withProgress(progress(report), recent(report));
     }
 
     /** Returns what is under way, in words; empty if the agent is of an earlier version. */
@@ -92,6 +92,22 @@ final class PortSource implements TopSource {
             }
         }
         return lines;
+    }
+
+    /** Returns the requests of the last minutes, in words; empty if the agent is of an earlier version. */
+    private static List<String> recent(String report) throws IOException {
+        List<String> texts = new ArrayList<>();
+        try (JsonParser json = new JsonFactory().createParser(report)) {
+            json.nextToken();
+            if (find(json, Progress.NOW) && json.nextToken() == JsonToken.START_OBJECT && find(json, "recent")) {
+                json.nextToken();
+                while (json.nextToken() == JsonToken.START_OBJECT && find(json, "text")) {
+                    texts.add(json.nextTextValue());
+                    json.nextToken();
+                }
+            }
+        }
+        return texts;
     }
 
     /** Moves to a key of the object that begins at the current token; false if the object lacks it. */

@@ -5,6 +5,8 @@ import java.time.Duration;
 import java.time.LocalTime;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -52,6 +54,7 @@ import picocli.CommandLine.Spec;
 final class TopCommand implements Callable<Integer> {
 
     private static final Duration EVERY = Duration.ofSeconds(1);
+    private static final List<String> WINDOWS = List.of("1m", "5m", "60m");
     private static final DateTimeFormatter CLOCK = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
 
     @Spec
@@ -67,6 +70,13 @@ final class TopCommand implements Callable<Integer> {
     @Option(names = "--count", paramLabel = "N", description = "End after N refreshes.")
     private long count = Long.MAX_VALUE;
 
+    @Option(
+            names = "--last",
+            paramLabel = "TIME",
+            description = "Show also the latencies of the requests that finished in the last 1m, 5m or 60m, with the "
+                    + "slowest request of each.")
+    private @Nullable String last;
+
     @Option(names = "--name", paramLabel = "NAME", description = "The profiler of that name, if a process has several.")
     private @Nullable String name;
 
@@ -74,6 +84,9 @@ final class TopCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         if (count < 1) {
             throw new ParameterException(spec.commandLine(), "--count " + count + " is not above 0");
+        }
+        if (last != null && !WINDOWS.contains(last)) {
+            throw new ParameterException(spec.commandLine(), "--last " + last + " is none of 1m, 5m and 60m");
         }
         TopSource source = target.matches("\\d{1,18}") ? BeanSource.of(target, name) : PortSource.of(target);
         AtomicBoolean ending = new AtomicBoolean();
@@ -96,7 +109,7 @@ final class TopCommand implements Callable<Integer> {
     private void watch(TopSource source, TopScreen screen, AtomicBoolean ending) throws IOException {
         TopWindow window = new TopWindow();
         try {
-            window.add(source.read());
+            window.add(read(source));
         } catch (TopSource.Refused refused) {
             throw refused;
         } catch (IOException none) {
@@ -105,7 +118,7 @@ final class TopCommand implements Callable<Integer> {
         screen.begin(title(source), window);
         for (long shown = 0; shown < count && !screen.isLeftWithin(EVERY); shown++) {
             try {
-                window.add(source.read());
+                window.add(read(source));
             } catch (IOException ended) {
                 if (!ending.get()) {
                     screen.end();
@@ -115,6 +128,20 @@ final class TopCommand implements Callable<Integer> {
             }
             screen.show(title(source), window);
         }
+    }
+
+    /** Reads a source; what is under way is followed by the window of the last minutes that is wanted. */
+    private TopReading read(TopSource source) throws IOException {
+        TopReading reading = source.read();
+        if (last == null) {
+            return reading;
+        }
+        List<String> lines = new ArrayList<>(reading.progress());
+        lines.add(
+                reading.recent().size() == WINDOWS.size()
+                        ? reading.recent().get(WINDOWS.indexOf(last))
+                        : "Last " + last + ": the process states no requests of the last minutes.");
+        return reading.withProgress(lines, reading.recent());
     }
 
     private static String title(TopSource source) {

@@ -26,6 +26,7 @@ import org.brickprofiler.stats.LatencyDistribution;
  * @param phases the phases of steps by name
  * @param requests the requests
  * @param progress what is under way, in words; empty if nothing is, or the source does not state it
+ * @param recent the requests of the last 1, 5 and 60 minutes, in words; empty if the source does not state them
  */
 record TopReading(
         long startedMs,
@@ -34,7 +35,8 @@ record TopReading(
         Map<String, Brick> bricks,
         Map<String, Phase> phases,
         Requests requests,
-        List<String> progress) {
+        List<String> progress,
+        List<String> recent) {
 
     /**
      * The sums of a brick.
@@ -165,8 +167,9 @@ record TopReading(
         }
     }
 
-    TopReading withProgress(List<String> lines) {
-        return new TopReading(startedMs, endedMs, wallNs, bricks, phases, requests, List.copyOf(lines));
+    TopReading withProgress(List<String> lines, List<String> windows) {
+        return new TopReading(
+                startedMs, endedMs, wallNs, bricks, phases, requests, List.copyOf(lines), List.copyOf(windows));
     }
 
     static TopReading of(ProfileSnapshot snapshot) {
@@ -210,7 +213,7 @@ record TopReading(
             Requests requests) {
         Map<String, Brick> byName = new LinkedHashMap<>();
         bricks.forEach(brick -> byName.put(key(brick), brick));
-        return new TopReading(startedMs, endedMs, wallNs, byName, phases, requests, List.of());
+        return new TopReading(startedMs, endedMs, wallNs, byName, phases, requests, List.of(), List.of());
     }
 
     /** Returns the key of a brick in {@link #bricks()}. */
@@ -263,6 +266,7 @@ record TopReading(
                 moreBricks,
                 morePhases,
                 requests.since(earlier.requests),
-                progress);
+                progress,
+                recent);
     }
 }

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.request.Outcome;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,7 +38,7 @@ class TopCommandTest {
         });
         server.start();
         try {
-            return Cli.run("top", "localhost:" + server.getAddress().getPort(), "--count", "5");
+            return Cli.run("top", "localhost:" + server.getAddress().getPort(), "--count", "5", "--last", "5m");
         } finally {
             server.stop(0);
         }
@@ -85,6 +86,16 @@ class TopCommandTest {
         Cli top = Cli.run("top", target, "--count", "1");
         assertThat(top.exitCode()).isEqualTo(2);
         assertThat(top.err()).startsWith("brick: ").contains(message);
+    }
+
+    @Test
+    void showsTheLatenciesOfTheLastMinutes() throws Exception {
+        profiler.enable();
+        profiler.requests().finished(profiler.requests().arrived(1), Outcome.FAILED);
+        assertThat(top(1).out())
+                .contains("\n\nLast 5 minutes: 1 request finished, 1 of them failed.\n\n")
+                .doesNotContain("Last 1 minute");
+        assertThat(Cli.run("top", "1", "--last", "2m").err()).contains("--last 2m is none of 1m, 5m and 60m");
     }
 
     @Test

@@ -207,7 +207,7 @@ class TopPageTest {
         TopWindow window = new TopWindow();
         List<String> lines = List.of("Stalled: no step for 8.2 s.", "server\u001b[2J waits.");
         window.add(TopWindowTest.at(0));
-        window.add(TopWindowTest.at(1).withProgress(lines));
+        window.add(TopWindowTest.at(1).withProgress(lines, List.of()));
         assertThat(window.render()).contains("\n\nStalled: no step for 8.2 s.\nserver\\u001b[2J waits.\n\nRequests: ");
         assertThat(new TopPage("process", window, Order.TOTAL, false).lines(size(40, 80)))
                 .containsSequence("Stalled: no step for 8.2 s.", "server\\u001b[2J waits.");

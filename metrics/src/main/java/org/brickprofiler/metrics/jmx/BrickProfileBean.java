@@ -20,6 +20,7 @@ import org.brickprofiler.CategoryStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.metrics.Recent;
+import org.brickprofiler.request.RecentRequests;
 import org.brickprofiler.request.RequestIdentity;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.spi.NanoClock;
@@ -200,6 +201,11 @@ public final class BrickProfileBean implements BrickProfileMXBean {
     @Override
     public String[] getProgress() {
         return profiler.progress().lines().toArray(String[]::new);
+    }
+
+    @Override
+    public String[] getRecentRequests() {
+        return profiler.progress().recent().stream().map(RecentRequests::text).toArray(String[]::new);
     }
 
     @Override

@@ -399,6 +399,13 @@ public interface BrickProfileMXBean {
     String[] getProgress();
 
     /**
+     * Returns the requests that finished in the last 1, 5 and 60 minutes, in words.
+     *
+     * @return one text for each window; empty if requests are not recorded
+     */
+    String[] getRecentRequests();
+
+    /**
      * Switches the profiler on for some time if it is off, and off again after that time. A further call replaces the
      * time. {@link #setEnabled} ends the time, and its argument takes effect.
      *

@@ -121,7 +121,7 @@ final class BrickProfileMXBeanTest {
         ObjectName name = BrickProfileBean.register(profiler, "engine", server);
 
         assertThat(server.getMBeanInfo(name).getAttributes())
-                .hasSize(15)
+                .hasSize(16)
                 .allSatisfy(attribute -> assertThat(attribute.getDescriptor().getFieldValue("openType"))
                         .isInstanceOf(OpenType.class))
                 .allSatisfy(attribute -> assertThat(server.getAttribute(name, attribute.getName()))
@@ -196,6 +196,9 @@ final class BrickProfileMXBeanTest {
                 .isEqualTo(profiler.requests().recent().get(0).timeToFirstTokenNs());
         assertThat((String[]) server.getAttribute(name, "Progress"))
                 .startsWith("Under way: 0 steps; 0 running requests, 1 waiting request.");
+        assertThat((String[]) server.getAttribute(name, "RecentRequests"))
+                .hasSize(3)
+                .allMatch(text -> text.contains(": 1 request finished. Time to first token: p50 "));
         CompositeData firstToken = (CompositeData) requests.get("timeToFirstToken");
         LatencyDistribution read =
                 LatencyDistribution.ofCounts((int) firstToken.get("firstBucket"), (long[]) firstToken.get("counts"));

@@ -118,7 +118,7 @@ class FormatDocumentTest {
 
                 The object `now` in reports of the agent, while the process runs; readers ignore it: `since_step_ns` since a step ended
                 last, `stalled_ns` ([rule 25.30](spec/requests.md#25-requests)), `waiting` and `running` requests, `steps` under way,
-                `threads` of a stall, and `text`.
+                `threads` of a stall, `text`, and `recent` windows.
 
                 ## Slow steps
 
