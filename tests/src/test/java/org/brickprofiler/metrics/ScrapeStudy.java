@@ -26,6 +26,7 @@ import org.brickprofiler.request.Outcome;
  */
 public final class ScrapeStudy {
 
+    private static final List<StepInfo.Phase> PHASES = List.of(StepInfo.Phase.values());
     private static final int THREADS = 32;
     private static final int BRICKS = 60;
     private static final int STEPS_BEFORE = 30;
@@ -100,7 +101,7 @@ public final class ScrapeStudy {
     private void record(SplittableRandom random) {
         try {
             for (int step = 0; ; step++) {
-                StepInfo.Phase phase = StepInfo.Phase.values()[step % StepInfo.Phase.values().length];
+                StepInfo.Phase phase = PHASES.get(step % PHASES.size());
                 long request = profiler.requests().arrived(10);
                 profiler.beginStep(new StepInfo(phase, 4, 10, 100, 4, 0));
                 profiler.requests().inStep(request, 10);
