@@ -178,7 +178,9 @@ public record Progress(
     }
 
     private String oldest(LiveRequest request) {
-        return "The oldest request" + request.identity().id().map(id -> " (" + id + ")").orElse("") + " arrived " + seconds(request.ageNs()) + " ago, "
+        return "The oldest request"
+                + request.identity().id().map(id -> " (" + id + ")").orElse("") + " arrived " + seconds(request.ageNs())
+                + " ago, "
                 + (request.isRunning() ? "is running" : "is waiting for its first step") + ", and has "
                 + Plural.of(request.outputTokens(), "token")
                 + (requests.sinceTokenNs().isPresent()

@@ -2,7 +2,6 @@ package org.brickprofiler.request;
 
 import static org.brickprofiler.internal.base.Sums.limited;
 
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;

@@ -97,7 +97,9 @@ public record RecentRequests(
     private static String slowest(RequestRecord request, long ns, Set<Cause> causes) {
         Cause largest =
                 causes.stream().max(Comparator.comparingLong(request::causeNs)).orElseThrow();
-        return " The slowest" + request.identity().id().map(id -> " (" + id + ")").orElse("") + ": " + time(ns) + "; " + largest.displayName() + " " + time(request.causeNs(largest)) + ".";
+        return " The slowest"
+                + request.identity().id().map(id -> " (" + id + ")").orElse("") + ": " + time(ns) + "; "
+                + largest.displayName() + " " + time(request.causeNs(largest)) + ".";
     }
 
     private static String time(long ns) {

@@ -221,7 +221,11 @@ class HtmlReportIT extends PageInBrowser {
                 1,
                 1,
                 Optional.of(new LiveRequest(
-                        9_100_000_000L, true, 7, 17, new RequestIdentity(Optional.of("<b>"), Optional.empty(), Optional.empty()))),
+                        9_100_000_000L,
+                        true,
+                        7,
+                        17,
+                        new RequestIdentity(Optional.of("<b>"), Optional.empty(), Optional.empty()))),
                 OptionalLong.of(8_200_000_000L),
                 Optional.of(Thread.currentThread()));
         Progress.OpenStep step = new Progress.OpenStep(StepInfo.Phase.DECODE, 3, Thread.currentThread());
@@ -256,8 +260,9 @@ class HtmlReportIT extends PageInBrowser {
                                         new Progress.Place("the thread of the latest step", unknown)))
                         .reportEntries()));
         pages.add(HtmlReport.of(Profiles.steps())
-                .withFurther(new Progress(OptionalLong.empty(), List.of(), live, List.of(), OptionalLong.empty(), List.of())
-                        .reportEntries()));
+                .withFurther(
+                        new Progress(OptionalLong.empty(), List.of(), live, List.of(), OptionalLong.empty(), List.of())
+                                .reportEntries()));
         pages.add(HtmlReport.of(Profiles.steps())
                 .withFurther(chosen.info().slowSteps().orElseThrow().reportEntries(Profiles.steps())));
         return pages;

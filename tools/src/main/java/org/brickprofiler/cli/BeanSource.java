@@ -241,24 +241,26 @@ final class BeanSource implements TopSource {
         }
         CompositeData requests = (CompositeData) Objects.requireNonNull(sums.get("Requests"));
         return TopReading.of(
-                ms(sums.get("StartedAt")),
-                endedMs,
-                (long) Objects.requireNonNull(sums.get("WallNs")),
-                Stream.of(several(sums, "Bricks")).map(BeanSource::brick).toList(),
-                phases,
-                new TopReading.Requests(
-                        (long) requests.get("arrived"),
-                        (long) requests.get("finished"),
-                        (long) requests.get("waiting"),
-                        (long) requests.get("running"),
-                        latency((CompositeData) requests.get("timeToFirstToken")),
-                        latency((CompositeData) requests.get("timePerOutputToken")),
-                        // A process with an earlier version does not state it.
-                        requests.containsKey("countedFrom")
-                                ? List.of((String[]) requests.get("countedFrom"))
-                                : List.of(),
-                        requests(requests, "slowest"),
-                        requests(requests, "oldestLive")))
+                        ms(sums.get("StartedAt")),
+                        endedMs,
+                        (long) Objects.requireNonNull(sums.get("WallNs")),
+                        Stream.of(several(sums, "Bricks"))
+                                .map(BeanSource::brick)
+                                .toList(),
+                        phases,
+                        new TopReading.Requests(
+                                (long) requests.get("arrived"),
+                                (long) requests.get("finished"),
+                                (long) requests.get("waiting"),
+                                (long) requests.get("running"),
+                                latency((CompositeData) requests.get("timeToFirstToken")),
+                                latency((CompositeData) requests.get("timePerOutputToken")),
+                                // A process with an earlier version does not state it.
+                                requests.containsKey("countedFrom")
+                                        ? List.of((String[]) requests.get("countedFrom"))
+                                        : List.of(),
+                                requests(requests, "slowest"),
+                                requests(requests, "oldestLive")))
                 .withProgress(texts(sums, PROGRESS), texts(sums, RECENT));
     }
 
