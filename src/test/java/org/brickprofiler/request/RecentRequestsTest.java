@@ -122,7 +122,7 @@ final class RecentRequestsTest {
                         assertThat(window.slowestFirstToken().orElseThrow().timeToFirstTokenNs())
                                 .isEqualTo(expected[expected.length - 1]);
                     }
-                    long longestNs = window.minutes() == 1 ? 70 * S : (window.minutes() + 1) * 60 * S;
+                    long longestNs = window.minutes() == 1 ? 70 * S : (window.minutes() + 1L) * 60 * S;
                     assertThat(window.lengthNs()).isLessThanOrEqualTo(longestNs);
                 }
             }

@@ -162,11 +162,12 @@ final class WaitForHostTest {
                 long startNs = ns(event.get("ts"));
                 Long launchNs =
                         launches.get(event.path("args").path("correlation").asLong());
-                boolean isKnown = launchNs != null && launchNs <= startNs && startNs - launchNs < (1L << 32) - 1;
                 works.add(new Work(
                         startNs,
                         startNs + ns(event.get("dur")),
-                        isKnown ? OptionalLong.of(launchNs) : OptionalLong.empty()));
+                        launchNs != null && launchNs <= startNs && startNs - launchNs < (1L << 32) - 1
+                                ? OptionalLong.of(launchNs)
+                                : OptionalLong.empty()));
             }
         }
         works.sort(Comparator.comparingLong(Work::startNs).thenComparing(Work::endNs, Comparator.reverseOrder()));
