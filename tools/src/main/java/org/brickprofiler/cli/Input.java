@@ -225,7 +225,7 @@ final class Input {
         /** Reads a report with its slow steps. */
         SlowReport slowReport() throws IOException {
             return InputFile.guarded(name, () -> {
-                byte[] all = bytes.readAllBytes();
+                byte[] all = whole();
                 ProfileSnapshot snapshot = JsonReport.read(new ByteArrayInputStream(all), name);
                 try {
                     return new SlowReport(snapshot, SlowSteps.ofReport(new ByteArrayInputStream(all)));
@@ -233,6 +233,14 @@ final class Input {
                     throw new IOException(name + ": " + malformed.getMessage(), malformed);
                 }
             });
+        }
+
+        private byte[] whole() throws IOException {
+            try {
+                return bytes.readAllBytes();
+            } catch (IOException failed) {
+                throw InputFile.cannotRead(name, failed);
+            }
         }
 
         /** Reads a trace from a stream. */
