@@ -41,6 +41,8 @@ public final class RequestSamples {
         RequestIdentity identity = second % 2 == 0 ? RequestIdentity.NONE : identity("request-" + second);
         List<RequestRecord> records = List.of(new RequestRecord(
                 second, first + second, first, numbers.get(2), 0, 2, Outcome.LENGTH, causes, 1 + second, 0, identity));
+        LiveRequest waiting = new LiveRequest(first, false, numbers.get(2), 0, identity);
+        LiveRequest running = new LiveRequest(second, true, first, second, RequestIdentity.NONE);
         return new RequestStats(
                 new RequestStats.Counts(first, second, 1, Map.of(Outcome.LENGTH, times.count()), 3, 4),
                 new RequestStats.Tokens(second, 0, first),
@@ -51,9 +53,7 @@ public final class RequestSamples {
                 records,
                 List.of(),
                 Map.of(),
-                List.of(
-                        new LiveRequest(first, false, numbers.get(2), 0, identity),
-                        new LiveRequest(second, true, first, second, RequestIdentity.NONE)));
+                second == 0 ? List.of(waiting) : List.of(waiting, running));
     }
 
     /** The identity of a request that an application names. */
