@@ -117,11 +117,12 @@ class TopCommandIT {
                     await 'Bricks by p99'
                     %s
                     """.formatted(ending));
-            // Without exec, some shells would wait for top.sh, and end by Ctrl-C.
+            // Without exec, some shells would wait for top.sh, and end by Ctrl-C. A build in the background may ignore
+            // Ctrl-C, and so would its children.
             ChildProcess.of("sh")
                     .arguments(List.of(
                             "-c",
-                            "sh user.sh | script -qefc \"exec sh top.sh '$0' '$1' '$2' '$3'\" screen",
+                            "sh user.sh | script -qefc \"exec env --default-signal=INT sh top.sh '$0' '$1' '$2' '$3'\" screen",
                             ChildProcess.javaProgram().toString(),
                             System.getProperty("java.class.path"),
                             Brick.class.getName(),
