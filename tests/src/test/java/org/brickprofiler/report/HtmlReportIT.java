@@ -212,11 +212,6 @@ class HtmlReportIT extends PageInBrowser {
             throw new UncheckedIOException(failed);
         }
         Timeline chosen = TimelineDigestTest.chosenSteps();
-        pages.add(HtmlReport.of(Profiles.steps())
-                .with(TimelineDigest.of(chosen))
-                .withFurther(Map.of(
-                        JsonReport.SLOW_STEPS,
-                        chosen.info().slowSteps().orElseThrow().values())));
         RequestRecorder.Live live = new RequestRecorder.Live(
                 1,
                 1,
@@ -265,6 +260,11 @@ class HtmlReportIT extends PageInBrowser {
                                 .reportEntries()));
         pages.add(HtmlReport.of(Profiles.steps())
                 .withFurther(chosen.info().slowSteps().orElseThrow().reportEntries(Profiles.steps())));
+        pages.add(HtmlReport.of(Profiles.steps())
+                .with(TimelineDigest.of(chosen))
+                .withFurther(Map.of(
+                        JsonReport.SLOW_STEPS,
+                        chosen.info().slowSteps().orElseThrow().values())));
         return pages;
     }
 
