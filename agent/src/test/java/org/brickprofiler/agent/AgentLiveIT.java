@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the agent's jar tells of an engine that goes on running, and after it was killed. */
+/** The jar of the agent reports on an engine that goes on running, and on one that was killed. */
 @Timeout(120)
 final class AgentLiveIT {
 
@@ -353,7 +353,8 @@ final class AgentLiveIT {
             JsonNode now = report(engine, true).get("now");
             assertThat(now.has("since_step_ns")).isFalse();
             assertThat(now.at("/steps/0/thread").asText()).isEqualTo("stepper");
-            assertThat(now.get("waiting").asLong() + now.get("running").asLong()).isZero();
+            assertThat(now.get("waiting").asLong() + now.get("running").asLong())
+                    .isZero();
             assertThat(now.at("/threads/0/role").asText()).isEqualTo("the thread of a step under way");
             assertThat(now.at("/threads/0/owner").asText()).isEqualTo("flusher");
             assertThat(now.at("/text/0").asText()).startsWith("Stalled: no step has ended yet, for ");
