@@ -34,6 +34,6 @@ final class KeptIds {
 
     /** Returns the identity of the request at a place, whose record begins at an index of an array. */
     RequestIdentity identity(int place, long[] cells, int at) {
-        return RequestIdentity.of(ids[place], cells[at + RequestRecord.ARRIVED_MS], traceIds[place]);
+        return RequestIdentity.ofTraceId(ids[place], cells[at + RequestRecord.ARRIVED_MS], traceIds[place]);
     }
 }

@@ -225,9 +225,7 @@ final class LiveRequests {
     }
 
     private RequestIdentity identity(int slot, LongUnaryOperator unixMs) {
-        RequestTrace trace = traces.get(slot);
-        return RequestIdentity.of(
-                ids.get(slot), unixMs.applyAsLong(arrivedNs(slot)), trace == null ? null : trace.traceId());
+        return RequestIdentity.of(ids.get(slot), unixMs.applyAsLong(arrivedNs(slot)), traces.get(slot));
     }
 
     private long arrivedNs(int slot) {

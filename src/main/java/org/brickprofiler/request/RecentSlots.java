@@ -36,24 +36,21 @@ final class RecentSlots {
     /** The request with the longest latency of a period. */
     private static final class Slowest {
         private final long[] record = new long[RequestRecord.CELLS];
-        private @Nullable String id;
-        private @Nullable RequestTrace trace;
+        private final KeptIds ids = new KeptIds(1);
 
         /** The latency, ns; -1 without a request. */
         private long ns;
 
         void clear() {
             ns = -1;
-            id = null;
-            trace = null;
+            ids.clear();
         }
 
-        void offer(long latencyNs, long[] finished, @Nullable String itsId, @Nullable RequestTrace itsTrace) {
+        void offer(long latencyNs, long[] finished, @Nullable String id, @Nullable RequestTrace trace) {
             if (latencyNs > ns) {
                 ns = latencyNs;
                 System.arraycopy(finished, 0, record, 0, RequestRecord.CELLS);
-                id = itsId;
-                trace = itsTrace;
+                ids.set(0, id, trace);
             }
         }
 
@@ -61,13 +58,7 @@ final class RecentSlots {
         static Optional<RequestRecord> of(Stream<Slowest> periods) {
             return periods.filter(each -> each.ns >= 0)
                     .max(Comparator.comparingLong(each -> each.ns))
-                    .map(each -> RequestRecord.of(
-                            each.record,
-                            0,
-                            RequestIdentity.of(
-                                    each.id,
-                                    each.record[RequestRecord.ARRIVED_MS],
-                                    each.trace == null ? null : each.trace.traceId())));
+                    .map(each -> RequestRecord.of(each.record, 0, each.ids.identity(0, each.record, 0)));
         }
     }
 

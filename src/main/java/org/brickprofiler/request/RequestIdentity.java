@@ -8,7 +8,7 @@ import org.brickprofiler.internal.record.WallClock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What finds a request in the logs of its application. Immutable.
+ * The id, the arrival and the trace of a request, by which it is found in the logs of its application. Immutable.
  *
  * @param id the id that the application gave it; empty if it gave none
  * @param arrivedAt its arrival by the system's clock, in ms; empty if it is not known
@@ -40,7 +40,7 @@ public record RequestIdentity(Optional<String> id, Optional<Instant> arrivedAt, 
      * @param arrivedMs the arrival, ms since 1970, or {@link WallClock#UNKNOWN}
      * @param traceId the id of the trace; null if there is none
      */
-    static RequestIdentity of(@Nullable String id, long arrivedMs, @Nullable String traceId) {
+    static RequestIdentity ofTraceId(@Nullable String id, long arrivedMs, @Nullable String traceId) {
         return id == null && arrivedMs == WallClock.UNKNOWN && traceId == null
                 ? NONE
                 : new RequestIdentity(
@@ -49,6 +49,17 @@ public record RequestIdentity(Optional<String> id, Optional<Instant> arrivedAt, 
                                 ? Optional.empty()
                                 : Optional.of(Instant.ofEpochMilli(arrivedMs)),
                         Optional.ofNullable(traceId));
+    }
+
+    /**
+     * Returns an identity.
+     *
+     * @param id the id; null if there is none
+     * @param arrivedMs the arrival, ms since 1970, or {@link WallClock#UNKNOWN}
+     * @param trace the trace; null if none is known
+     */
+    static RequestIdentity of(@Nullable String id, long arrivedMs, @Nullable RequestTrace trace) {
+        return ofTraceId(id, arrivedMs, trace == null ? null : trace.traceId());
     }
 
     private static Optional<String> text(Optional<String> given, String name) {

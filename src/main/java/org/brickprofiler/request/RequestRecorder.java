@@ -318,8 +318,7 @@ public final class RequestRecorder {
         recentIds.set(place, id, trace);
         // The follower may finish another request, which overwrites the record.
         if (wanted.getAsBoolean()) {
-            RequestIdentity identity =
-                    RequestIdentity.of(id, record[RequestRecord.ARRIVED_MS], trace == null ? null : trace.traceId());
+            RequestIdentity identity = RequestIdentity.of(id, record[RequestRecord.ARRIVED_MS], trace);
             follower.accept(RequestRecord.of(record, 0, identity), Optional.ofNullable(trace));
         }
     }
@@ -1000,16 +999,18 @@ public final class RequestRecorder {
     public synchronized Live live() {
         long waiting = live.waiting();
         long running = live.live() - waiting;
-        for (int slot : live.oldest(1)) {
-            long nowNs = clock.nanoTime();
-            return new Live(
-                    waiting,
-                    running,
-                    Optional.of(live.request(slot, nowNs, unixMs)),
-                    live.sinceTokenNs(slot, nowNs),
-                    threadOf(places.slots().all(), live.handle(slot)));
+        List<Integer> oldest = live.oldest(1);
+        if (oldest.isEmpty()) {
+            return new Live(waiting, running, Optional.empty(), OptionalLong.empty(), Optional.empty());
         }
-        return new Live(waiting, running, Optional.empty(), OptionalLong.empty(), Optional.empty());
+        int slot = oldest.get(0);
+        long nowNs = clock.nanoTime();
+        return new Live(
+                waiting,
+                running,
+                Optional.of(live.request(slot, nowNs, unixMs)),
+                live.sinceTokenNs(slot, nowNs),
+                threadOf(places.slots().all(), live.handle(slot)));
     }
 
     private static Optional<Thread> threadOf(List<Place> threads, long request) {
