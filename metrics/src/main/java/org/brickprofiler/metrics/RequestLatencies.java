@@ -3,6 +3,7 @@ package org.brickprofiler.metrics;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.brickprofiler.metrics.ProfileMetrics.Label;
 import org.brickprofiler.request.LatencyHistogram;
 import org.brickprofiler.request.LatencyHistogram.Kind;
@@ -19,6 +20,16 @@ public final class RequestLatencies {
     private static final List<Outcome> ANSWERED = List.of(Outcome.COMPLETED, Outcome.LENGTH);
 
     private RequestLatencies() {}
+
+    /**
+     * Returns whether a request ended with an error, and not with an answer.
+     *
+     * @param outcome its outcome
+     * @return true for an error
+     */
+    public static boolean isError(Outcome outcome) {
+        return !ANSWERED.contains(Objects.requireNonNull(outcome, "outcome"));
+    }
 
     /**
      * Returns the histogram of the requests with an answer.
@@ -44,7 +55,7 @@ public final class RequestLatencies {
         all.put(Map.of(), answered(requests, kind));
         for (Outcome outcome : Outcome.values()) {
             LatencyHistogram histogram = requests.histogram(kind, List.of(outcome));
-            if (!ANSWERED.contains(outcome) && histogram.count() > 0) {
+            if (isError(outcome) && histogram.count() > 0) {
                 all.put(Map.of(Label.ERROR, ProfileMetrics.lower(outcome)), histogram);
             }
         }

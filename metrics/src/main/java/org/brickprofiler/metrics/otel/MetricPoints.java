@@ -32,23 +32,28 @@ final class MetricPoints {
      */
     record Place(long startNs, long endNs, Attributes attributes) {}
 
+    /** A point that takes its period and its attributes from its place. */
+    private interface Placed extends PointData {
+        Place place();
+
+        @Override
+        default long getStartEpochNanos() {
+            return place().startNs;
+        }
+
+        @Override
+        default long getEpochNanos() {
+            return place().endNs;
+        }
+
+        @Override
+        default Attributes getAttributes() {
+            return place().attributes;
+        }
+    }
+
     /** A point with a whole number. */
-    record LongPoint(Place place, long value) implements LongPointData {
-        @Override
-        public long getStartEpochNanos() {
-            return place.startNs;
-        }
-
-        @Override
-        public long getEpochNanos() {
-            return place.endNs;
-        }
-
-        @Override
-        public Attributes getAttributes() {
-            return place.attributes;
-        }
-
+    record LongPoint(Place place, long value) implements LongPointData, Placed {
         @Override
         public long getValue() {
             return value;
@@ -61,22 +66,7 @@ final class MetricPoints {
     }
 
     /** A point with a time. */
-    record DoublePoint(Place place, double value) implements DoublePointData {
-        @Override
-        public long getStartEpochNanos() {
-            return place.startNs;
-        }
-
-        @Override
-        public long getEpochNanos() {
-            return place.endNs;
-        }
-
-        @Override
-        public Attributes getAttributes() {
-            return place.attributes;
-        }
-
+    record DoublePoint(Place place, double value) implements DoublePointData, Placed {
         @Override
         public double getValue() {
             return value;
@@ -91,22 +81,7 @@ final class MetricPoints {
     /** A histogram; the smallest and the largest value are empty if they are unknown. */
     record HistogramPoint(
             Place place, double sum, OptionalDouble min, OptionalDouble max, List<Double> boundaries, List<Long> counts)
-            implements HistogramPointData {
-        @Override
-        public long getStartEpochNanos() {
-            return place.startNs;
-        }
-
-        @Override
-        public long getEpochNanos() {
-            return place.endNs;
-        }
-
-        @Override
-        public Attributes getAttributes() {
-            return place.attributes;
-        }
-
+            implements HistogramPointData, Placed {
         @Override
         public double getSum() {
             return sum;

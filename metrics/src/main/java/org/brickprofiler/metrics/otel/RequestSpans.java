@@ -32,6 +32,7 @@ import org.brickprofiler.ProfilerListener;
 import org.brickprofiler.Step;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.base.Log;
+import org.brickprofiler.metrics.RequestLatencies;
 import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecord;
@@ -286,7 +287,7 @@ public final class RequestSpans implements AutoCloseable {
         if (span.isRecording()) {
             span.setAllAttributes(attributes(record));
             Outcome outcome = record.outcome();
-            if (outcome == Outcome.FAILED || outcome == Outcome.CANCELLED) {
+            if (RequestLatencies.isError(outcome)) {
                 span.setAttribute(ERROR, outcome.name().toLowerCase(Locale.ROOT));
                 span.setStatus(StatusCode.ERROR);
             } else {
