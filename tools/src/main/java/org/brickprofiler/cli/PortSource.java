@@ -76,38 +76,38 @@ final class PortSource implements TopSource {
         if (snapshot.wallNs() == 0) {
             throw new Refused("the profiler of " + name() + " is off: BRICK_PROFILER=off switches all profilers off");
         }
-        return TopReading.of(snapshot).withProgress(progress(report), recent(report));
+        return withProgress(TopReading.of(snapshot), report);
     }
 
-    /** Returns what is under way, in words; empty if the agent is of an earlier version. */
-    private static List<String> progress(String report) throws IOException {
+    /**
+     * Adds what is under way, and the requests of the last minutes, in words; the report of an agent of an earlier
+     * version has neither.
+     */
+    private static TopReading withProgress(TopReading reading, String report) throws IOException {
         List<String> lines = new ArrayList<>();
+        List<String> windows = new ArrayList<>();
         try (JsonParser json = new JsonFactory().createParser(report)) {
             json.nextToken();
-            if (find(json, Progress.NOW) && json.nextToken() == JsonToken.START_OBJECT && find(json, "text")) {
-                json.nextToken();
-                while (json.nextToken() == JsonToken.VALUE_STRING) {
-                    lines.add(json.getText());
-                }
-            }
-        }
-        return lines;
-    }
-
-    /** Returns the requests of the last minutes, in words; empty if the agent is of an earlier version. */
-    private static List<String> recent(String report) throws IOException {
-        List<String> texts = new ArrayList<>();
-        try (JsonParser json = new JsonFactory().createParser(report)) {
-            json.nextToken();
-            if (find(json, Progress.NOW) && json.nextToken() == JsonToken.START_OBJECT && find(json, "recent")) {
-                json.nextToken();
-                while (json.nextToken() == JsonToken.START_OBJECT && find(json, "text")) {
-                    texts.add(json.nextTextValue());
+            if (find(json, Progress.NOW) && json.nextToken() == JsonToken.START_OBJECT) {
+                while (json.nextToken() == JsonToken.FIELD_NAME) {
+                    String key = json.currentName();
                     json.nextToken();
+                    if (key.equals("text")) {
+                        while (json.nextToken() == JsonToken.VALUE_STRING) {
+                            lines.add(json.getText());
+                        }
+                    } else if (key.equals("recent")) {
+                        while (json.nextToken() == JsonToken.START_OBJECT && find(json, "text")) {
+                            windows.add(json.nextTextValue());
+                            json.nextToken();
+                        }
+                    } else {
+                        json.skipChildren();
+                    }
                 }
             }
         }
-        return texts;
+        return reading.withProgress(lines, windows);
     }
 
     /** Moves to a key of the object that begins at the current token; false if the object lacks it. */
