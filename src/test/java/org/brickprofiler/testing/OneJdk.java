@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Tag;
 @Documented
 @Inherited
 @Tag("one-jdk")
+@net.jqwik.api.Tag("one-jdk")
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 public @interface OneJdk {}
