@@ -16,7 +16,7 @@ import org.brickprofiler.request.RecentRequests;
 import org.brickprofiler.request.RequestRecorder;
 
 /**
- * What an engine was doing at a moment: the steps and requests under way, and where its threads stood if no step had
+ * The steps and requests of an engine that were under way at a moment, and the places of its threads if no step had
  * ended for {@value #STALL_MS} ms. Immutable.
  *
  * @param sinceStepNs time since a step ended last, ns; empty if none has ended
@@ -74,7 +74,7 @@ public record Progress(
     }
 
     /**
-     * Where a thread stood, and why it matters.
+     * The place of a thread in a stall, and the role of this thread.
      *
      * @param role such as <i>the thread of the oldest request</i>
      * @param place the place

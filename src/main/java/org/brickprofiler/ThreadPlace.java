@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a thread stood at a moment: its state, the top of its stack, and the lock for which it waited. Immutable.
+ * The place of a thread at a moment: its state, the top of its stack, and the lock for which it waited. Immutable.
  *
  * @param thread the name of the thread
  * @param state its state; {@code TERMINATED} if it had ended
