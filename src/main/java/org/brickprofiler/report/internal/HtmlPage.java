@@ -26,11 +26,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class HtmlPage {
 
-    /** Comments on lines of their own, types included, and the indentation of lines; both are omitted from a page. */
+    /** Comments of the style sheet, and the indentation of its lines. The build has omitted them from the scripts. */
     private static final Pattern OMITTED =
-            Pattern.compile("^ *(?:(?:/\\*.*?\\*/|//[^\n]*)\n)?", Pattern.MULTILINE | Pattern.DOTALL);
+            Pattern.compile("^ *(?:/\\*.*?\\*/\n)?", Pattern.MULTILINE | Pattern.DOTALL);
 
-    private static final String STYLE = resource(HtmlPage.class::getResourceAsStream, "page.css");
+    private static final String STYLE = OMITTED.matcher(resource(HtmlPage.class::getResourceAsStream, "page.css"))
+            .replaceAll("");
     private static final String COMMON = resource(HtmlPage.class::getResourceAsStream, "page.js");
 
     /** The page. Its placeholders are, in order: hashes, title, style sheet, text, data, script. */
@@ -161,8 +162,7 @@ public final class HtmlPage {
                 throw new IllegalStateException("the jar lacks " + name);
             }
             // A browser normalises line ends to line feeds before it hashes the text.
-            String text = new String(in.readAllBytes(), UTF_8).replace("\r\n", "\n");
-            return "\n" + OMITTED.matcher(text).replaceAll("");
+            return "\n" + new String(in.readAllBytes(), UTF_8).replace("\r\n", "\n");
         } catch (IOException e) {
             throw new UncheckedIOException("cannot read " + name + " of the jar", e);
         }

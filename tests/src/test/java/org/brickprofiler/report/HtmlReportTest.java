@@ -116,12 +116,12 @@ class HtmlReportTest {
     @Spec("8.5")
     @Test
     void staysSmall() {
-        assertThat(HtmlReport.render(Profiles.full()).getBytes(UTF_8)).hasSizeLessThan(165_000);
+        assertThat(HtmlReport.render(Profiles.full()).getBytes(UTF_8)).hasSizeLessThan(135_000);
         String large = HtmlReport.of(Profiles.many(500))
                 .withGraph(Profiles.pass(200, 500))
                 .with(TimelineDigest.of(SampleTimelines.ofSteps(new int[] {10, 20, 30}, 1_000)))
                 .render();
-        assertThat(large.getBytes(UTF_8)).hasSizeLessThan(2_050_000);
+        assertThat(large.getBytes(UTF_8)).hasSizeLessThan(2_030_000);
     }
 
     @Spec("8.5")
