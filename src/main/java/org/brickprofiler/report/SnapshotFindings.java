@@ -85,12 +85,16 @@ final class SnapshotFindings implements FindingSource {
             return Optional.empty();
         }
         String more = remarks.size() == 1 ? "" : " (and " + Plural.of(remarks.size() - 1, "more remark") + ")";
+        // A remark is the machine's or the engine's; only the figures of the machine, if there are any, are known
+        // apart.
         return Optional.of(new Finding(
                 Kind.DISTURBED,
                 "",
                 0,
-                "The machine was disturbed, which is part of all times: " + remarks.get(0) + more + ".",
-                "measure again when it is quiet"));
+                "The run is in doubt: " + remarks.get(0) + more + ".",
+                snapshot.facts().machine().isEmpty()
+                        ? "mend what the remark names, and measure again"
+                        : "measure again when the machine is quiet"));
     }
 
     private static Optional<Finding> tooShort(ProfileSnapshot snapshot) {

@@ -105,6 +105,14 @@ class FindingsTest {
                 .orElse("");
     }
 
+    private static String next(ProfileSnapshot snapshot, Kind kind) {
+        return Findings.of(snapshot).stream()
+                .filter(finding -> finding.kind() == kind)
+                .findFirst()
+                .map(Finding::next)
+                .orElseThrow();
+    }
+
     @Spec("8.10")
     @Test
     void requestsThatQueueComeBeforeTheLargestBrick() {
@@ -362,14 +370,16 @@ class FindingsTest {
         ProfileSnapshot healthy =
                 profile(10 * SECOND, 10 * SECOND).steps(steps(1_000, 0, 0, 1)).build();
         RunFacts disturbed =
-                RunFacts.NONE.withMachine(Map.of(), List.of("other processes took 53 % of the processors"));
+                RunFacts.NONE.withMachine(Map.of("x", 1.0), List.of("other processes took 53 % of the processors"));
+        RunFacts killed = RunFacts.NONE.withMachine(Map.of(), List.of("the process had not ended"));
 
         assertThat(kinds(healthy)).containsExactly(Kind.NOTHING);
         assertThat(sentence(healthy, Kind.NOTHING)).startsWith("Nothing stands out: LmHead is the largest brick, 40 %");
         assertThat(kinds(healthy.withFacts(disturbed))).containsExactly(Kind.DISTURBED, Kind.NOTHING);
         assertThat(sentence(healthy.withFacts(disturbed), Kind.DISTURBED))
-                .isEqualTo(
-                        "The machine was disturbed, which is part of all times: other processes took 53 % of the processors.");
+                .isEqualTo("The run is in doubt: other processes took 53 % of the processors.");
+        assertThat(next(healthy.withFacts(disturbed), Kind.DISTURBED)).contains("when the machine is quiet");
+        assertThat(next(healthy.withFacts(killed), Kind.DISTURBED)).contains("what the remark names");
         assertThat(kinds(profile(SECOND, SECOND).steps(steps(20, 0, 0, 1)).build()))
                 .startsWith(Kind.TOO_SHORT);
         assertThat(Findings.of(Profiles.empty())).isEmpty();

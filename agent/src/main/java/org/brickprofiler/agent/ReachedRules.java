@@ -110,17 +110,20 @@ final class ReachedRules {
     /**
      * Returns a remark if rules name steps and none was reached.
      *
+     * @param applied the rules that apply
      * @param never the rules that never ran, see {@link #never}
      */
-    Optional<String> noStep(Optional<String> never) {
-        if (rules.stream().noneMatch(rule -> rule.kind() == Kind.STEP) || isReached(Kind.STEP)) {
+    Optional<String> noStep(Set<WeaveRule> applied, Optional<String> never) {
+        List<WeaveRule> ofSteps =
+                rules.stream().filter(rule -> rule.kind() == Kind.STEP).toList();
+        if (ofSteps.isEmpty() || isReached(Kind.STEP)) {
             return Optional.empty();
         }
-        String lines = lines(rules.stream()
-                .filter(rule -> rule.kind() == Kind.STEP)
-                .map(WeaveRule::line)
-                .toList());
-        return Optional.of(RunFacts.NO_STEP + ": the engine called no method that a rule under step: names (" + lines
+        String lines = lines(ofSteps.stream().map(WeaveRule::line).toList());
+        String why = ofSteps.stream().anyMatch(applied::contains)
+                ? "the engine called no method that a rule under step: names ("
+                : "no rule under step: applies to a class that the engine has loaded (";
+        return Optional.of(RunFacts.NO_STEP + ": " + why + lines
                 + "), so phases and tokens/s are unknown, and requests seem to be queued; name the method of its forward"
                 + " pass"
                 + never.map(text -> ". Rules that apply and never ran: " + text).orElse(""));

@@ -327,7 +327,7 @@ final class Reports {
         if (recording.steps.isWarmingUp()) {
             remarks.add("only " + recording.steps.warmupText() + " had ended");
         }
-        recording.reached.noStep(neverRan(snapshot)).ifPresent(remarks::add);
+        recording.reached.noStep(weaving.applied(), neverRan(snapshot)).ifPresent(remarks::add);
         recording.reached.beforeStepsText().ifPresent(remarks::add);
         recording.steps.doubtText().ifPresent(remarks::add);
         recording.steps.nestedText().ifPresent(remarks::add);
@@ -399,7 +399,7 @@ final class Reports {
         Optional<String> never = neverRan(snapshot);
         recording
                 .reached
-                .noStep(never)
+                .noStep(weaving.applied(), never)
                 .or(() -> never.map(rules -> "rules that apply and never ran: " + rules))
                 .ifPresent(messages::warn);
         recording.losses.summary().forEach(messages::warn);

@@ -9,6 +9,7 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import org.brickprofiler.Bottleneck;
@@ -302,15 +303,19 @@ class WovenWorkTest {
         attend.setAccessible(true);
         attend.invoke(tiny);
         assertThat(Woven.reached
-                        .noStep(Woven.reached.never(applied, profile().bricks()))
+                        .noStep(applied, Woven.reached.never(applied, profile().bricks()))
                         .orElseThrow())
                 .startsWith(
                         "no step was reached: the engine called no method that a rule under step: names (line 2), so")
                 .contains(". Rules that apply and never ran: DownProjection (line ")
                 .doesNotContain("AttentionScore");
+        assertThat(Woven.reached.noStep(Set.of(), Optional.empty()).orElseThrow())
+                .startsWith(
+                        "no step was reached: no rule under step: applies to a class that the engine has loaded (line 2), so");
 
         step(tiny, 1, 0, false);
-        assertThat(Woven.reached.noStep(Woven.reached.never(applied, profile().bricks())))
+        assertThat(Woven.reached.noStep(
+                        applied, Woven.reached.never(applied, profile().bricks())))
                 .isEmpty();
         assertThat(Woven.reached.never(applied, profile().bricks()))
                 .hasValueSatisfying(never -> assertThat(never).matches("LmHead \\(line \\d+\\)"));

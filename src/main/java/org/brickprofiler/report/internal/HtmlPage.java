@@ -27,8 +27,7 @@ import org.jspecify.annotations.Nullable;
 public final class HtmlPage {
 
     /** Comments of the style sheet, and the indentation of its lines. The build has omitted them from the scripts. */
-    private static final Pattern OMITTED =
-            Pattern.compile("^ *(?:/\\*.*?\\*/\n)?", Pattern.MULTILINE | Pattern.DOTALL);
+    private static final Pattern OMITTED = Pattern.compile("^ *(?:/\\*.*?\\*/\n)?", Pattern.MULTILINE | Pattern.DOTALL);
 
     private static final String STYLE = OMITTED.matcher(resource(HtmlPage.class::getResourceAsStream, "page.css"))
             .replaceAll("");
