@@ -4,14 +4,18 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ids of requests whose records are kept, and of their traces, by the place of the record. Guarded by the recorder.
+ * The ids of requests whose records are kept, and of their traces, by the place of the record. The records have the
+ * numbers of their models. Guarded by the recorder.
  */
 final class KeptIds {
 
     private final @Nullable String[] ids;
     private final @Nullable String[] traceIds;
 
-    KeptIds(int places) {
+    private final RequestModels models;
+
+    KeptIds(int places, RequestModels models) {
+        this.models = models;
         ids = new @Nullable String[places];
         traceIds = new @Nullable String[places];
     }
@@ -34,6 +38,10 @@ final class KeptIds {
 
     /** Returns the identity of the request at a place, whose record begins at an index of an array. */
     RequestIdentity identity(int place, long[] cells, int at) {
-        return RequestIdentity.ofTraceId(ids[place], cells[at + RequestRecord.ARRIVED_MS], traceIds[place]);
+        return RequestIdentity.ofTraceId(
+                ids[place],
+                cells[at + RequestRecord.ARRIVED_MS],
+                traceIds[place],
+                models.name(cells[at + RequestRecord.MODEL]));
     }
 }

@@ -89,7 +89,11 @@ final class LiveRequests {
     /** The prompt has as many tokens as are cached or were processed. */
     private static final long OPEN_PROMPT = 8;
 
+    /** The bits of the outcome and of the model's number. */
     private static final int OUTCOME_SHIFT = 8;
+
+    private static final int MODEL_SHIFT = 16;
+    private static final int BYTE = 0xFF;
 
     /**
      * The bits below the number of the last step of a work: whether the work is on the request's own prompt, and
@@ -121,6 +125,7 @@ final class LiveRequests {
     private final long[] record = new long[RequestRecord.CELLS];
     private final long[] @Nullable [] chunks = new long[MOST / CHUNK_SLOTS][];
 
+    private final RequestModels models;
     private final SlotValues<String> ids = new SlotValues<>();
     private final SlotValues<RequestTrace> traces = new SlotValues<>();
 
@@ -183,15 +188,23 @@ final class LiveRequests {
      * @param log receives the work on requests
      * @param steps returns the step that is under way at an index
      * @param finished receives the requests that finish
+     * @param models the names of the numbers of models
      * @param sums the sums to which requests are added
      * @param salt a number above 0, of 15 bits
      */
     LiveRequests(
-            StepTimes times, RequestLog log, List<RunningStep> steps, Finished finished, RequestSums sums, int salt) {
+            StepTimes times,
+            RequestLog log,
+            List<RunningStep> steps,
+            Finished finished,
+            RequestModels models,
+            RequestSums sums,
+            int salt) {
         this.times = times;
         this.log = log;
         this.steps = steps;
         this.finished = finished;
+        this.models = models;
         this.sums = sums;
         this.salt = (long) salt << (SLOT_BITS + SEQUENCE_BITS);
     }
@@ -225,7 +238,15 @@ final class LiveRequests {
     }
 
     private RequestIdentity identity(int slot, LongUnaryOperator unixMs) {
-        return RequestIdentity.of(ids.get(slot), unixMs.applyAsLong(arrivedNs(slot)), traces.get(slot));
+        return RequestIdentity.of(
+                ids.get(slot),
+                unixMs.applyAsLong(arrivedNs(slot)),
+                traces.get(slot),
+                models.name(bits(cells(slot), base(slot), MODEL_SHIFT)));
+    }
+
+    private static long bits(long[] cells, int base, int shift) {
+        return cells[base + FLAGS] >>> shift & BYTE;
     }
 
     private long arrivedNs(int slot) {
@@ -264,6 +285,13 @@ final class LiveRequests {
     /** Sets the id of a request. */
     void setId(int slot, String id) {
         ids.set(slot, id);
+    }
+
+    /** Sets the number of the model of a request. */
+    void setModel(int slot, int number) {
+        long[] cells = cells(slot);
+        int flags = base(slot) + FLAGS;
+        cells[flags] = cells[flags] & ~((long) BYTE << MODEL_SHIFT) | (long) number << MODEL_SHIFT;
     }
 
     /** Sets the trace of a request. */
@@ -806,7 +834,8 @@ final class LiveRequests {
         record[RequestRecord.CACHED_TOKENS] = cells[base + CACHED];
         record[RequestRecord.OUTPUT_TOKENS] = output;
         record[RequestRecord.LONGEST_GAP] = cells[base + LONGEST_GAP];
-        record[RequestRecord.OUTCOME] = cells[base + FLAGS] >>> OUTCOME_SHIFT;
+        record[RequestRecord.OUTCOME] = bits(cells, base, OUTCOME_SHIFT);
+        record[RequestRecord.MODEL] = bits(cells, base, MODEL_SHIFT);
         record[RequestRecord.FIRST_TO_LAST] = output == 0 ? 0 : cells[base + LAST_TOKEN] - cells[base + FIRST_TOKEN];
         endWork(cells, base);
         record[RequestRecord.HANDLE] = cells[base + HANDLE];

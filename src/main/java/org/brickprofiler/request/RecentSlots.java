@@ -25,21 +25,27 @@ final class RecentSlots {
     private final Ring tens = new Ring(10 * NS_PER_S, MINUTE / 10 + 1);
 
     private final Ring minutes = new Ring(MINUTE_NS, MINUTE + 1);
+    private final RequestModels models;
 
     /** The clock when the first request could finish. */
     private long beganNs;
 
-    RecentSlots(long nowNs) {
+    RecentSlots(long nowNs, RequestModels models) {
+        this.models = models;
         beganNs = nowNs;
     }
 
     /** The request with the longest latency of a period. */
     private static final class Slowest {
         private final long[] record = new long[RequestRecord.CELLS];
-        private final KeptIds ids = new KeptIds(1);
+        private final KeptIds ids;
 
         /** The latency, ns; -1 without a request. */
         private long ns;
+
+        Slowest(RequestModels models) {
+            ids = new KeptIds(1, models);
+        }
 
         void clear() {
             ns = -1;
@@ -66,14 +72,19 @@ final class RecentSlots {
     private static final class Slot {
         private final int[] firstTokens = new int[LatencyBuckets.COUNT];
         private final int[] perTokens = new int[LatencyBuckets.COUNT];
-        private final Slowest slowestFirstToken = new Slowest();
-        private final Slowest slowestPerToken = new Slowest();
+        private final Slowest slowestFirstToken;
+        private final Slowest slowestPerToken;
 
         /** The number of the period; periods are counted from 0 of the clock. */
         private long period;
 
         private long finished;
         private long failed;
+
+        Slot(RequestModels models) {
+            slowestFirstToken = new Slowest(models);
+            slowestPerToken = new Slowest(models);
+        }
 
         void begin(long number) {
             period = number;
@@ -113,9 +124,9 @@ final class RecentSlots {
         }
 
         /** Makes the slots: later finishes allocate nothing. */
-        void make() {
+        void make(RequestModels models) {
             Arrays.setAll(slots, i -> {
-                Slot slot = new Slot();
+                Slot slot = new Slot(models);
                 slot.begin(Long.MIN_VALUE);
                 return slot;
             });
@@ -155,8 +166,8 @@ final class RecentSlots {
      */
     void add(long[] record, @Nullable String id, @Nullable RequestTrace trace, long atNs) {
         if (tens.slots[0] == null) {
-            tens.make();
-            minutes.make();
+            tens.make(models);
+            minutes.make(models);
         }
         tens.add(record, id, trace, atNs);
         minutes.add(record, id, trace, atNs);

@@ -8,20 +8,23 @@ import org.brickprofiler.internal.record.WallClock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The id, the arrival and the trace of a request, by which it is found in the logs of its application. Immutable.
+ * The id, the arrival, the trace and the model of a request, by which it is found in the logs of its application.
+ * Immutable.
  *
  * @param id the id that the application gave it; empty if it gave none
  * @param arrivedAt its arrival by the system's clock, in ms; empty if it is not known
  * @param traceId the id of the trace in which it was submitted; empty if none is known
+ * @param model the model that it names, or {@link RequestStats#OTHER_MODELS}; empty for that of the run
  */
-public record RequestIdentity(Optional<String> id, Optional<Instant> arrivedAt, Optional<String> traceId) {
+public record RequestIdentity(
+        Optional<String> id, Optional<Instant> arrivedAt, Optional<String> traceId, Optional<String> model) {
 
     /** The most characters of a text; a longer one is cut. */
     public static final int MOST_CHARACTERS = 128;
 
     /** Nothing is known. */
     public static final RequestIdentity NONE =
-            new RequestIdentity(Optional.empty(), Optional.empty(), Optional.empty());
+            new RequestIdentity(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
 
     /**
      * Cuts a text that is too long, and replaces halves of characters by U+FFFD, since no file can contain them. An
@@ -31,6 +34,18 @@ public record RequestIdentity(Optional<String> id, Optional<Instant> arrivedAt, 
         id = text(id, "id");
         arrivedAt = Objects.requireNonNull(arrivedAt, "arrivedAt").map(at -> at.truncatedTo(ChronoUnit.MILLIS));
         traceId = text(traceId, "traceId");
+        model = text(model, "model");
+    }
+
+    /**
+     * Makes an identity without a model.
+     *
+     * @param id the id
+     * @param arrivedAt the arrival
+     * @param traceId the id of the trace
+     */
+    public RequestIdentity(Optional<String> id, Optional<Instant> arrivedAt, Optional<String> traceId) {
+        this(id, arrivedAt, traceId, Optional.empty());
     }
 
     /**
@@ -39,16 +54,19 @@ public record RequestIdentity(Optional<String> id, Optional<Instant> arrivedAt, 
      * @param id the id; null if there is none
      * @param arrivedMs the arrival, ms since 1970, or {@link WallClock#UNKNOWN}
      * @param traceId the id of the trace; null if there is none
+     * @param model the model; null if there is none
      */
-    static RequestIdentity ofTraceId(@Nullable String id, long arrivedMs, @Nullable String traceId) {
-        return id == null && arrivedMs == WallClock.UNKNOWN && traceId == null
+    static RequestIdentity ofTraceId(
+            @Nullable String id, long arrivedMs, @Nullable String traceId, @Nullable String model) {
+        return id == null && arrivedMs == WallClock.UNKNOWN && traceId == null && model == null
                 ? NONE
                 : new RequestIdentity(
                         Optional.ofNullable(id),
                         arrivedMs == WallClock.UNKNOWN
                                 ? Optional.empty()
                                 : Optional.of(Instant.ofEpochMilli(arrivedMs)),
-                        Optional.ofNullable(traceId));
+                        Optional.ofNullable(traceId),
+                        Optional.ofNullable(model));
     }
 
     /**
@@ -57,9 +75,11 @@ public record RequestIdentity(Optional<String> id, Optional<Instant> arrivedAt, 
      * @param id the id; null if there is none
      * @param arrivedMs the arrival, ms since 1970, or {@link WallClock#UNKNOWN}
      * @param trace the trace; null if none is known
+     * @param model the model; null if there is none
      */
-    static RequestIdentity of(@Nullable String id, long arrivedMs, @Nullable RequestTrace trace) {
-        return ofTraceId(id, arrivedMs, trace == null ? null : trace.traceId());
+    static RequestIdentity of(
+            @Nullable String id, long arrivedMs, @Nullable RequestTrace trace, @Nullable String model) {
+        return ofTraceId(id, arrivedMs, trace == null ? null : trace.traceId(), model);
     }
 
     private static Optional<String> text(Optional<String> given, String name) {
@@ -79,7 +99,7 @@ public record RequestIdentity(Optional<String> id, Optional<Instant> arrivedAt, 
         return text.substring(0, MOST_CHARACTERS - (halves ? 1 : 0));
     }
 
-    private static String whole(String text) {
+    static String whole(String text) {
         if (text.chars().noneMatch(each -> Character.isSurrogate((char) each))) {
             return text;
         }

@@ -64,7 +64,10 @@ public record RequestRecord(
     /** Its arrival by the system's clock, ms since 1970. */
     static final int ARRIVED_MS = 12;
 
-    static final int CAUSES = 13;
+    /** The number of its model in {@link RequestModels}. */
+    static final int MODEL = 13;
+
+    static final int CAUSES = 14;
 
     private static final Cause[] EVERY_CAUSE = Cause.values();
     private static final Outcome[] OUTCOMES = Outcome.values();

@@ -86,14 +86,15 @@ public final class RequestRecorder {
     // Guarded by this.
     private final StepTimes times;
     private final RequestLog log = new RequestLog();
+    private final RequestModels models = new RequestModels();
     private final LiveRequests live;
     private final List<RunningStep> steps = new ArrayList<>();
     private final List<RunningStep> freeSteps = new ArrayList<>();
     private final long[] recent = new long[RECENT * RequestRecord.CELLS];
-    private final KeptIds recentIds = new KeptIds(RECENT);
+    private final KeptIds recentIds = new KeptIds(RECENT, models);
     private final boolean[] logged = new boolean[Ignored.values().length];
     private final RecentSlots lastHour;
-    private RequestSums sums = new RequestSums();
+    private RequestSums sums = new RequestSums(models);
     private long recorded;
 
     /** The number of requests that had finished at the last reset. */
@@ -125,7 +126,9 @@ public final class RequestRecorder {
         PROMPT("the step has more tokens of the prompt than were left"),
         CACHED("more tokens are cached than the prompt has"),
         TOKENIZED("the prompt has fewer tokens than are cached or processed already"),
-        LONG_ID("the id has more than " + RequestIdentity.MOST_CHARACTERS + " characters, and was cut"),
+        LONG_ID("the id or model has more than " + RequestIdentity.MOST_CHARACTERS + " characters, and was cut"),
+        MODELS("the request names another model than the first " + RequestStats.MOST_MODELS + ", and counts in "
+                + RequestStats.OTHER_MODELS),
         NEVER_IN_STEP("the request ended with an answer, and no step worked on it"),
         TOO_EARLY("the request arrived before the oldest step that is remembered, and counts from there"),
         FUTURE("the request arrives in the future, and counts from now"),
@@ -297,8 +300,8 @@ public final class RequestRecorder {
         this.clock = Objects.requireNonNull(clock, "clock");
         this.epochNs = Objects.requireNonNull(epochNs, "epochNs");
         this.times = new StepTimes(clock.nanoTime());
-        this.lastHour = new RecentSlots(clock.nanoTime());
-        this.live = new LiveRequests(times, log, steps, this::finished, sums, nextSalt());
+        this.lastHour = new RecentSlots(clock.nanoTime(), models);
+        this.live = new LiveRequests(times, log, steps, this::finished, models, sums, nextSalt());
     }
 
     /** Returns a number from 1 to {@link #SALT_BOUND} - 1 that none of the latest 32,766 recorders has. */
@@ -318,7 +321,8 @@ public final class RequestRecorder {
         recentIds.set(place, id, trace);
         // The follower may finish another request, which overwrites the record.
         if (wanted.getAsBoolean()) {
-            RequestIdentity identity = RequestIdentity.of(id, record[RequestRecord.ARRIVED_MS], trace);
+            RequestIdentity identity = RequestIdentity.of(
+                    id, record[RequestRecord.ARRIVED_MS], trace, models.name(record[RequestRecord.MODEL]));
             follower.accept(RequestRecord.of(record, 0, identity), Optional.ofNullable(trace));
         }
     }
@@ -464,6 +468,35 @@ public final class RequestRecorder {
                     live.setId(slot, kept);
                     if (kept.length() < id.length()) {
                         ignore(Ignored.LONG_ID, id.length());
+                    }
+                }
+            }
+        }
+    }
+
+    /**
+     * Names the model that a request is for, in an engine that serves several. Requests without a name are for the
+     * model of the run. {@value RequestStats#MOST_MODELS} models have sums of their own; requests for any other count
+     * in {@link RequestStats#OTHER_MODELS}, and these calls are counted. Any thread; the latest call counts. A name of
+     * more than {@value RequestIdentity#MOST_CHARACTERS} characters is cut, and the call is counted; an empty one
+     * removes the name. Allocates nothing, except for a new model.
+     *
+     * @param request the handle that {@link #arrived} returned
+     * @param name the name of the model
+     */
+    public void model(long request, String name) {
+        Objects.requireNonNull(name, "name");
+        if (on) {
+            synchronized (this) {
+                int slot = find(request);
+                if (slot != LiveRequests.NONE) {
+                    int number = models.number(name);
+                    live.setModel(slot, number);
+                    if (name.length() > RequestIdentity.MOST_CHARACTERS) {
+                        ignore(Ignored.LONG_ID, name.length());
+                    }
+                    if (number == RequestModels.OTHER) {
+                        ignore(Ignored.MODELS, request);
                     }
                 }
             }
@@ -1059,7 +1092,7 @@ public final class RequestRecorder {
             return () -> RequestTimeline.NONE;
         }
         long[] records = new long[(int) (recorded - first) * RequestRecord.CELLS];
-        KeptIds ids = new KeptIds((int) (recorded - first));
+        KeptIds ids = new KeptIds((int) (recorded - first), models.copy());
         for (long number = first; number < recorded; number++) {
             int place = (int) (number % RECENT);
             int copied = (int) (number - first);
@@ -1085,7 +1118,7 @@ public final class RequestRecorder {
     }
 
     private void startSums() {
-        sums = new RequestSums();
+        sums = new RequestSums(models);
         live.setSums(sums);
         recordedBefore = recorded;
     }
@@ -1101,6 +1134,7 @@ public final class RequestRecorder {
         lastHour.clear(clock.nanoTime());
         recorded = 0;
         recentIds.clear();
+        models.clear();
         startSums();
         places.sweep();
     }

@@ -38,6 +38,8 @@ import org.brickprofiler.stats.LatencyDistribution;
  *     have no request; empty in files of older versions
  * @param oldestLive the live requests that arrived first, at most {@value #SLOWEST}, the oldest first; of merged
  *     numbers, those of all; empty in files of older versions
+ * @param models the requests that finished, by the {@linkplain RequestRecorder#model model} that they named: outcomes,
+ *     tokens, times by cause and histograms; other numbers are 0. The rest is {@link #unnamed}
  */
 public record RequestStats(
         Counts counts,
@@ -49,10 +51,17 @@ public record RequestStats(
         List<RequestRecord> longestGaps,
         List<String> countedFrom,
         Map<Outcome, List<LatencyHistogram>> histograms,
-        List<LiveRequest> oldestLive) {
+        List<LiveRequest> oldestLive,
+        SortedMap<String, RequestStats> models) {
 
     /** The number of requests in each list. */
     public static final int SLOWEST = 16;
+
+    /** The number of models with sums of their own, in one recorder. */
+    public static final int MOST_MODELS = 16;
+
+    /** The name that all further models share. */
+    public static final String OTHER_MODELS = "(other models)";
 
     private static final Comparator<RequestRecord> BY_ARRIVAL = Comparator.comparingLong(RequestRecord::arrivedNs)
             .thenComparingLong(RequestRecord::durationNs)
@@ -80,7 +89,8 @@ public record RequestStats(
             List.of(),
             List.of(),
             Map.of(),
-            List.of());
+            List.of(),
+            Collections.emptySortedMap());
 
     /**
      * Numbers of requests. Immutable.
@@ -253,7 +263,7 @@ public record RequestStats(
     }
 
     /**
-     * Copies and sorts the values, and leaves out buckets without time.
+     * Copies and sorts the values, and leaves out buckets without time and models without requests.
      *
      * @throws IllegalArgumentException when a number is negative, a bucket does not exist, or an outcome has two
      *     histograms of one kind
@@ -284,6 +294,9 @@ public record RequestStats(
                 .sorted(BY_AGE)
                 .limit(SLOWEST)
                 .toList();
+        SortedMap<String, RequestStats> named = new TreeMap<>(models);
+        named.values().removeIf(each -> each.counts().allFinished() == 0);
+        models = Collections.unmodifiableSortedMap(named);
     }
 
     /** Returns the histograms that have a request, in order. */
@@ -305,7 +318,7 @@ public record RequestStats(
     }
 
     /**
-     * Makes requests without histograms and live requests.
+     * Makes requests without histograms, live requests and models.
      *
      * @param counts numbers of requests
      * @param tokens tokens of the requests that finished
@@ -336,7 +349,52 @@ public record RequestStats(
                 longestGaps,
                 countedFrom,
                 Map.of(),
-                List.of());
+                List.of(),
+                Collections.emptySortedMap());
+    }
+
+    /**
+     * Makes requests that finished, of which nothing else is known.
+     *
+     * @param finished their number by outcome
+     * @param tokens their tokens
+     * @param causeNs their time by cause, ns
+     * @param histograms their latencies by outcome
+     * @return the requests
+     * @throws IllegalArgumentException when a number is negative, or an outcome has two histograms of one kind
+     */
+    public static RequestStats ofFinished(
+            Map<Outcome, Long> finished,
+            Tokens tokens,
+            Map<Cause, Long> causeNs,
+            Map<Outcome, List<LatencyHistogram>> histograms) {
+        return new RequestStats(
+                new Counts(0, 0, 0, finished, 0, 0),
+                tokens,
+                Latencies.NONE,
+                causeNs,
+                Collections.emptySortedMap(),
+                List.of(),
+                List.of(),
+                List.of(),
+                histograms,
+                List.of(),
+                Collections.emptySortedMap());
+    }
+
+    /**
+     * Returns the requests that finished and named no model, which is the model of the run then.
+     *
+     * @return the same numbers as {@link #models} has
+     * @throws IllegalArgumentException when the models have more requests than these
+     */
+    public RequestStats unnamed() {
+        RequestStats named = models.values().stream().reduce(NONE, RequestStats::merge);
+        return ofFinished(
+                counts.since(named.counts).finished(),
+                tokens.since(named.tokens),
+                difference(causeNs, named.causeNs),
+                combined(named, LatencyHistogram::since));
     }
 
     /**
@@ -390,7 +448,8 @@ public record RequestStats(
                 longestGaps,
                 countedFrom,
                 histograms,
-                other.oldestLive);
+                other.oldestLive,
+                models);
     }
 
     /**
@@ -519,6 +578,8 @@ public record RequestStats(
         from.addAll(other.countedFrom);
         List<LiveRequest> live = new ArrayList<>(oldestLive);
         live.addAll(other.oldestLive);
+        SortedMap<String, RequestStats> byModel = new TreeMap<>(models);
+        other.models.forEach((model, requests) -> byModel.merge(model, requests, RequestStats::merge));
         return new RequestStats(
                 counts.plus(other.counts),
                 tokens.plus(other.tokens),
@@ -529,7 +590,8 @@ public record RequestStats(
                 gaps,
                 from,
                 combined(other, LatencyHistogram::plus),
-                live);
+                live,
+                byModel);
     }
 
     /**
@@ -548,6 +610,9 @@ public record RequestStats(
         earlier.slowestFirstTokens.forEach(firstTokens::remove);
         List<RequestRecord> gaps = new ArrayList<>(longestGaps);
         earlier.longestGaps.forEach(gaps::remove);
+        SortedMap<String, RequestStats> byModel = new TreeMap<>();
+        models.forEach(
+                (model, requests) -> byModel.put(model, requests.since(earlier.models.getOrDefault(model, NONE))));
         return new RequestStats(
                 counts.since(earlier.counts),
                 tokens.since(earlier.tokens),
@@ -558,7 +623,8 @@ public record RequestStats(
                 gaps,
                 countedFrom,
                 combined(earlier, LatencyHistogram::since),
-                oldestLive);
+                oldestLive,
+                byModel);
     }
 
     private static Map<Cause, Long> sum(Map<Cause, Long> one, Map<Cause, Long> two) {

@@ -22,22 +22,23 @@ final class RequestSums {
     private static final Outcome[] OUTCOMES = Outcome.values();
     private static final LatencyHistogram.Kind[] KINDS = LatencyHistogram.Kind.values();
 
-    private final long[] finished = new long[OUTCOMES.length];
+    private final RequestModels models;
+    private final Finished all = new Finished();
+
+    /** The requests for each model that one has named. */
+    private final @Nullable Finished[] byModel = new @Nullable Finished[RequestModels.NUMBERS];
+
     private final long[] queueTimes = new long[LatencyBuckets.COUNT];
     private final long[] firstTokens = new long[LatencyBuckets.COUNT];
     private final long[] interTokens = new long[LatencyBuckets.COUNT];
     private final long[] perOutputTokens = new long[LatencyBuckets.COUNT];
     private final long[] durations = new long[LatencyBuckets.COUNT];
-    private final long[] causeNs = new long[CAUSES];
 
     /** The times by cause up to the first token, of all requests whose time to first token is in the same bucket. */
     private final long[] @Nullable [] firstTokenCauseNs = new long[LatencyBuckets.COUNT][];
 
-    /** For each outcome and kind of histogram, the counts and, in the last cell, the sum. */
-    private final long[][][] histograms = new long[OUTCOMES.length][KINDS.length][];
-
-    private final Slowest slowestFirstTokens = new Slowest(RequestRecord.FIRST_TOKEN);
-    private final Slowest longestGaps = new Slowest(RequestRecord.LONGEST_GAP);
+    private final Slowest slowestFirstTokens;
+    private final Slowest longestGaps;
 
     /** The moments from which requests count. */
     private final SortedSet<String> countedFrom = new TreeSet<>();
@@ -48,15 +49,97 @@ final class RequestSums {
     private long arrived;
     private long abandoned;
     private long ignored;
-    private long promptTokens;
-    private long cachedTokens;
-    private long outputTokens;
 
-    RequestSums() {
-        for (long[][] ofOutcome : histograms) {
-            for (LatencyHistogram.Kind kind : KINDS) {
-                ofOutcome[kind.index()] = new long[kind.buckets() + 1];
+    RequestSums(RequestModels models) {
+        this.models = models;
+        slowestFirstTokens = new Slowest(RequestRecord.FIRST_TOKEN, models);
+        longestGaps = new Slowest(RequestRecord.LONGEST_GAP, models);
+    }
+
+    /** The sums of requests that finished. */
+    private static final class Finished {
+        private final long[] outcomes = new long[OUTCOMES.length];
+        private final long[] causeNs = new long[CAUSES];
+
+        /** For each outcome and kind of histogram, the counts and, in the last cell, the sum. */
+        private final long[][][] histograms = new long[OUTCOMES.length][KINDS.length][];
+
+        private long promptTokens;
+        private long cachedTokens;
+        private long outputTokens;
+
+        Finished() {
+            for (long[][] ofOutcome : histograms) {
+                for (LatencyHistogram.Kind kind : KINDS) {
+                    ofOutcome[kind.index()] = new long[kind.buckets() + 1];
+                }
             }
+        }
+
+        void add(long[] record) {
+            outcomes[(int) record[RequestRecord.OUTCOME]]++;
+            promptTokens = limited(promptTokens, record[RequestRecord.PROMPT_TOKENS]);
+            cachedTokens = limited(cachedTokens, record[RequestRecord.CACHED_TOKENS]);
+            outputTokens = limited(outputTokens, record[RequestRecord.OUTPUT_TOKENS]);
+            for (int i = 0; i < CAUSES; i++) {
+                causeNs[i] += record[RequestRecord.CAUSES + i];
+            }
+            countLatencies(record);
+        }
+
+        private void countLatencies(long[] record) {
+            long[][] ofOutcome = histograms[(int) record[RequestRecord.OUTCOME]];
+            count(ofOutcome, LatencyHistogram.Kind.DURATION, record[RequestRecord.DURATION]);
+            count(
+                    ofOutcome,
+                    LatencyHistogram.Kind.QUEUE_TIME,
+                    record[RequestRecord.CAUSES + Cause.QUEUED_BEHIND_PROMPTS.index()]
+                            + record[RequestRecord.CAUSES + Cause.QUEUED_BEHIND_DECODING.index()]
+                            + record[RequestRecord.CAUSES + Cause.QUEUED_IDLE.index()]);
+            long tokens = record[RequestRecord.OUTPUT_TOKENS];
+            if (tokens > 0) {
+                count(ofOutcome, LatencyHistogram.Kind.TIME_TO_FIRST_TOKEN, record[RequestRecord.FIRST_TOKEN]);
+            }
+            if (tokens > 1) {
+                long perTokenNs = Math.round((double) record[RequestRecord.FIRST_TO_LAST] / (tokens - 1));
+                count(ofOutcome, LatencyHistogram.Kind.TIME_PER_OUTPUT_TOKEN, perTokenNs);
+            }
+        }
+
+        private static void count(long[][] ofOutcome, LatencyHistogram.Kind kind, long ns) {
+            long[] cells = ofOutcome[kind.index()];
+            cells[kind.bucketOf(ns)]++;
+            cells[kind.buckets()] = limited(cells[kind.buckets()], ns);
+        }
+
+        private Map<Outcome, List<LatencyHistogram>> histograms() {
+            Map<Outcome, List<LatencyHistogram>> all = new EnumMap<>(Outcome.class);
+            for (Outcome outcome : OUTCOMES) {
+                long[][] ofOutcome = histograms[outcome.index()];
+                all.put(
+                        outcome,
+                        Arrays.stream(KINDS)
+                                .map(kind -> new LatencyHistogram(
+                                        kind,
+                                        Arrays.stream(ofOutcome[kind.index()], 0, kind.buckets())
+                                                .boxed()
+                                                .toList(),
+                                        ofOutcome[kind.index()][kind.buckets()]))
+                                .toList());
+            }
+            return all;
+        }
+
+        RequestStats stats() {
+            Map<Outcome, Long> byOutcome = new EnumMap<>(Outcome.class);
+            for (Outcome outcome : OUTCOMES) {
+                byOutcome.put(outcome, outcomes[outcome.index()]);
+            }
+            return RequestStats.ofFinished(
+                    byOutcome,
+                    new RequestStats.Tokens(promptTokens, cachedTokens, outputTokens),
+                    RequestRecord.byCause(causeNs, 0),
+                    histograms());
         }
     }
 
@@ -64,11 +147,12 @@ final class RequestSums {
     private static final class Slowest {
         private final int cell;
         private final long[] records = new long[RequestStats.SLOWEST * RequestRecord.CELLS];
-        private final KeptIds ids = new KeptIds(RequestStats.SLOWEST);
+        private final KeptIds ids;
         private int count;
 
-        Slowest(int cell) {
+        Slowest(int cell, RequestModels models) {
             this.cell = cell;
+            ids = new KeptIds(RequestStats.SLOWEST, models);
         }
 
         void offer(long[] record, @Nullable String id, @Nullable RequestTrace trace) {
@@ -160,60 +244,19 @@ final class RequestSums {
     }
 
     void finished(long[] record, @Nullable String id, @Nullable RequestTrace trace) {
-        finished[(int) record[RequestRecord.OUTCOME]]++;
         durations[LatencyBuckets.indexOf(record[RequestRecord.DURATION])]++;
-        promptTokens = limited(promptTokens, record[RequestRecord.PROMPT_TOKENS]);
-        cachedTokens = limited(cachedTokens, record[RequestRecord.CACHED_TOKENS]);
-        outputTokens = limited(outputTokens, record[RequestRecord.OUTPUT_TOKENS]);
-        for (int i = 0; i < CAUSES; i++) {
-            causeNs[i] += record[RequestRecord.CAUSES + i];
+        all.add(record);
+        int model = (int) record[RequestRecord.MODEL];
+        if (model != RequestModels.NONE) {
+            Finished ofModel = byModel[model];
+            if (ofModel == null) {
+                ofModel = new Finished();
+                byModel[model] = ofModel;
+            }
+            ofModel.add(record);
         }
-        countLatencies(record);
         slowestFirstTokens.offer(record, id, trace);
         longestGaps.offer(record, id, trace);
-    }
-
-    private void countLatencies(long[] record) {
-        long[][] ofOutcome = histograms[(int) record[RequestRecord.OUTCOME]];
-        count(ofOutcome, LatencyHistogram.Kind.DURATION, record[RequestRecord.DURATION]);
-        count(
-                ofOutcome,
-                LatencyHistogram.Kind.QUEUE_TIME,
-                record[RequestRecord.CAUSES + Cause.QUEUED_BEHIND_PROMPTS.index()]
-                        + record[RequestRecord.CAUSES + Cause.QUEUED_BEHIND_DECODING.index()]
-                        + record[RequestRecord.CAUSES + Cause.QUEUED_IDLE.index()]);
-        long tokens = record[RequestRecord.OUTPUT_TOKENS];
-        if (tokens > 0) {
-            count(ofOutcome, LatencyHistogram.Kind.TIME_TO_FIRST_TOKEN, record[RequestRecord.FIRST_TOKEN]);
-        }
-        if (tokens > 1) {
-            long perTokenNs = Math.round((double) record[RequestRecord.FIRST_TO_LAST] / (tokens - 1));
-            count(ofOutcome, LatencyHistogram.Kind.TIME_PER_OUTPUT_TOKEN, perTokenNs);
-        }
-    }
-
-    private static void count(long[][] ofOutcome, LatencyHistogram.Kind kind, long ns) {
-        long[] cells = ofOutcome[kind.index()];
-        cells[kind.bucketOf(ns)]++;
-        cells[kind.buckets()] = limited(cells[kind.buckets()], ns);
-    }
-
-    private Map<Outcome, List<LatencyHistogram>> histograms() {
-        Map<Outcome, List<LatencyHistogram>> all = new EnumMap<>(Outcome.class);
-        for (Outcome outcome : OUTCOMES) {
-            long[][] ofOutcome = histograms[outcome.index()];
-            all.put(
-                    outcome,
-                    Arrays.stream(KINDS)
-                            .map(kind -> new LatencyHistogram(
-                                    kind,
-                                    Arrays.stream(ofOutcome[kind.index()], 0, kind.buckets())
-                                            .boxed()
-                                            .toList(),
-                                    ofOutcome[kind.index()][kind.buckets()]))
-                            .toList());
-        }
-        return all;
     }
 
     /**
@@ -224,26 +267,33 @@ final class RequestSums {
      * @param oldestLive the oldest of the live requests
      */
     RequestStats stats(long waiting, long running, List<LiveRequest> oldestLive) {
-        Map<Outcome, Long> byOutcome = new EnumMap<>(Outcome.class);
-        for (Outcome outcome : OUTCOMES) {
-            byOutcome.put(outcome, finished[outcome.index()]);
+        RequestStats finished = all.stats();
+        SortedMap<String, RequestStats> ofModels = new TreeMap<>();
+        for (int number = 0; number < byModel.length; number++) {
+            Finished ofModel = byModel[number];
+            String name = models.name(number);
+            if (ofModel != null && name != null) {
+                ofModels.put(name, ofModel.stats());
+            }
         }
         return new RequestStats(
-                new RequestStats.Counts(arrived, waiting, running, byOutcome, abandoned, ignored),
-                new RequestStats.Tokens(promptTokens, cachedTokens, outputTokens),
+                new RequestStats.Counts(
+                        arrived, waiting, running, finished.counts().finished(), abandoned, ignored),
+                finished.tokens(),
                 new RequestStats.Latencies(
                         LatencyDistribution.ofCounts(queueTimes),
                         LatencyDistribution.ofCounts(firstTokens),
                         LatencyDistribution.ofCounts(interTokens),
                         LatencyDistribution.ofCounts(perOutputTokens),
                         LatencyDistribution.ofCounts(durations)),
-                RequestRecord.byCause(causeNs, 0),
+                finished.causeNs(),
                 firstTokenCauses(),
                 slowestFirstTokens.records(),
                 longestGaps.records(),
                 List.copyOf(countedFrom),
-                histograms(),
-                oldestLive);
+                finished.histograms(),
+                oldestLive,
+                ofModels);
     }
 
     private SortedMap<Integer, Map<Cause, Long>> firstTokenCauses() {

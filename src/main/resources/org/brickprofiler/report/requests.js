@@ -254,9 +254,13 @@ function lanesOfSteps(steps) {
 
 // ---- text ----
 
-/** @param {{ id?: string, trace?: string }} request */
-function idText({ id, trace }) {
-  return (id === undefined ? "" : ", " + visible(id)) + (trace === undefined ? "" : ", trace " + visible(trace));
+/** @param {{ id?: string, trace?: string, model?: string }} request */
+function idText({ id, trace, model }) {
+  return (
+    (id === undefined ? "" : ", " + visible(id)) +
+    (model === undefined ? "" : ", model " + visible(model)) +
+    (trace === undefined ? "" : ", trace " + visible(trace))
+  );
 }
 
 /**
@@ -285,12 +289,25 @@ function idCell({ id }) {
 }
 
 /**
+ * Returns the column of the models, if a request names its model.
+ *
+ * @template {{ model?: string }} R
+ * @param {R[]} rows
+ * @returns {Column<R>[]}
+ */
+function modelColumns(rows) {
+  return rows.every(({ model }) => model === undefined)
+    ? []
+    : [{ label: "model", text: true, cell: ({ model }) => (model === undefined ? NONE : named(model)), value: ({ model }) => model ?? "" }];
+}
+
+/**
  * Returns the texts by which a request is found.
  *
- * @param {{ id?: string, trace?: string }} request
+ * @param {{ id?: string, trace?: string, model?: string }} request
  */
-function wordsOf({ id, trace }) {
-  return present([id, id !== undefined && visible(id), trace]).join(" ");
+function wordsOf({ id, trace, model }) {
+  return present([id, id !== undefined && visible(id), trace, model]).join(" ");
 }
 
 /**
@@ -1004,9 +1021,11 @@ function slowestTable(requests) {
   const perTokenNs = ({ output_tokens: tokens, first_to_last_token_ns: ns }) => (tokens < 2 ? -1 : ns / (tokens - 1));
   /** @param {RequestOfRun} request */
   const largest = (request) => [...causesOf(request)].sort((a, b) => b.ns - a.ns)[0];
+  const models = modelColumns(rows);
   /** @type {Column<RequestOfRun>[]} */
   const columns = [
     { label: "slowest requests", text: true, cell: idCell, value: ({ id }) => id ?? "" },
+    ...models,
     { label: "arrived, UTC", text: true, cell: arrivedCell, value: ({ arrived_at: at }) => at ?? "" },
     {
       label: "first token",
@@ -1027,7 +1046,7 @@ function slowestTable(requests) {
       },
     },
   ];
-  const { element, lines } = table("Slowest requests", columns, rows, { sorted: 2 });
+  const { element, lines } = table("Slowest requests", columns, rows, { sorted: 2 + models.length });
   const isNamed = rows.some((request) => wordsOf(request) !== "");
   return rows.length === 0
     ? ""
@@ -1039,6 +1058,7 @@ function liveTable({ oldest_live: rows, waiting, running }) {
   /** @type {Column<LiveRequest>[]} */
   const columns = [
     { label: "live requests", text: true, cell: idCell, value: ({ id }) => id ?? "" },
+    ...modelColumns(rows),
     { label: "arrived, UTC", text: true, cell: arrivedCell, value: ({ arrived_at: at }) => at ?? "" },
     { label: "since its arrival", cell: ({ age_ns: ns }) => time(ns), value: ({ age_ns: ns }) => ns },
     { label: "state", text: true, cell: (live) => (live.running > 0 ? "running" : "waiting"), value: (live) => live.running },

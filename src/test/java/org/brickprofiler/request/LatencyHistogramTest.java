@@ -121,7 +121,8 @@ class LatencyHistogramTest {
                         List.of(),
                         List.of(),
                         Map.of(Outcome.FAILED, List.of(one, one)),
-                        List.of()))
+                        List.of(),
+                        none.models()))
                 .hasMessageStartingWith("two histograms of one kind: FAILED");
     }
 }

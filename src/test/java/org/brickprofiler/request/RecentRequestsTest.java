@@ -132,7 +132,7 @@ final class RecentRequestsTest {
     /** The first finish makes all slots, and later ones, also of other periods, allocate nothing. */
     @Test
     void theMemoryIsBounded() {
-        RecentSlots slots = new RecentSlots(0);
+        RecentSlots slots = new RecentSlots(0, new RequestModels());
         long[] record = new long[RequestRecord.CELLS];
         record[RequestRecord.OUTPUT_TOKENS] = 2;
         assertThat(AllocatedBytes.of(() -> slots.add(record, "id", null, 0))).isBetween(1_000_000L, 1_500_000L);

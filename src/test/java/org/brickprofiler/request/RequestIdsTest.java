@@ -79,7 +79,8 @@ final class RequestIdsTest {
         List<LiveRequest> oldest = requests.stats().oldestLive();
         assertThat(oldest).hasSize(16);
         assertThat(oldest.get(0))
-                .isEqualTo(new LiveRequest(2_005, false, 1, 0, RequestIdentity.of("id 0", WallClock.UNKNOWN, null)));
+                .isEqualTo(
+                        new LiveRequest(2_005, false, 1, 0, RequestIdentity.of("id 0", WallClock.UNKNOWN, null, null)));
         assertThat(oldest.get(15).identity().id()).contains("id 15");
 
         requests.reset();
@@ -187,10 +188,10 @@ final class RequestIdsTest {
 
     @Test
     void halvesOfCharactersAreReplaced() {
-        assertThat(RequestIdentity.of("a\ud83db\ude00c\ud83d\ude00", WallClock.UNKNOWN, null)
+        assertThat(RequestIdentity.of("a\ud83db\ude00c\ud83d\ude00", WallClock.UNKNOWN, null, null)
                         .id())
                 .contains("a\ufffdb\ufffdc\ud83d\ude00");
-        assertThat(RequestIdentity.of("", WallClock.UNKNOWN, null).id()).isEmpty();
+        assertThat(RequestIdentity.of("", WallClock.UNKNOWN, null, null).id()).isEmpty();
     }
 
     @Test
@@ -223,7 +224,8 @@ final class RequestIdsTest {
                 List.of(),
                 List.of(),
                 Map.of(),
-                List.of(other));
+                List.of(other),
+                RequestStats.NONE.models());
 
         assertThat(stats.since(RequestStats.NONE).oldestLive()).isEqualTo(stats.oldestLive());
         assertThat(stats.merge(others).oldestLive())

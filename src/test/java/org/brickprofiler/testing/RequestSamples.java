@@ -53,7 +53,8 @@ public final class RequestSamples {
                 records,
                 List.of(),
                 Map.of(),
-                second == 0 ? List.of(waiting) : List.of(waiting, running));
+                second == 0 ? List.of(waiting) : List.of(waiting, running),
+                new TreeMap<>());
     }
 
     /** The identity of a request that an application names. */

@@ -103,6 +103,8 @@ public final class Agent {
         // Link the bridge to its sink now, rather than inside a method of the application.
         Bridge.endStep(0);
         recording.profiler.enable();
+        options.spans()
+                .ifPresent(provider -> ApplicationSpans.begin(recording.profiler, provider, instrumentation, messages));
         weaving.begin(instrumentation);
         reports.writeAtEnd();
         options.port().ifPresent(this::open);

@@ -26,13 +26,16 @@ import org.jspecify.annotations.Nullable;
  * @param metrics the address of the page of metrics; empty for none
  * @param ab the seed of the random order in which recording is switched on and off; empty to keep it on
  * @param warmup the number of steps of the warm-up; empty for the number that the rules state
+ * @param spans the provider, in the terms of OpenTelemetry's conventions, of requests that are exported as spans by the
+ *     application's OpenTelemetry; empty for no spans
  */
 record AgentOptions(
         Map<String, Path> files,
         OptionalInt port,
         Optional<MetricsListener.Place> metrics,
         OptionalLong ab,
-        OptionalInt warmup) {
+        OptionalInt warmup,
+        Optional<String> spans) {
 
     /** The variable by which {@code brick run} names the file to which a run writes its profile. */
     static final String OUT_VARIABLE = "BRICK_PROFILER_OUT";
@@ -48,7 +51,8 @@ record AgentOptions(
     private static final String METRICS = "metrics";
     private static final String AB = "ab";
     private static final String WARMUP = "warmup";
-    private static final List<String> VALUES = List.of(PORT, METRICS, AB, WARMUP);
+    private static final String SPANS = "spans";
+    private static final List<String> VALUES = List.of(PORT, METRICS, AB, WARMUP, SPANS);
 
     static final int LAST_PORT = 65_535;
 
@@ -79,7 +83,7 @@ record AgentOptions(
             }
             if (equals < 0 || equals == option.length() - 1) {
                 throw new IllegalArgumentException("the option '" + key + "' needs a value, as in " + key
-                        + (VALUES.contains(key) ? "=1" : "=FILE"));
+                        + (key.equals(SPANS) ? "=acme" : VALUES.contains(key) ? "=1" : "=FILE"));
             }
             String value = option.substring(equals + 1);
             boolean isNew =
@@ -107,7 +111,17 @@ record AgentOptions(
                 port == null ? OptionalInt.empty() : OptionalInt.of((int) number(PORT, port, LAST_PORT)),
                 metrics == null ? Optional.empty() : Optional.of(MetricsListener.Place.parse(metrics)),
                 seed == null ? OptionalLong.empty() : OptionalLong.of(number(AB, seed, Long.MAX_VALUE)),
-                warmup == null ? OptionalInt.empty() : OptionalInt.of((int) number(WARMUP, warmup, Integer.MAX_VALUE)));
+                warmup == null ? OptionalInt.empty() : OptionalInt.of((int) number(WARMUP, warmup, Integer.MAX_VALUE)),
+                Optional.ofNullable(values.get(SPANS)).map(AgentOptions::provider));
+    }
+
+    private static String provider(String value) {
+        if (!value.matches("[\\w.-]{1,64}") || value.matches("(?i)on|off|yes|no|true|false|[01]")) {
+            throw new IllegalArgumentException(SPANS + "=" + value
+                    + " names no provider: write the gen_ai.provider.name of the spans, in letters, digits, '.', '_'"
+                    + " and '-', as in " + SPANS + "=acme");
+        }
+        return value;
     }
 
     /** Returns the file of rules; null if it is not given. */

@@ -114,14 +114,15 @@ final class ElementsCode {
     }
 
     /**
-     * Returns the code that pushes the id of a request, which expects {@link #spill} before it; empty if the rule
-     * states none.
+     * Returns the code that pushes the id or the model of a request, which expects {@link #spill} before it; empty if
+     * the rule states none.
      *
+     * @param path the path to it
      * @throws IllegalArgumentException when a parameter, field or method that the rule names does not exist
      */
-    InsnList id() {
+    InsnList name(WeaveRule.Elements path) {
         InsnList code = new InsnList();
-        addObject(rule.id(), code);
+        addObject(path, code);
         return code;
     }
 

@@ -81,6 +81,9 @@ final class MethodWeaver {
         /** The code for the id of a request; empty if the rule states none. */
         final InsnList id;
 
+        /** The code for the model of a request; empty if the rule states none. */
+        final InsnList requestModel;
+
         /** The code for the work; empty if the rule states none. */
         final InsnList product;
 
@@ -114,7 +117,8 @@ final class MethodWeaver {
             this.product = product;
             elements = rule.kind() == Kind.MODEL ? new InsnList() : code.code();
             model = rule.kind() == Kind.MODEL ? code.model() : List.of();
-            id = code.id();
+            id = code.name(rule.id());
+            requestModel = code.name(rule.requestModel());
             spill = code.spill();
             outcome = rule.kind().hasOutcome() ? code.outcome() : new InsnList();
             this.begins = begins;
@@ -699,13 +703,19 @@ final class MethodWeaver {
                 code.add(call("startStep", "(JJJZ)J"));
             }
         }
-        if (span.id.size() > 0) {
+        name(code, track, span.id, "nameRequest");
+        name(code, track, span.requestModel, "modelRequest");
+        code.add(new VarInsnNode(Opcodes.LSTORE, track.timer));
+    }
+
+    /** Adds the code that passes the id or the model of the request on the stack to a method of the bridge. */
+    private void name(InsnList code, SpanVariables track, InsnList value, String method) {
+        if (value.size() > 0) {
             code.add(new InsnNode(Opcodes.DUP2));
             code.add(new InsnNode(track.kind == Kind.REQUEST ? Opcodes.ICONST_1 : Opcodes.ICONST_0));
-            code.add(Flow.copy(span.id));
-            code.add(call("nameRequest", "(JZLjava/lang/Object;)V"));
+            code.add(Flow.copy(value));
+            code.add(call(method, "(JZLjava/lang/Object;)V"));
         }
-        code.add(new VarInsnNode(Opcodes.LSTORE, track.timer));
     }
 
     private static AbstractInsnNode key(int key) {

@@ -429,6 +429,12 @@ record Recorder(
         requests.name(request, isServed, id);
     }
 
+    /** {@inheritDoc} */
+    @Override
+    public void modelRequest(long request, boolean isServed, @Nullable Object model) {
+        requests.model(request, isServed, model);
+    }
+
     @Override
     public long startArrival(@Nullable Object key, long promptTokens, String from) {
         reached.reach(Kind.ARRIVAL);

@@ -42,6 +42,7 @@ final class Recording {
      */
     Recording(AgentOptions options, RuleFile.Rules rules, Consumer<String> say) {
         requireSteps(options, rules);
+        requireRequests(options, rules);
         losses = new AgentLosses(say);
         BrickProfilerBuilder builder = BrickProfiler.builder().stepCpuTimes(true);
         Path timeline = options.timeline();
@@ -58,8 +59,7 @@ final class Recording {
         alternation = options.ab().isPresent()
                 ? new Alternation(profiler, options.ab().getAsLong())
                 : null;
-        boolean hasRequests =
-                rules.rules().stream().anyMatch(rule -> rule.kind().isOfRequests());
+        boolean hasRequests = hasRequests(rules);
         if (hasRequests && alternation != null) {
             say.accept(
                     "requests are not recorded: ab= switches recording off and on, which gives up the requests under way");
@@ -83,6 +83,19 @@ final class Recording {
         }
         if (options.warmup().isPresent()) {
             throw new IllegalArgumentException("warmup= counts" + none);
+        }
+    }
+
+    private static boolean hasRequests(RuleFile.Rules rules) {
+        return rules.rules().stream().anyMatch(rule -> rule.kind().isOfRequests());
+    }
+
+    private static void requireRequests(AgentOptions options, RuleFile.Rules rules) {
+        if (options.spans().isPresent() && (options.ab().isPresent() || !hasRequests(rules))) {
+            throw new IllegalArgumentException("spans= exports requests, and "
+                    + (hasRequests(rules)
+                            ? "ab= records none"
+                            : "there is no request: or requests: in " + options.rules()));
         }
     }
 

@@ -64,6 +64,7 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  * request:                               # one thread serves one request: the steps within are steps of it
  *   in: com.example.Llama.generate
  *   id: headers.id                       # the engine's id of the request; and in arrived:
+ *   model: body.model                    # the model it is for, if there are several; and in arrived:
  *   prompt: prompt.size()                # tokens of its prompt; unless given, those of its steps
  *   outcome: result.reason               # the value that decides; COMPLETED unless given, FAILED after an exception
  *   outcomes: {MAX_TOKENS: LENGTH}       # the outcome of a value that has not the name of one
@@ -259,6 +260,7 @@ final class RuleFile {
                                     "to",
                                     "request",
                                     "id",
+                                    "model",
                                     "prompt",
                                     "outcome",
                                     "outcomes"))));
@@ -309,7 +311,9 @@ final class RuleFile {
                 orProblem(() -> add(
                         each,
                         Kind.ARRIVAL,
-                        entries(each, Set.of("in", "lambda", "call", "from", "to", "request", "id", "prompt"))));
+                        entries(
+                                each,
+                                Set.of("in", "lambda", "call", "from", "to", "request", "id", "model", "prompt"))));
             }
             for (Node each : oneOrMore(parts.get("inStep"))) {
                 orProblem(() -> add(
@@ -514,7 +518,8 @@ final class RuleFile {
                         output,
                         isPrompt,
                         request(node, kind, entries.get("request")),
-                        id(entries.get("id")),
+                        name(entries.get("id"), "id that differs by request and is known at its beginning"),
+                        name(entries.get("model"), "model that is known at the beginning of a request"),
                         ending(entries.get("outcome"), entries.get("outcomes")),
                         kind == Kind.BRICK ? product(entries.get("work")) : Optional.empty(),
                         kind == Kind.MODEL ? model(node, entries) : List.of()));
@@ -636,7 +641,7 @@ final class RuleFile {
         return path;
     }
 
-    private Elements id(@Nullable Node node) {
+    private Elements name(@Nullable Node node, String expected) {
         if (node == null) {
             return Elements.ZERO;
         }
@@ -644,9 +649,7 @@ final class RuleFile {
         Elements path = text.matches("\\d+") ? Elements.ZERO : elements(node);
         if (path.isConstant() || path.path().get(0).equals(WeaveRule.RESULT)) {
             throw error(
-                    node,
-                    "'" + text + "' is no id that differs by request and is known at its beginning: write a path that"
-                            + " begins with a parameter or this");
+                    node, "'" + text + "' is no " + expected + ": write a path that begins with a parameter or this");
         }
         return path;
     }

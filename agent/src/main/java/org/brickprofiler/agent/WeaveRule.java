@@ -215,6 +215,7 @@ record WeaveRule(
      * @param isPrompt whether a step processes a prompt, or a part of one, however few tokens these are
      * @param request the path to the object that identifies the request; {@link Elements#ZERO} for none
      * @param id the path to the id that the engine has for the request; {@link Elements#ZERO} for none
+     * @param requestModel the path to the model that the request is for; {@link Elements#ZERO} for none
      * @param ending the outcome of a request
      * @param product the work of a brick; empty if the rule states none
      * @param model the numbers of a model, in the order of {@link ModelNumber}; empty for the other kinds
@@ -226,6 +227,7 @@ record WeaveRule(
             boolean isPrompt,
             Elements request,
             Elements id,
+            Elements requestModel,
             Ending ending,
             Optional<Product> product,
             List<Weight> model) {
@@ -239,13 +241,14 @@ record WeaveRule(
                     false,
                     Elements.ZERO,
                     Elements.ZERO,
+                    Elements.ZERO,
                     Ending.COMPLETED,
                     Optional.empty(),
                     List.of());
         }
 
         private Amounts with(Elements position, Optional<Product> other) {
-            return new Amounts(elements, position, output, isPrompt, request, id, ending, other, model);
+            return new Amounts(elements, position, output, isPrompt, request, id, requestModel, ending, other, model);
         }
     }
 
@@ -376,6 +379,11 @@ record WeaveRule(
     /** Returns the path to the id of the request; a constant for none. */
     Elements id() {
         return amounts.id;
+    }
+
+    /** Returns the path to the model that the request is for; a constant for none. */
+    Elements requestModel() {
+        return amounts.requestModel;
     }
 
     /** Returns the place from which a request counts whose span begins, in words. */

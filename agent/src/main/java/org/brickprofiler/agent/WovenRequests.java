@@ -79,6 +79,9 @@ final class WovenRequests {
         /** Whether a call within the request has named it. */
         private boolean isNamed;
 
+        /** Whether a call within the request has named its model. */
+        private boolean hasModel;
+
         /** The place from which the request counts; empty if it had arrived before. */
         private String from = "";
 
@@ -87,6 +90,10 @@ final class WovenRequests {
 
         /** Whether the step that is beginning belongs to the request. */
         private boolean inStep;
+
+        private long handle() {
+            return request == null ? NONE : request.handle();
+        }
 
         private void stop() {
             if (scope != null) {
@@ -281,6 +288,7 @@ final class WovenRequests {
         mine.epoch = epoch.get();
         mine.lacksPrompt = lacksPrompt;
         mine.isNamed = false;
+        mine.hasModel = false;
         mine.parts = 0;
         long handle = request.handle();
         if (handle != NONE) {
@@ -307,17 +315,44 @@ final class WovenRequests {
         long handle = token;
         if (isServed) {
             Served mine = served.get();
-            handle = mine.request == null || mine.isNamed ? NONE : mine.request.handle();
+            handle = mine.isNamed ? NONE : mine.handle();
             mine.isNamed |= handle != NONE;
         }
-        if (handle == NONE) {
+        if (handle != NONE && isText(id)) {
+            requests.named(handle, id.toString());
+        }
+    }
+
+    /**
+     * Names the model that a request is for, as {@link #name} names the request.
+     *
+     * @param token the token, as of {@link #name}
+     * @param isServed whether it is the token of a served request
+     * @param model the name of the model, of the same types as an id
+     */
+    void model(long token, boolean isServed, @Nullable Object model) {
+        RequestRecorder requests = recorder;
+        if (requests == null || token == NONE || model == null) {
             return;
         }
-        if (id instanceof String || id instanceof Number || id instanceof UUID) {
-            requests.named(handle, id.toString());
-        } else {
+        long handle = token;
+        if (isServed) {
+            Served mine = served.get();
+            handle = mine.hasModel ? NONE : mine.handle();
+            mine.hasModel |= handle != NONE;
+        }
+        if (handle != NONE && isText(model)) {
+            requests.model(handle, model.toString());
+        }
+    }
+
+    /** Returns whether an object is a short text; counts others. */
+    private boolean isText(Object name) {
+        boolean isText = name instanceof String || name instanceof Number || name instanceof UUID;
+        if (!isText) {
             unnamed.incrementAndGet();
         }
+        return isText;
     }
 
     /**
@@ -522,7 +557,7 @@ final class WovenRequests {
                             + " not count");
             say(
                     lines,
-                    Plural.of(unnamed.get(), "id was", "ids were"),
+                    Plural.of(unnamed.get(), "id or model was", "ids or models were"),
                     unnamed,
                     " no string, number or UUID, and " + (unnamed.get() == 1 ? "names" : "name") + " no request");
             long ignored = requests.stats().counts().ignoredCalls();

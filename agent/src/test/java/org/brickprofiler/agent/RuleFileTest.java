@@ -187,9 +187,14 @@ class RuleFileTest {
         assertThat(options.out()).isNull();
         assertThat(options.port()).isEmpty();
         assertThat(options.ab()).isEmpty();
-        assertThat(AgentOptions.parse("port=0,ab=12,warmup=3", Map.of()))
+        assertThat(AgentOptions.parse("port=0,ab=12,warmup=3,spans=acme", Map.of()))
                 .isEqualTo(new AgentOptions(
-                        Map.of(), OptionalInt.of(0), Optional.empty(), OptionalLong.of(12), OptionalInt.of(3)));
+                        Map.of(),
+                        OptionalInt.of(0),
+                        Optional.empty(),
+                        OptionalLong.of(12),
+                        OptionalInt.of(3),
+                        Optional.of("acme")));
         assertThat(AgentOptions.parse("slow=s.pftrace", Map.of()).timeline()).isEqualTo(Path.of("s.pftrace"));
         assertThat(AgentOptions.parse("trace=t.json", Map.of()).timeline()).isEqualTo(Path.of("t.json"));
         assertThat(AgentOptions.parse("", Map.of(AgentOptions.OUT_VARIABLE, "y"))
@@ -246,6 +251,18 @@ class RuleFileTest {
                 .singleElement()
                 .asString()
                 .startsWith("x:2: '" + id + "' is no id that differs by request and is known at its beginning");
+    }
+
+    @Spec("25.28")
+    @Test
+    void refusesAModelThatIsNotKnownAtTheBeginning() {
+        assertThat(RuleFile.parse("x", """
+                step: {in: a.B.c}
+                request: {in: a.B.d, model: result.model}
+                """).problems())
+                .singleElement()
+                .asString()
+                .startsWith("x:2: 'result.model' is no model that is known at the beginning of a request");
     }
 
     @ParameterizedTest

@@ -158,6 +158,11 @@ final class Woven {
         }
 
         @Override
+        public void modelRequest(long request, boolean isServed, @Nullable Object model) {
+            recorder.modelRequest(request, isServed, model);
+        }
+
+        @Override
         public long startArrival(@Nullable Object key, long promptTokens, String from) {
             return recorder.startArrival(key, promptTokens, from);
         }

@@ -428,6 +428,31 @@ class WovenRequestsTest {
         assertThat(ids()).endsWith("full");
     }
 
+    private static List<String> models() {
+        return Woven.PROFILER.requests().recent().stream()
+                .map(record -> record.identity().model().orElse("-"))
+                .toList();
+    }
+
+    @Spec("25.28")
+    @Test
+    void requestsHaveTheModelsOfTheEngine() throws Exception {
+        Object server = server(STEP + "request:\n  " + SERVER + "serve\n  id: tokens\n  model: reason.name()\n");
+        call(server, "serve", new int[][] {new int[4], new int[3]}, 3, reason(server, Reason.STOP));
+        assertThat(models()).containsExactly("STOP");
+        assertThat(ids()).containsExactly("3");
+
+        Object batches = server(PASSES
+                + ARRIVED.replace("    request: request\n", "    request: request\n    model: request\n")
+                + IN_STEP
+                + FINISHED);
+        for (Object request : new Object[] {"one", 17L, new Object()}) {
+            call(batches, "submit", request, 2, false);
+            call(batches, "complete", request, reason(batches, Reason.STOP), false);
+        }
+        assertThat(models()).containsExactly("one", "17", "-");
+    }
+
     /** The outer method decides; the inner one may know the id that the outer one lacks. */
     @Spec("25.23")
     @Test
@@ -440,6 +465,8 @@ class WovenRequestsTest {
             long inner = requests.startRequest(1, "here");
             requests.name(inner, true, "inner");
             requests.name(inner, true, "again");
+            requests.model(outer, true, outerId);
+            requests.model(inner, true, "inner model");
             requests.endRequest(Outcome.COMPLETED, inner);
             requests.endRequest(Outcome.COMPLETED, outer);
         }
@@ -447,8 +474,11 @@ class WovenRequestsTest {
         assertThat(profiler.requests().recent())
                 .extracting(record -> record.identity().id().orElse("-"))
                 .containsExactly("outer", "inner");
+        assertThat(profiler.requests().recent())
+                .extracting(record -> record.identity().model().orElse("-"))
+                .containsExactly("outer", "inner model");
         long third = requests.startRequest(1, "there");
         requests.name(third, true, List.of());
-        assertThat(requests.summary()).anyMatch(line -> line.startsWith("1 id was no string, number or UUID"));
+        assertThat(requests.summary()).anyMatch(line -> line.startsWith("1 id or model was no string, number or UUID"));
     }
 }

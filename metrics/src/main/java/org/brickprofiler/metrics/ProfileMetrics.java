@@ -6,6 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 import org.brickprofiler.CategoryStats;
 import org.brickprofiler.ProfileSnapshot;
@@ -26,6 +28,9 @@ public final class ProfileMetrics {
 
     /** The unit of times. */
     public static final String SECONDS = "s";
+
+    /** The label of requests whose model is unknown, if others name theirs. */
+    public static final String UNKNOWN_MODEL = "(unknown)";
 
     private static final double NS_PER_S = 1e9;
 
@@ -48,7 +53,9 @@ public final class ProfileMetrics {
         /** The outcome of a request without an answer. */
         ERROR("error_type", "error.type"),
         /** The model of the run. */
-        MODEL("model", "brick.model");
+        MODEL("model", "brick.model"),
+        /** The model that a request is for. */
+        REQUEST_MODEL("gen_ai_request_model", "gen_ai.request.model");
 
         private final String key;
         private final String attribute;
@@ -133,6 +140,7 @@ public final class ProfileMetrics {
         addSteps(to, sums);
         if (snapshot.requests().isRecorded()) {
             addRequests(to, snapshot.requests());
+            addModels(to, snapshot);
         }
         addMachine(to, snapshot.facts().virtualMachines());
         Map<Label, String> run = snapshot.identity()
@@ -160,29 +168,30 @@ public final class ProfileMetrics {
 
     /**
      * Returns the histograms of the requests that finished: times to and per token of those with an answer, durations
-     * and times in the queue of all.
+     * and times in the queue of all, by model.
      *
      * @param requests the requests
+     * @param runModel the model of the run, which is that of the requests that name none
      * @return a histogram for each latency, also if no request has it
      */
-    public static List<Histograms> histograms(RequestStats requests) {
+    public static List<Histograms> histograms(RequestStats requests, Optional<String> runModel) {
         return List.of(
                 new Histograms(
                         "gen_ai.server.time_to_first_token",
                         "Time from the arrival of a request to its first token.",
-                        Map.of(Map.of(), RequestLatencies.answered(requests, Kind.TIME_TO_FIRST_TOKEN))),
+                        RequestLatencies.byModel(requests, Kind.TIME_TO_FIRST_TOKEN, false, runModel)),
                 new Histograms(
                         "gen_ai.server.time_per_output_token",
                         "Time per output token after the first one.",
-                        Map.of(Map.of(), RequestLatencies.answered(requests, Kind.TIME_PER_OUTPUT_TOKEN))),
+                        RequestLatencies.byModel(requests, Kind.TIME_PER_OUTPUT_TOKEN, false, runModel)),
                 new Histograms(
                         "gen_ai.server.request.duration",
                         "Time from the arrival of a request to its finish.",
-                        RequestLatencies.byError(requests, Kind.DURATION)),
+                        RequestLatencies.byModel(requests, Kind.DURATION, true, runModel)),
                 new Histograms(
                         "brick.request.queue_time",
                         "Time that a request waited for its first step.",
-                        RequestLatencies.byError(requests, Kind.QUEUE_TIME)));
+                        RequestLatencies.byModel(requests, Kind.QUEUE_TIME, true, runModel)));
     }
 
     private static void addBricks(Collected to, Map<String, Map<BrickSeries.Labels, CategoryStats>> byPhase) {
@@ -297,13 +306,47 @@ public final class ProfileMetrics {
         to.counter("brick.request.time", SECONDS, "Time of the requests that finished, by cause.", causes);
         RequestStats.Tokens tokens = requests.tokens();
         Map<Map<Label, String>, Number> kinds = new LinkedHashMap<>();
-        kinds.put(Map.of(Label.KIND, "prompt"), tokens.prompt());
-        kinds.put(Map.of(Label.KIND, "cached"), tokens.cached());
-        kinds.put(Map.of(Label.KIND, "output"), tokens.output());
+        tokens(tokens, (kind, number) -> kinds.put(Map.of(Label.KIND, kind), number));
         to.counter(
                 "brick.request.tokens",
                 "{token}",
                 "Tokens of the requests that finished: of prompts, the cached ones of these, and output tokens.",
+                kinds);
+    }
+
+    private static void tokens(RequestStats.Tokens tokens, BiConsumer<String, Long> to) {
+        to.accept("prompt", tokens.prompt());
+        to.accept("cached", tokens.cached());
+        to.accept("output", tokens.output());
+    }
+
+    /** Adds the requests by model, if one of them names its model. */
+    private static void addModels(Collected to, ProfileSnapshot snapshot) {
+        Map<String, RequestStats> models =
+                new LinkedHashMap<>(snapshot.requests().models());
+        if (!models.isEmpty()) {
+            models.merge(
+                    snapshot.identity().model().orElse(UNKNOWN_MODEL),
+                    snapshot.requests().unnamed(),
+                    RequestStats::merge);
+        }
+        Map<Map<Label, String>, Number> outcomes = new LinkedHashMap<>();
+        Map<Map<Label, String>, Number> kinds = new LinkedHashMap<>();
+        models.forEach((model, requests) -> {
+            for (Outcome outcome : Outcome.values()) {
+                outcomes.put(
+                        Map.of(Label.REQUEST_MODEL, model, Label.OUTCOME, lower(outcome)),
+                        requests.counts().finished(outcome));
+            }
+            tokens(
+                    requests.tokens(),
+                    (kind, number) -> kinds.put(Map.of(Label.REQUEST_MODEL, model, Label.KIND, kind), number));
+        });
+        to.counter("brick.model.requests", "{request}", "Requests that finished, by the model they are for.", outcomes);
+        to.counter(
+                "brick.model.request.tokens",
+                "{token}",
+                "Tokens of the requests that finished, by the model they are for.",
                 kinds);
     }
 

@@ -1,9 +1,11 @@
 package org.brickprofiler.metrics;
 
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import org.brickprofiler.metrics.ProfileMetrics.Label;
 import org.brickprofiler.request.LatencyHistogram;
 import org.brickprofiler.request.LatencyHistogram.Kind;
@@ -32,33 +34,41 @@ public final class RequestLatencies {
     }
 
     /**
-     * Returns the histogram of the requests with an answer.
+     * Returns the histograms of the requests with an answer, and of those with each error that occurred, by model.
+     * Requests that name no model have the label of the run's model, or none if it is unknown.
      *
      * @param requests the requests
      * @param kind the latency
-     * @return the histogram
+     * @param withErrors whether the requests with an error are wanted
+     * @param runModel the model of the run
+     * @return the histograms by their labels; that of the requests with an answer that name no model also if it is
+     *     empty
      */
-    public static LatencyHistogram answered(RequestStats requests, Kind kind) {
-        return requests.histogram(kind, ANSWERED);
+    static Map<Map<Label, String>, LatencyHistogram> byModel(
+            RequestStats requests, Kind kind, boolean withErrors, Optional<String> runModel) {
+        Map<Map<Label, String>, LatencyHistogram> all = new LinkedHashMap<>();
+        add(all, requests.unnamed(), kind, withErrors, runModel);
+        requests.models().forEach((model, each) -> add(all, each, kind, withErrors, Optional.of(model)));
+        return all;
     }
 
-    /**
-     * Returns the histograms of the requests with an answer, without labels, and of those with each error that
-     * occurred.
-     *
-     * @param requests the requests
-     * @param kind the latency
-     * @return the histograms by their labels
-     */
-    public static Map<Map<Label, String>, LatencyHistogram> byError(RequestStats requests, Kind kind) {
-        Map<Map<Label, String>, LatencyHistogram> all = new LinkedHashMap<>();
-        all.put(Map.of(), answered(requests, kind));
+    private static void add(
+            Map<Map<Label, String>, LatencyHistogram> to,
+            RequestStats requests,
+            Kind kind,
+            boolean withErrors,
+            Optional<String> model) {
+        Map<Label, String> labels =
+                model.map(name -> Map.of(Label.REQUEST_MODEL, name)).orElse(Map.of());
+        to.merge(labels, requests.histogram(kind, ANSWERED), LatencyHistogram::plus);
         for (Outcome outcome : Outcome.values()) {
             LatencyHistogram histogram = requests.histogram(kind, List.of(outcome));
-            if (isError(outcome) && histogram.count() > 0) {
-                all.put(Map.of(Label.ERROR, ProfileMetrics.lower(outcome)), histogram);
+            if (withErrors && isError(outcome) && histogram.count() > 0) {
+                Map<Label, String> ofError = new EnumMap<>(Label.class);
+                ofError.putAll(labels);
+                ofError.put(Label.ERROR, ProfileMetrics.lower(outcome));
+                to.merge(Map.copyOf(ofError), histogram, LatencyHistogram::plus);
             }
         }
-        return all;
     }
 }

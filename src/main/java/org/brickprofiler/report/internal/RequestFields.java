@@ -151,6 +151,9 @@ public final class RequestFields {
                     .sumNs())
             .build();
 
+    /** The fields of the requests for one model. */
+    public static final Fields<Map.Entry<String, RequestStats>> MODEL = model();
+
     /** The fields of the requests of a profile. */
     public static final Fields<RequestStats> REQUESTS = requests();
 
@@ -180,14 +183,17 @@ public final class RequestFields {
                         "arrival by the system's clock, UTC, to within 2 ms",
                         record -> identity.apply(record).arrivedAt())
                 .optionalText("trace", "id of the trace in which it was submitted", record -> identity.apply(record)
-                        .traceId());
+                        .traceId())
+                .optionalText("model", "model that it names", record -> identity.apply(record)
+                        .model());
     }
 
     private static RequestIdentity identity(Row row) {
         return new RequestIdentity(
                 Optional.ofNullable(row.get(String.class, "id")),
                 Optional.ofNullable(row.get(Instant.class, "arrived_at")),
-                Optional.ofNullable(row.get(String.class, "trace")));
+                Optional.ofNullable(row.get(String.class, "trace")),
+                Optional.ofNullable(row.get(String.class, "model")));
     }
 
     private static LiveRequest live(JsonInput input, Row row) {
@@ -240,10 +246,7 @@ public final class RequestFields {
                 .sum("waiting", "live requests that no step has worked on", stats -> stats.counts()
                         .waiting())
                 .sum("running", "other live requests", stats -> stats.counts().running());
-        for (Outcome outcome : Outcome.values()) {
-            fields.sum(lower(outcome), "requests that ended with this outcome", stats -> stats.counts()
-                    .finished(outcome));
-        }
+        addOutcomes(fields, Function.identity());
         fields.optionalText(
                         "counted_from",
                         "moments from which requests count, separated by semicolons; queues before them are not seen",
@@ -253,13 +256,8 @@ public final class RequestFields {
                 .sum("abandoned", "requests that were given up without a finish", stats -> stats.counts()
                         .abandoned())
                 .sum("ignored_calls", "calls that did not fit their request or step", stats -> stats.counts()
-                        .ignoredCalls())
-                .sum("prompt_tokens", "tokens of the prompts of the finished requests", stats -> stats.tokens()
-                        .prompt())
-                .sum("cached_tokens", "tokens of these prompts that needed no work", stats -> stats.tokens()
-                        .cached())
-                .sum("output_tokens", "tokens that the finished requests got", stats -> stats.tokens()
-                        .output());
+                        .ignoredCalls());
+        addTokens(fields, Function.identity());
         latency(
                 fields,
                 "time_to_first_token",
@@ -311,11 +309,14 @@ public final class RequestFields {
                         "histograms",
                         "latencies of the finished requests at fixed bounds, by outcome",
                         HISTOGRAM,
-                        stats -> stats.histograms().entrySet().stream()
-                                .flatMap(entry -> entry.getValue().stream()
-                                        .map(each -> new OutcomeHistogram(entry.getKey(), each)))
-                                .toList(),
+                        RequestFields::histograms,
                         RequestFields::histogram)
+                .parts(
+                        "models",
+                        "finished requests that name their model, by model",
+                        MODEL,
+                        stats -> List.copyOf(stats.models().entrySet()),
+                        RequestFields::model)
                 .parts(
                         "oldest_live",
                         "live requests that arrived first, the oldest first",
@@ -323,6 +324,49 @@ public final class RequestFields {
                         RequestStats::oldestLive,
                         RequestFields::live)
                 .build();
+    }
+
+    private static Fields<Map.Entry<String, RequestStats>> model() {
+        Fields.Builder<Map.Entry<String, RequestStats>> fields = new Fields.Builder<Map.Entry<String, RequestStats>>(
+                        "requests for a model")
+                .text("model", "name of the model", Map.Entry::getKey);
+        addOutcomes(fields, Map.Entry::getValue);
+        addTokens(fields, Map.Entry::getValue);
+        addCauses(fields, cause -> "time, ns: " + cause.displayName(), entry -> entry.getValue()
+                .causeNs());
+        return fields.parts(
+                        "histograms",
+                        "latencies at fixed bounds, by outcome",
+                        HISTOGRAM,
+                        entry -> histograms(entry.getValue()),
+                        RequestFields::histogram)
+                .build();
+    }
+
+    private static <T> void addOutcomes(Fields.Builder<T> fields, Function<T, RequestStats> requests) {
+        for (Outcome outcome : Outcome.values()) {
+            fields.sum(lower(outcome), "requests that ended with this outcome", record -> requests.apply(record)
+                    .counts()
+                    .finished(outcome));
+        }
+    }
+
+    private static <T> void addTokens(Fields.Builder<T> fields, Function<T, RequestStats> requests) {
+        fields.sum("prompt_tokens", "tokens of the prompts of the finished requests", record -> requests.apply(record)
+                        .tokens()
+                        .prompt())
+                .sum("cached_tokens", "tokens of these prompts that needed no work", record -> requests.apply(record)
+                        .tokens()
+                        .cached())
+                .sum("output_tokens", "tokens that the finished requests got", record -> requests.apply(record)
+                        .tokens()
+                        .output());
+    }
+
+    private static List<OutcomeHistogram> histograms(RequestStats requests) {
+        return requests.histograms().entrySet().stream()
+                .flatMap(entry -> entry.getValue().stream().map(each -> new OutcomeHistogram(entry.getKey(), each)))
+                .toList();
     }
 
     static long finished(Row row) {
@@ -448,6 +492,12 @@ public final class RequestFields {
         }
     }
 
+    private static Map.Entry<String, RequestStats> model(JsonInput input, Row row) throws IOException {
+        return Map.entry(
+                String.valueOf(row.get(String.class, "model")),
+                RequestStats.ofFinished(outcomes(row), tokens(row), causes(row), histograms(input, row)));
+    }
+
     private static Map.Entry<Integer, Map<Cause, Long>> firstToken(JsonInput input, Row row) throws IOException {
         if (row.whole("bucket") >= LatencyBuckets.COUNT) {
             throw input.error("bucket " + row.whole("bucket") + " of the causes up to the first token does not exist:"
@@ -466,34 +516,29 @@ public final class RequestFields {
      */
     public static RequestStats requests(JsonInput input, Row row) throws IOException {
         RowChecks.requests(input, row);
-        Map<Outcome, Long> finished = new EnumMap<>(Outcome.class);
-        for (Outcome outcome : Outcome.values()) {
-            finished.put(outcome, row.whole(lower(outcome)));
-        }
         SortedMap<Integer, Map<Cause, Long>> firstTokens = new TreeMap<>();
         for (Map.Entry<Integer, Map<Cause, Long>> entry : firstTokens(row)) {
             if (firstTokens.put(entry.getKey(), entry.getValue()) != null) {
                 throw input.error("bucket " + entry.getKey() + " of the causes up to the first token occurs twice");
             }
         }
-        Map<Outcome, List<LatencyHistogram>> histograms = new EnumMap<>(Outcome.class);
-        for (OutcomeHistogram each : RequestFields.<OutcomeHistogram>list(row, "histograms")) {
-            histograms
-                    .computeIfAbsent(each.outcome(), none -> new ArrayList<>())
-                    .add(each.histogram());
+        SortedMap<String, RequestStats> models = new TreeMap<>();
+        for (Map.Entry<String, RequestStats> entry :
+                RequestFields.<Map.Entry<String, RequestStats>>list(row, "models")) {
+            if (models.put(entry.getKey(), entry.getValue()) != null) {
+                throw input.error("the model " + entry.getKey() + " occurs twice");
+            }
         }
-        requireAllFinished(input, histograms, finished);
         String from = row.get(String.class, "counted_from");
-        return new RequestStats(
+        RequestStats read = new RequestStats(
                 new RequestStats.Counts(
                         row.whole("arrived"),
                         row.whole("waiting"),
                         row.whole("running"),
-                        finished,
+                        outcomes(row),
                         row.whole("abandoned"),
                         row.whole("ignored_calls")),
-                new RequestStats.Tokens(
-                        row.whole("prompt_tokens"), row.whole("cached_tokens"), row.whole("output_tokens")),
+                tokens(row),
                 new RequestStats.Latencies(
                         distribution(row, "queue_time"),
                         distribution(row, "time_to_first_token"),
@@ -505,16 +550,40 @@ public final class RequestFields {
                 list(row, "slowest_first_tokens"),
                 list(row, "longest_gaps"),
                 from == null ? List.of() : List.of(from.split(SEPARATOR, -1)),
-                histograms,
-                list(row, "oldest_live"));
+                histograms(input, row),
+                list(row, "oldest_live"),
+                models);
+        try {
+            read.unnamed();
+        } catch (IllegalArgumentException wrong) {
+            throw input.error("the models have more requests than all: " + wrong.getMessage());
+        }
+        return read;
     }
 
-    /** Refuses histograms that do not have the durations of all finished requests, each once. */
-    private static void requireAllFinished(
-            JsonInput input, Map<Outcome, List<LatencyHistogram>> histograms, Map<Outcome, Long> finished)
-            throws IOException {
+    private static Map<Outcome, Long> outcomes(Row row) {
+        Map<Outcome, Long> finished = new EnumMap<>(Outcome.class);
+        for (Outcome outcome : Outcome.values()) {
+            finished.put(outcome, row.whole(lower(outcome)));
+        }
+        return finished;
+    }
+
+    private static RequestStats.Tokens tokens(Row row) {
+        return new RequestStats.Tokens(
+                row.whole("prompt_tokens"), row.whole("cached_tokens"), row.whole("output_tokens"));
+    }
+
+    /** Returns the histograms of a row, which have the durations of all finished requests, each once. */
+    private static Map<Outcome, List<LatencyHistogram>> histograms(JsonInput input, Row row) throws IOException {
+        Map<Outcome, List<LatencyHistogram>> histograms = new EnumMap<>(Outcome.class);
+        for (OutcomeHistogram each : RequestFields.<OutcomeHistogram>list(row, "histograms")) {
+            histograms
+                    .computeIfAbsent(each.outcome(), none -> new ArrayList<>())
+                    .add(each.histogram());
+        }
         if (histograms.isEmpty()) {
-            return; // An older version wrote the file.
+            return histograms; // An older version wrote the file.
         }
         for (Outcome outcome : Outcome.values()) {
             List<LatencyHistogram> some = histograms.getOrDefault(outcome, List.of());
@@ -525,12 +594,13 @@ public final class RequestFields {
                     .filter(histogram -> histogram.kind() == LatencyHistogram.Kind.DURATION)
                     .mapToLong(LatencyHistogram::count)
                     .sum();
-            long number = finished.getOrDefault(outcome, 0L);
+            long number = row.whole(lower(outcome));
             if (durations != number) {
                 throw input.error("the requests contradict each other: " + number + " ended " + lower(outcome)
                         + ", and the histogram of their durations has " + durations);
             }
         }
+        return histograms;
     }
 
     /**

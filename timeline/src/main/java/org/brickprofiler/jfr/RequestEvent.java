@@ -34,6 +34,11 @@ final class RequestEvent extends Event {
     @Nullable
     String trace;
 
+    @Label("Model")
+    @Description("Model that it names; none if it names none")
+    @Nullable
+    String model;
+
     @Label("Outcome")
     @Nullable
     String outcome;
@@ -119,6 +124,7 @@ final class RequestEvent extends Event {
     void fill(RequestRecord request) {
         id = request.identity().id().orElse(null);
         trace = request.identity().traceId().orElse(null);
+        model = request.identity().model().orElse(null);
         outcome = request.outcome().name();
         arrived = request.arrivedNs();
         elapsed = request.durationNs();

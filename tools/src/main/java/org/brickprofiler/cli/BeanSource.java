@@ -274,6 +274,9 @@ final class BeanSource implements TopSource {
                 ? Stream.of((CompositeData[]) requests.get(name))
                         .map(each -> new TopReading.Request(
                                 Optional.ofNullable((String) each.get("id")),
+                                each.containsKey("model")
+                                        ? Optional.ofNullable((String) each.get("model"))
+                                        : Optional.empty(),
                                 Optional.ofNullable((Date) each.get("arrivedAt"))
                                         .map(Date::toInstant),
                                 (long) each.get("timeNs"),

@@ -84,11 +84,13 @@ record TopReading(
      * A request.
      *
      * @param id the id that the application gave it
+     * @param model the model that it names
      * @param arrivedAt the time of day of its arrival
      * @param timeNs the time to first token of a request that has finished, or the time since the arrival of a live one
      * @param isRunning whether the request is live, and a step has worked on it
      */
-    record Request(Optional<String> id, Optional<Instant> arrivedAt, long timeNs, boolean isRunning) {
+    record Request(
+            Optional<String> id, Optional<String> model, Optional<Instant> arrivedAt, long timeNs, boolean isRunning) {
 
         private static final int LONGEST_ID = 48;
         private static final DateTimeFormatter CLOCK =
@@ -102,6 +104,8 @@ record TopReading(
         String text(String state) {
             return id.map(known -> PlainText.shortened(PlainText.oneLine(known), LONGEST_ID))
                             .orElse("a request without an id")
+                    + model.map(name -> ", model " + PlainText.shortened(PlainText.oneLine(name), LONGEST_ID))
+                            .orElse("")
                     + ": "
                     + HumanUnits.duration(timeNs)
                     + state
@@ -191,6 +195,7 @@ record TopReading(
                         requests.slowestFirstTokens().stream()
                                 .map(each -> new Request(
                                         each.identity().id(),
+                                        each.identity().model(),
                                         each.identity().arrivedAt(),
                                         each.timeToFirstTokenNs(),
                                         false))
@@ -198,6 +203,7 @@ record TopReading(
                         requests.oldestLive().stream()
                                 .map(each -> new Request(
                                         each.identity().id(),
+                                        each.identity().model(),
                                         each.identity().arrivedAt(),
                                         each.ageNs(),
                                         each.isRunning()))

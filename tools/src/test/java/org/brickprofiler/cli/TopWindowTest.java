@@ -117,17 +117,20 @@ class TopWindowTest {
                 LatencyDistribution.EMPTY,
                 LatencyDistribution.EMPTY,
                 List.of(),
-                List.of(new TopReading.Request(Optional.of("a\u001b[2J\n\tb"), at, 1_840_000_000, false)),
+                List.of(new TopReading.Request(
+                        Optional.of("a\u001b[2J\n\tb"), Optional.of("m\u001b"), at, 1_840_000_000, false)),
                 List.of(
-                        new TopReading.Request(Optional.of("x".repeat(128)), at, 9_000_000_000L, true),
-                        new TopReading.Request(Optional.empty(), Optional.empty(), 3_000_000_000L, false),
-                        new TopReading.Request(Optional.of("two"), at, 2_000_000_000L, false),
-                        new TopReading.Request(Optional.of("hidden"), at, 1_000_000_000L, false)));
+                        new TopReading.Request(
+                                Optional.of("x".repeat(128)), Optional.empty(), at, 9_000_000_000L, true),
+                        new TopReading.Request(
+                                Optional.empty(), Optional.empty(), Optional.empty(), 3_000_000_000L, false),
+                        new TopReading.Request(Optional.of("two"), Optional.empty(), at, 2_000_000_000L, false),
+                        new TopReading.Request(Optional.of("hidden"), Optional.empty(), at, 1_000_000_000L, false)));
         window.add(TopReading.of(BEGIN_MS, BEGIN_MS, 5, List.of(), Map.of(), requests));
         window.add(TopReading.of(BEGIN_MS, BEGIN_MS + 1_000, 6, List.of(), Map.of(), requests));
         String text = window.render();
         assertThat(text).contains("""
-                        Slowest first token since the last reset: a\\u001b[2J\\n\\tb: 1.840 s, arrived at 10:02:03.004 UTC.
+                        Slowest first token since the last reset: a\\u001b[2J\\n\\tb, model m\\u001b: 1.840 s, arrived at 10:02:03.004 UTC.
                         Oldest live requests, time since arrival: %s...%s: 9.000 s, running, arrived at 10:02:03.004 UTC; a\
                          request without an id: 3.000 s, waiting; two: 2.000 s, waiting, arrived at 10:02:03.004 UTC.
                         """.formatted("x".repeat(23), "x".repeat(22))).doesNotContain("hidden");

@@ -149,6 +149,15 @@ public final class Bridge {
         void nameRequest(long request, boolean isServed, @Nullable Object id);
 
         /**
+         * Names the model that a request is for.
+         *
+         * @param request the token, as of {@link #nameRequest}
+         * @param isServed whether the calling thread serves the request; false for an arrival
+         * @param model the name of the model; null does nothing
+         */
+        void modelRequest(long request, boolean isServed, @Nullable Object model);
+
+        /**
          * Begins the method within which a request ends.
          *
          * @param key the object that identifies it
@@ -485,6 +494,21 @@ public final class Bridge {
     public static void nameRequest(long request, boolean isServed, @Nullable Object id) {
         try {
             Holder.SINK.nameRequest(request, isServed, id);
+        } catch (Throwable failed) {
+            failed(failed);
+        }
+    }
+
+    /**
+     * Names the model that a request is for.
+     *
+     * @param request the token from {@link #startRequest}, {@link #serveArrived} or {@link #startArrival}
+     * @param isServed whether the calling thread serves the request; false for an arrival
+     * @param model the name of the model; null does nothing
+     */
+    public static void modelRequest(long request, boolean isServed, @Nullable Object model) {
+        try {
+            Holder.SINK.modelRequest(request, isServed, model);
         } catch (Throwable failed) {
             failed(failed);
         }

@@ -412,6 +412,11 @@ public final class BrickProfileBean implements BrickProfileMXBean {
         }
 
         @Override
+        public @Nullable String getModel() {
+            return identity.model().orElse(null);
+        }
+
+        @Override
         public @Nullable Date getArrivedAt() {
             return identity.arrivedAt().map(Date::from).orElse(null);
         }

@@ -197,6 +197,14 @@ public interface BrickProfileMXBean {
         String getId();
 
         /**
+         * Returns the model that it names.
+         *
+         * @return at most 128 characters of any kind; null if it names none
+         */
+        @Nullable
+        String getModel();
+
+        /**
          * Returns the time of day of its arrival.
          *
          * @return a time, to the ms; null if it is not known

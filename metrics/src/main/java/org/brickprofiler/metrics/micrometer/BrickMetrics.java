@@ -415,7 +415,9 @@ public final class BrickMetrics implements MeterBinder {
 
     private static List<Histograms> histograms(CurrentSums sums) {
         RequestStats requests = sums.snapshot().requests();
-        return requests.isRecorded() ? ProfileMetrics.histograms(requests) : List.of();
+        return requests.isRecorded()
+                ? ProfileMetrics.histograms(requests, sums.snapshot().identity().model())
+                : List.of();
     }
 
     private static Map<Key, LatencyHistogram> byKey(List<Histograms> histograms) {

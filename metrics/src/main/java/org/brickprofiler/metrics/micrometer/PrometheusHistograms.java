@@ -83,7 +83,8 @@ final class PrometheusHistograms implements MultiCollector {
             ProfileSnapshot snapshot = source.binder.read().snapshot();
             if (snapshot.requests().isRecorded()) {
                 long createdMs = snapshot.startedAt().toEpochMilli();
-                for (Histograms each : ProfileMetrics.histograms(snapshot.requests())) {
+                for (Histograms each : ProfileMetrics.histograms(
+                        snapshot.requests(), snapshot.identity().model())) {
                     all.put(each.name(), each);
                     points.computeIfAbsent(each.name(), name -> new ArrayList<>())
                             .addAll(PrometheusPoints.points(each, source.labels, createdMs));

@@ -24,6 +24,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
@@ -76,6 +77,8 @@ import org.brickprofiler.stats.LatencyDistribution;
  *     requests by cause</td></tr>
  * <tr><td>{@code brick.request.tokens}</td><td>{token}</td><td>{@code brick.token.kind}</td><td>tokens of these
  *     requests: of prompts, the cached ones of these, output</td></tr>
+ * <tr><td>{@code brick.model.requests}, {@code brick.model.request.tokens}</td><td>the same</td><td>the same,
+ *     {@code gen_ai.request.model}</td><td>the same by model, if a request names its model</td></tr>
  * <tr><td>{@code brick.jvm.gc_time}, {@code brick.jvm.compilation_time}</td><td>s</td><td></td><td>time that the garbage
  *     collectors and the compilers of the virtual machine report since its start</td></tr>
  * <tr><td>{@code brick.run}</td><td>{run}</td><td>{@code brick.model}, if it is known</td><td>gauge: 1</td></tr>
@@ -89,8 +92,9 @@ import org.brickprofiler.stats.LatencyDistribution;
  * these conventions, in s, with the bucket boundaries that the conventions advise. If the profiler has recorded
  * requests, they are those of the requests that finished with an answer, and {@code gen_ai.server.request.duration} is
  * produced as well, in which {@code error.type} is the outcome of the other requests; so is
- * {@code brick.request.queue_time}. All of these are exact. Without requests, the first two are those of the steps, and
- * durations are assigned to buckets within {@link LatencyDistribution#RELATIVE_ERROR}.
+ * {@code brick.request.queue_time}. All of these are exact, and their {@code gen_ai.request.model} is the model that
+ * the requests name, or else that of the given attributes or of the run. Without requests, the first two are those of
+ * the steps, and durations are assigned to buckets within {@link LatencyDistribution#RELATIVE_ERROR}.
  *
  * <p>256 bricks have their own series; further bricks share one for each category, named
  * {@value BrickProfiler#OTHER_NAMES}. The metrics do not name their profiler: two profilers need a meter provider each,
@@ -180,7 +184,9 @@ public final class BrickMetricProducer implements MetricProducer {
         Collected to = new Collected(resource, unixNs(snapshot.startedAt()), unixNs(snapshot.endedAt()));
         metrics.metrics(sums).forEach(to::metric);
         if (!genAi.isEmpty() && snapshot.requests().hasRequests()) {
-            ProfileMetrics.histograms(snapshot.requests()).forEach(each -> to.histograms(each, genAi));
+            Optional<String> runModel = Optional.ofNullable(genAi.get(KEYS.get(Label.REQUEST_MODEL)))
+                    .or(snapshot.identity()::model);
+            ProfileMetrics.histograms(snapshot.requests(), runModel).forEach(each -> to.histograms(each, genAi));
         } else if (!genAi.isEmpty()) {
             to.distribution(
                     "gen_ai.server.time_to_first_token",

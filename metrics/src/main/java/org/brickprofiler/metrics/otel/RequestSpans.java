@@ -53,12 +53,13 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>The span of a request is named after the operation and the model, as OpenTelemetry's semantic conventions for
- * generative AI ask; its kind is {@code INTERNAL}, since the model runs in this process. It has the conventions'
- * attributes of tokens, of the reason for which the answer ended and of errors, and the times by cause of its record as
- * {@code brick.request.*_ns}. Its children are its stages: <i>queued</i> until its first step, <i>prefill</i> until its
- * first token, <i>decode</i> until its last one, and <i>delivery</i>. The times by cause of the stages sum to those of
- * the request. The longest stalls of a stage are its events. A request whose steps are no longer known has no stages,
- * and says so by {@code brick.request.stages}.
+ * generative AI ask: the model that the request names, or else that of the given attributes or of the run. Its kind is
+ * {@code INTERNAL}, since the model runs in this process. It has the conventions' attributes of tokens, of the reason
+ * for which the answer ended and of errors, and the times by cause of its record as {@code brick.request.*_ns}. Its
+ * children are its stages: <i>queued</i> until its first step, <i>prefill</i> until its first token, <i>decode</i>
+ * until its last one, and <i>delivery</i>. The times by cause of the stages sum to those of the request. The longest
+ * stalls of a stage are its events. A request whose steps are no longer known has no stages, and says so by
+ * {@code brick.request.stages}.
  *
  * <p>A daemon thread exports once a second, and {@link #close} the rest. A finish of a request costs an entry in a
  * queue of {@value #MOST}; if the queue is full, the request has no span, which is counted and logged once. Any thread.
@@ -99,7 +100,11 @@ public final class RequestSpans implements AutoCloseable {
     private final BrickProfiler profiler;
     private final Tracer tracer;
     private final Attributes genAi;
-    private final String name;
+    private final String operation;
+
+    /** The model of requests that name none; null if it is unknown. */
+    private final @Nullable String runModel;
+
     private final BlockingQueue<Finished> queue = new ArrayBlockingQueue<>(MOST);
     private final AtomicLong lost = new AtomicLong();
     private final Listener listener = new Listener();
@@ -159,8 +164,10 @@ public final class RequestSpans implements AutoCloseable {
         this.profiler = profiler;
         this.tracer = tracer;
         this.genAi = genAi;
-        String model = genAi.get(MODEL);
-        name = genAi.get(OPERATION) + (model == null ? "" : " " + model);
+        operation = String.valueOf(genAi.get(OPERATION));
+        String given = genAi.get(MODEL);
+        runModel =
+                given != null ? given : profiler.snapshot().identity().model().orElse(null);
     }
 
     /**
@@ -189,7 +196,7 @@ public final class RequestSpans implements AutoCloseable {
         return spans;
     }
 
-    private static @Nullable RequestTrace current() {
+    static @Nullable RequestTrace current() {
         Context context = Context.current();
         SpanContext span = Span.fromContext(context).getSpanContext();
         return span.isValid() ? new RequestTrace(span.getTraceId(), context) : null;
@@ -283,7 +290,13 @@ public final class RequestSpans implements AutoCloseable {
     private void export(Finished finished, long startNs, List<Segment> segments) {
         RequestRecord record = finished.record;
         Context parent = finished.parent == null ? Context.root() : finished.parent;
-        Span span = started(parent, name, startNs).setAllAttributes(genAi).startSpan();
+        String model = record.identity().model().orElse(runModel);
+        SpanBuilder started = started(parent, model == null ? operation : operation + " " + model, startNs)
+                .setAllAttributes(genAi);
+        if (model != null) {
+            started.setAttribute(MODEL, model);
+        }
+        Span span = started.startSpan();
         if (span.isRecording()) {
             span.setAllAttributes(attributes(record));
             Outcome outcome = record.outcome();

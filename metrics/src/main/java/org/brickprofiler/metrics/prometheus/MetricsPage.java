@@ -95,7 +95,8 @@ public final class MetricsPage {
                 .forEach(metric -> all.metricSnapshot(metric.isCounter() ? counter(metric, createdMs) : gauge(metric)));
         RequestStats requests = sums.snapshot().requests();
         if (requests.isRecorded()) {
-            for (Histograms each : ProfileMetrics.histograms(requests)) {
+            for (Histograms each : ProfileMetrics.histograms(
+                    requests, sums.snapshot().identity().model())) {
                 all.metricSnapshot(PrometheusPoints.metric(each, PrometheusPoints.points(each, Map.of(), createdMs)));
             }
         }

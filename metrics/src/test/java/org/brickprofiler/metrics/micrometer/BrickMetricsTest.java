@@ -2,6 +2,7 @@ package org.brickprofiler.metrics.micrometer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.micrometer.core.instrument.Clock;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -140,6 +141,31 @@ final class BrickMetricsTest {
                         .timeGauge()
                         .value(TimeUnit.MILLISECONDS))
                 .isCloseTo(364, Percentage.withPercentage(1));
+    }
+
+    /** The meters of a request without a model stay as they are when another request names one. */
+    @Spec("25.28")
+    @Test
+    void requestsThatNameTheirModelHaveMetersOfTheirOwn() {
+        metrics(9).bindTo(registry);
+        RequestRecorder requests = profiler.requests();
+        for (String model : List.of("", "m")) {
+            long request = requests.arrived(7);
+            requests.model(request, model);
+            clock.advance(1_000_000);
+            requests.finished(request, Outcome.COMPLETED);
+            clock.advance(2_000_000_000);
+            count("brick.wall");
+        }
+
+        assertThat(registry.get("gen_ai.server.request.duration").functionTimers())
+                .extracting(timer -> timer.getId().getTag("gen_ai_request_model"), FunctionTimer::count)
+                .containsExactlyInAnyOrder(tuple(null, 1.0), tuple("m", 1.0));
+        assertThat(count("brick.requests", "outcome", "completed")).isEqualTo(2);
+        assertThat(count("brick.model.requests", "outcome", "completed", "gen_ai_request_model", "m"))
+                .isEqualTo(1);
+        assertThat(count("brick.model.request.tokens", "kind", "prompt", "gen_ai_request_model", "(unknown)"))
+                .isEqualTo(7);
     }
 
     @Spec("20.7")

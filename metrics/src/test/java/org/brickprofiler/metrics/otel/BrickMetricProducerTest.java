@@ -273,6 +273,30 @@ final class BrickMetricProducerTest {
         assertThat(duration.getBucketCounts(7)).as("above 0.64, to 1.28").isEqualTo(1);
     }
 
+    /** The attributes of the producer name the model of the run. */
+    @Spec("25.28")
+    @Test
+    void requestsHaveTheModelThatTheyNameOrThatOfTheAttributes() {
+        RequestRecorder requests = profiler.requests();
+        for (String model : List.of("", "other")) {
+            long request = requests.arrived(7);
+            requests.model(request, model);
+            clock.advance(1_000);
+            requests.finished(request, Outcome.CANCELLED);
+        }
+        Received received = export();
+
+        assertThat(received.metric("gen_ai.server.request.duration")
+                        .getHistogram()
+                        .getDataPointsList())
+                .extracting(point -> attribute(point.getAttributesList(), "gen_ai.request.model"))
+                .containsExactlyInAnyOrder("tiny", "other");
+        assertThat(received.metric("brick.model.requests").getSum().getDataPointsList())
+                .filteredOn(point -> point.getAsInt() > 0)
+                .extracting(point -> attribute(point, "gen_ai.request.model"))
+                .containsExactlyInAnyOrder("(unknown)", "other");
+    }
+
     private static HistogramDataPoint histogram(Received received, String name) {
         assertThat(received.metric(name).getUnit()).isEqualTo("s");
         return received.metric(name).getHistogram().getDataPoints(0);

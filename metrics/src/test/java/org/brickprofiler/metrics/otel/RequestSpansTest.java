@@ -159,6 +159,20 @@ class RequestSpansTest {
                 .allMatch(at -> at >= decode.getStartEpochNanos() && at < decode.getEndEpochNanos());
     }
 
+    @Spec("25.28")
+    @Test
+    void aRequestThatNamesItsModelHasIt() {
+        long request = profiler.requests().arrived(1);
+        profiler.requests().model(request, "other");
+        clock.advance(9);
+        profiler.requests().finished(request, Outcome.CANCELLED);
+
+        SpanData span = exported().get(0);
+        assertThat(span.getName()).isEqualTo("chat other");
+        assertThat(span.getAttributes().get(AttributeKey.stringKey("gen_ai.request.model")))
+                .isEqualTo("other");
+    }
+
     @Test
     void aRequestIsSampledAsItsParent() {
         profiler.requests().finished(arrived(TraceFlags.getDefault(), 1), Outcome.CANCELLED);

@@ -179,6 +179,85 @@ class MetricsPageTest {
                 .containsExactly("brick_run{model=\"llama-3.1-8b\"} 1.0");
     }
 
+    private void serve(String model, Outcome outcome) {
+        long request = profiler.requests().arrived(10);
+        profiler.requests().model(request, model);
+        step(request, StepInfo.prefill(10), 10, 100 * MS);
+        profiler.requests().finished(request, outcome);
+    }
+
+    @Spec("25.28")
+    @Test
+    void requestsThatNameTheirModelHaveSeriesOfTheirOwn() {
+        serve("a \"b\"\n", Outcome.COMPLETED);
+        serve("c", Outcome.COMPLETED);
+        serve("c", Outcome.FAILED);
+
+        String text = page.render(ProfilerAccess.sums(profiler), Format.PROMETHEUS);
+        String firstTokens = "gen_ai_server_time_to_first_token_seconds_count";
+        assertThat(value(text, firstTokens)).as("unnamed").isEqualTo(2);
+        assertThat(value(text, firstTokens + "{gen_ai_request_model=\"a \\\"b\\\"\\n\"}"))
+                .isEqualTo(1);
+        assertThat(value(text, firstTokens + "{gen_ai_request_model=\"c\"}")).isEqualTo(1);
+        assertThat(lines(text, "gen_ai_server_request_duration_seconds_count{"))
+                .filteredOn(line -> line.contains("error_type"))
+                .hasSize(2)
+                .anyMatch(line -> line.contains("gen_ai_request_model=\"c\""));
+        assertThat(value(text, "brick_model_requests_total{gen_ai_request_model=\"c\",outcome=\"failed\"}"))
+                .isEqualTo(1);
+        assertThat(sum(text, "brick_model_requests_total"))
+                .isEqualTo(sum(text, "brick_requests_total"))
+                .isEqualTo(6);
+        assertThat(sum(text, "brick_model_request_tokens_total"))
+                .isEqualTo(sum(text, "brick_request_tokens_total"))
+                .isPositive();
+        assertThat(text).contains("gen_ai_request_model=\"(unknown)\"");
+    }
+
+    @Spec("25.28")
+    @Test
+    void requestsWithoutAModelAreForThatOfTheRun() {
+        BrickProfiler named = BrickProfiler.builder()
+                .identity(RunIdentity.builder().model("run").build())
+                .build();
+        named.enable();
+        for (String model : List.of("", "run", "other")) {
+            long request = named.requests().arrived(1);
+            named.requests().model(request, model);
+            named.requests().finished(request, Outcome.CANCELLED);
+        }
+
+        String text = new MetricsPage().render(ProfilerAccess.sums(named), Format.PROMETHEUS);
+        String durations =
+                "gen_ai_server_request_duration_seconds_count{error_type=\"cancelled\",gen_ai_request_model=";
+        assertThat(value(text, durations + "\"run\"}")).isEqualTo(2);
+        assertThat(value(text, durations + "\"other\"}")).isEqualTo(1);
+        assertThat(lines(text, "brick_model_requests_total"))
+                .filteredOn(line -> line.endsWith(" 2.0"))
+                .singleElement()
+                .asString()
+                .contains("\"run\"", "cancelled");
+    }
+
+    /** A profiler whose requests name as many models as have series of their own, and more. */
+    @Spec("25.28")
+    @Test
+    void thePageOfManyModelsIsBounded() {
+        for (int i = 0; i < 100; i++) {
+            serve("model with a name of usual length " + i, Outcome.COMPLETED);
+        }
+        String text = page.render(ProfilerAccess.sums(profiler), Format.PROMETHEUS);
+        assertThat(lines(text, "gen_ai_server_request_duration_seconds_count{gen_ai"))
+                .hasSize(17);
+        assertThat(text.length()).isLessThan(200_000);
+    }
+
+    private static double sum(String page, String name) {
+        return lines(page, name).stream()
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
+                .sum();
+    }
+
     @Test
     void openMetricsStatesTheBeginningOfEachCounterAndItsEnd() {
         String text = page.render(ProfilerAccess.sums(profiler), Format.OPEN_METRICS);
