@@ -203,6 +203,7 @@ interface Requests {
   slowest_first_tokens: RequestOfRun[];
   longest_gaps: RequestOfRun[];
   histograms: LatencyHistogram[];
+  models: ModelRequests[];
   oldest_live: LiveRequest[];
 }
 
@@ -210,6 +211,7 @@ interface RequestOfRun {
   id?: string;
   arrived_at?: string;
   trace?: string;
+  model?: string;
   arrived_ns: number;
   duration_ns: number;
   time_to_first_token_ns: number;
@@ -236,6 +238,7 @@ interface LiveRequest {
   id?: string;
   arrived_at?: string;
   trace?: string;
+  model?: string;
   age_ns: number;
   running: number;
   prompt_tokens: number;
@@ -262,6 +265,18 @@ interface LatencyHistogram {
   latency: string;
   counts: string;
   sum_ns: number;
+}
+
+interface ModelRequests {
+  model: string;
+  completed: number;
+  length: number;
+  cancelled: number;
+  failed: number;
+  prompt_tokens: number;
+  cached_tokens: number;
+  output_tokens: number;
+  histograms: LatencyHistogram[];
 }
 
 interface TimelineStep {
@@ -308,6 +323,7 @@ interface SlowStep {
   step: number;
   phase: string;
   start_ns: number;
+  started_at?: string;
   duration_ns: number;
   batch: number;
   prefill_tokens: number;

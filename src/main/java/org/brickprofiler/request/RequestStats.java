@@ -39,7 +39,7 @@ import org.brickprofiler.stats.LatencyDistribution;
  * @param oldestLive the live requests that arrived first, at most {@value #SLOWEST}, the oldest first; of merged
  *     numbers, those of all; empty in files of older versions
  * @param models the requests that finished, by the {@linkplain RequestRecorder#model model} that they named: outcomes,
- *     tokens, times by cause and histograms; other numbers are 0. The rest is {@link #unnamed}
+ *     tokens and histograms; other numbers are 0. The rest is {@link #unnamed}
  */
 public record RequestStats(
         Counts counts,
@@ -358,21 +358,17 @@ public record RequestStats(
      *
      * @param finished their number by outcome
      * @param tokens their tokens
-     * @param causeNs their time by cause, ns
      * @param histograms their latencies by outcome
      * @return the requests
      * @throws IllegalArgumentException when a number is negative, or an outcome has two histograms of one kind
      */
     public static RequestStats ofFinished(
-            Map<Outcome, Long> finished,
-            Tokens tokens,
-            Map<Cause, Long> causeNs,
-            Map<Outcome, List<LatencyHistogram>> histograms) {
+            Map<Outcome, Long> finished, Tokens tokens, Map<Outcome, List<LatencyHistogram>> histograms) {
         return new RequestStats(
                 new Counts(0, 0, 0, finished, 0, 0),
                 tokens,
                 Latencies.NONE,
-                causeNs,
+                Map.of(),
                 Collections.emptySortedMap(),
                 List.of(),
                 List.of(),
@@ -393,7 +389,6 @@ public record RequestStats(
         return ofFinished(
                 counts.since(named.counts).finished(),
                 tokens.since(named.tokens),
-                difference(causeNs, named.causeNs),
                 combined(named, LatencyHistogram::since));
     }
 

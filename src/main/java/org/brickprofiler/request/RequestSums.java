@@ -33,6 +33,7 @@ final class RequestSums {
     private final long[] interTokens = new long[LatencyBuckets.COUNT];
     private final long[] perOutputTokens = new long[LatencyBuckets.COUNT];
     private final long[] durations = new long[LatencyBuckets.COUNT];
+    private final long[] causeNs = new long[CAUSES];
 
     /** The times by cause up to the first token, of all requests whose time to first token is in the same bucket. */
     private final long[] @Nullable [] firstTokenCauseNs = new long[LatencyBuckets.COUNT][];
@@ -59,7 +60,6 @@ final class RequestSums {
     /** The sums of requests that finished. */
     private static final class Finished {
         private final long[] outcomes = new long[OUTCOMES.length];
-        private final long[] causeNs = new long[CAUSES];
 
         /** For each outcome and kind of histogram, the counts and, in the last cell, the sum. */
         private final long[][][] histograms = new long[OUTCOMES.length][KINDS.length][];
@@ -81,9 +81,6 @@ final class RequestSums {
             promptTokens = limited(promptTokens, record[RequestRecord.PROMPT_TOKENS]);
             cachedTokens = limited(cachedTokens, record[RequestRecord.CACHED_TOKENS]);
             outputTokens = limited(outputTokens, record[RequestRecord.OUTPUT_TOKENS]);
-            for (int i = 0; i < CAUSES; i++) {
-                causeNs[i] += record[RequestRecord.CAUSES + i];
-            }
             countLatencies(record);
         }
 
@@ -136,10 +133,7 @@ final class RequestSums {
                 byOutcome.put(outcome, outcomes[outcome.index()]);
             }
             return RequestStats.ofFinished(
-                    byOutcome,
-                    new RequestStats.Tokens(promptTokens, cachedTokens, outputTokens),
-                    RequestRecord.byCause(causeNs, 0),
-                    histograms());
+                    byOutcome, new RequestStats.Tokens(promptTokens, cachedTokens, outputTokens), histograms());
         }
     }
 
@@ -245,6 +239,9 @@ final class RequestSums {
 
     void finished(long[] record, @Nullable String id, @Nullable RequestTrace trace) {
         durations[LatencyBuckets.indexOf(record[RequestRecord.DURATION])]++;
+        for (int i = 0; i < CAUSES; i++) {
+            causeNs[i] += record[RequestRecord.CAUSES + i];
+        }
         all.add(record);
         int model = (int) record[RequestRecord.MODEL];
         if (model != RequestModels.NONE) {
@@ -286,7 +283,7 @@ final class RequestSums {
                         LatencyDistribution.ofCounts(interTokens),
                         LatencyDistribution.ofCounts(perOutputTokens),
                         LatencyDistribution.ofCounts(durations)),
-                finished.causeNs(),
+                RequestRecord.byCause(causeNs, 0),
                 firstTokenCauses(),
                 slowestFirstTokens.records(),
                 longestGaps.records(),

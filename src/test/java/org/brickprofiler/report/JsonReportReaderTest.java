@@ -87,8 +87,8 @@ final class JsonReportReaderTest {
     @Test
     void aRequestWithoutANumberIsRefused() {
         String json = JsonReport.toJson(Profiles.withOwnWork());
-        String broken =
-                json.replaceFirst("(\"requests\":\\s*\\[\\s*\\[\\s*null,\\s*\"[^\"]*\",\\s*null,\\s*)\\d+", "$1null");
+        String broken = json.replaceFirst(
+                "(\"requests\":\\s*\\[\\s*\\[\\s*null,\\s*\"[^\"]*\",\\s*null,\\s*null,\\s*)\\d+", "$1null");
         assertThat(broken).isNotEqualTo(json);
         assertThatThrownBy(() -> JsonReport.fromJson(broken)).hasMessageContaining("arrived_ns");
     }

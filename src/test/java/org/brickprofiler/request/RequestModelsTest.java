@@ -54,7 +54,6 @@ final class RequestModelsTest {
         RequestStats sum = sum(all);
         assertThat(sum.counts().finished()).isEqualTo(all.counts().finished());
         assertThat(sum.tokens()).isEqualTo(all.tokens());
-        assertThat(sum.causeNs()).isEqualTo(all.causeNs());
         assertThat(sum.histograms()).isEqualTo(all.histograms());
     }
 

@@ -479,6 +479,7 @@ public final class ProfileFields {
                 RequestFields.LIVE,
                 RequestFields.FIRST_TOKEN,
                 RequestFields.HISTOGRAM,
+                RequestFields.MODEL,
                 RequestFields.TIMELINE_STEP,
                 RequestFields.TIMELINE_WORK,
                 RequestFields.TIMELINE_OWN_WORK);

@@ -206,14 +206,13 @@ public final class RequestFields {
     }
 
     private static <T> Fields<T> withCauses(Fields.Builder<T> fields, Function<T, Map<Cause, Long>> causes) {
-        addCauses(fields, cause -> "time of this cause, ns", causes);
+        addCauses(fields, causes);
         return fields.build();
     }
 
-    private static <T> void addCauses(
-            Fields.Builder<T> fields, Function<Cause, String> meaning, Function<T, Map<Cause, Long>> causes) {
+    private static <T> void addCauses(Fields.Builder<T> fields, Function<T, Map<Cause, Long>> causes) {
         for (Cause cause : Cause.values()) {
-            fields.sum(key(cause), meaning.apply(cause), record -> causes.apply(record)
+            fields.sum(key(cause), "time of this cause, ns", record -> causes.apply(record)
                     .getOrDefault(cause, 0L));
         }
     }
@@ -279,7 +278,7 @@ public final class RequestFields {
                 "(last token - first token) / (tokens - 1)",
                 RequestStats.Latencies::timePerOutputToken);
         latency(fields, "duration", "time from arrival to finish", RequestStats.Latencies::duration);
-        addCauses(fields, cause -> "time, ns: " + cause.displayName(), RequestStats::causeNs);
+        addCauses(fields, RequestStats::causeNs);
         fields.packed("arrived", row -> row.whole("arrived"))
                 .packed("finished", RequestFields::finished)
                 .packed("prompt_tokens", row -> row.whole("prompt_tokens"))
@@ -332,8 +331,6 @@ public final class RequestFields {
                 .text("model", "name of the model", Map.Entry::getKey);
         addOutcomes(fields, Map.Entry::getValue);
         addTokens(fields, Map.Entry::getValue);
-        addCauses(fields, cause -> "time, ns: " + cause.displayName(), entry -> entry.getValue()
-                .causeNs());
         return fields.parts(
                         "histograms",
                         "latencies at fixed bounds, by outcome",
@@ -495,7 +492,7 @@ public final class RequestFields {
     private static Map.Entry<String, RequestStats> model(JsonInput input, Row row) throws IOException {
         return Map.entry(
                 String.valueOf(row.get(String.class, "model")),
-                RequestStats.ofFinished(outcomes(row), tokens(row), causes(row), histograms(input, row)));
+                RequestStats.ofFinished(outcomes(row), tokens(row), histograms(input, row)));
     }
 
     private static Map.Entry<Integer, Map<Cause, Long>> firstToken(JsonInput input, Row row) throws IOException {

@@ -5,6 +5,8 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import java.io.IOException;
 import java.io.InputStream;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
@@ -43,19 +45,19 @@ final class SlowStepJson {
      * @param key its key
      * @param meaning its meaning, with its unit
      * @param type its type in TypeScript; for records the title of their table, and {@code []}
-     * @param isRead whether readers use it; otherwise it follows from other fields
+     * @param written when it is written, or that readers ignore it, since it follows from other fields; empty if always
      * @param value its value in a record: a number, a text, or a list of texts or objects
      * @param <T> the record
      */
-    record Field<T>(String key, String meaning, String type, boolean isRead, Function<T, Object> value) {
+    record Field<T>(String key, String meaning, String type, String written, Function<T, @Nullable Object> value) {
 
         private static <T> Field<T> number(String key, String meaning, ToLongFunction<T> value) {
-            return new Field<>(key, meaning, "number", true, value::applyAsLong);
+            return new Field<>(key, meaning, "number", "", value::applyAsLong);
         }
 
         private static <T> Field<T> constant(String key, String meaning, Function<T, Enum<?>> value) {
             return new Field<>(
-                    key, meaning, "string", true, record -> value.apply(record).name());
+                    key, meaning, "string", "", record -> value.apply(record).name());
         }
     }
 
@@ -70,12 +72,17 @@ final class SlowStepJson {
 
         private Map<String, Object> values(T record) {
             Map<String, Object> values = new LinkedHashMap<>();
-            fields.forEach(field -> values.put(field.key(), field.value().apply(record)));
+            for (Field<T> field : fields) {
+                Object value = field.value().apply(record);
+                if (value != null) {
+                    values.put(field.key(), value);
+                }
+            }
             return values;
         }
 
         private <P> Field<P> in(String key, String meaning, Function<P, List<T>> records) {
-            return new Field<>(key, meaning, title + "[]", true, of -> records.apply(of).stream()
+            return new Field<>(key, meaning, title + "[]", "", of -> records.apply(of).stream()
                     .map(this::values)
                     .toList());
         }
@@ -96,7 +103,7 @@ final class SlowStepJson {
             "part of a slow step",
             List.of(
                     Field.constant("kind", "kind of the part, such as BRICK or GARBAGE_COLLECTION", Part::kind),
-                    new Field<>("name", "the brick, or the kind in words", "string", true, Part::name),
+                    new Field<>("name", "the brick, or the kind in words", "string", "", Part::name),
                     Field.number(
                             "excess_ns",
                             "time beyond that of the typical step, ns; negative if the step took less there",
@@ -109,6 +116,14 @@ final class SlowStepJson {
                     Field.constant(
                             "phase", "phase of the step", step -> step.info().phase()),
                     Field.number("start_ns", "beginning on the clock of the timeline, ns", Explained::startNs),
+                    new Field<>(
+                            "started_at",
+                            "beginning by the system's clock, UTC, to within 2 ms",
+                            "string",
+                            "if known",
+                            step -> step.startedAt()
+                                    .map(SlowStepText.MOMENT::format)
+                                    .orElse(null)),
                     Field.number("duration_ns", "duration, ns", Explained::durationNs),
                     Field.number("batch", "sequences of the batch", step -> step.info()
                             .batch()),
@@ -151,13 +166,14 @@ final class SlowStepJson {
                             "kinds that are unknown for this step or known for fewer than 5 of the compared ones: their"
                                     + " time is in the other parts",
                             "string[]",
-                            true,
+                            "",
                             step -> step.unknown().stream().map(Kind::name).toList()),
                     PART.in(
                             "parts",
                             "parts of the excess over the typical step, largest first; empty without a verdict",
                             Explained::parts),
-                    new Field<>("text", "the step as a sentence", "string", false, Explained::sentence)));
+                    new Field<>(
+                            "text", "the step as a sentence", "string", "ignored by readers", Explained::sentence)));
 
     static final Table<SlowSteps> ALL = new Table<>(
             "slow steps",
@@ -294,6 +310,7 @@ final class SlowStepJson {
         return new Explained(
                 of.number("step"),
                 of.number("start_ns"),
+                of.moment("started_at"),
                 of.number("duration_ns"),
                 info,
                 of.constant("verdict", Verdict.class),
@@ -328,6 +345,17 @@ final class SlowStepJson {
                 return text;
             }
             throw new IllegalArgumentException(key + " of slow steps is no text: " + map.get(key));
+        }
+
+        Optional<Instant> moment(String key) {
+            if (!map.containsKey(key)) {
+                return Optional.empty(); // It is not known, or an older version wrote the file.
+            }
+            try {
+                return Optional.of(Instant.parse(text(key)));
+            } catch (DateTimeParseException malformed) {
+                throw new IllegalArgumentException(key + " of slow steps is no time of day: " + text(key), malformed);
+            }
         }
 
         <E extends Enum<E>> E constant(String key, Class<E> type) {

@@ -12,6 +12,7 @@ import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongUnaryOperator;
 import java.util.function.Supplier;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.record.LatencyBuckets;
@@ -53,6 +54,7 @@ final class SlowStepKeeper {
             .thenComparingLong(StepWindow::index);
 
     private final int most;
+    private final LongUnaryOperator unixMs;
     private final SystemTimes times;
     private final StopLog stops;
     private final AtomicLong room;
@@ -77,12 +79,19 @@ final class SlowStepKeeper {
      *
      * @param most the slowest steps of each phase
      * @param times the times of threads that the system reports
+     * @param unixMs converts a reading of the clock to ms since 1970; called while the keeper is locked
      * @param stops the stops of the virtual machine
      * @param room the entries that kept steps may have in all
      * @param sources all buffers of the recorder
      */
     SlowStepKeeper(
-            int most, SystemTimes times, StopLog stops, AtomicLong room, Supplier<List<StepWindow.Source>> sources) {
+            int most,
+            SystemTimes times,
+            LongUnaryOperator unixMs,
+            StopLog stops,
+            AtomicLong room,
+            Supplier<List<StepWindow.Source>> sources) {
+        this.unixMs = unixMs;
         this.stops = stops;
         this.most = most;
         this.times = times;
@@ -244,8 +253,16 @@ final class SlowStepKeeper {
                     size.kvLength(),
                     size.outputTokens(),
                     size.draftedTokens());
-            StepWindow window =
-                    new StepWindow(index, info, mine.startNs, endNs, mine.line, lines, threadTimes, mine.isWhole);
+            StepWindow window = new StepWindow(
+                    index,
+                    info,
+                    mine.startNs,
+                    unixMs.applyAsLong(mine.startNs),
+                    endNs,
+                    mine.line,
+                    lines,
+                    threadTimes,
+                    mine.isWhole);
             phase.offer(window);
             waiting.add(window);
             waiting.removeIf(each -> !each.isWanted());
@@ -396,7 +413,7 @@ final class SlowStepKeeper {
         }
 
         Explained explain(StepWindow window) {
-            return StepComparison.explain(window, sampled);
+            return StepComparison.explain(window, sampled).startedAt(window.startMs());
         }
     }
 

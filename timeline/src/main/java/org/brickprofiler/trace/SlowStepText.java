@@ -1,5 +1,7 @@
 package org.brickprofiler.trace;
 
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeFormatterBuilder;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -19,6 +21,10 @@ import org.brickprofiler.trace.SlowSteps.Typical;
 final class SlowStepText {
 
     private static final int MOST_PARTS = 5;
+
+    /** A moment in UTC, to the ms. */
+    static final DateTimeFormatter MOMENT =
+            new DateTimeFormatterBuilder().appendInstant(3).toFormatter(Locale.ROOT);
 
     /** Parts below this share of the largest one are summed up. */
     private static final double SMALLEST_SHARE = 0.05;
@@ -105,7 +111,9 @@ final class SlowStepText {
     /** Returns one step as a sentence. */
     static String sentence(Explained step) {
         Unit unit = Unit.of(step.durationNs());
-        String head = String.format(Locale.ROOT, "Step %,d: %s", step.index(), unit.text(step.durationNs()));
+        String head = String.format(Locale.ROOT, "Step %,d", step.index())
+                + step.startedAt().map(at -> " at " + MOMENT.format(at)).orElse("") + ": "
+                + unit.text(step.durationNs());
         return step.verdict().isExplained()
                 ? head + explanation(step, unit) + size(step)
                 : head + "; no verdict: " + reason(step) + "." + size(step);

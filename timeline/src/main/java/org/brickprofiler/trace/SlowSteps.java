@@ -4,6 +4,7 @@ import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.time.Instant;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,6 +15,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
+import org.brickprofiler.internal.record.WallClock;
 import org.brickprofiler.report.Finding;
 import org.brickprofiler.report.FindingSource;
 import org.brickprofiler.report.Findings;
@@ -204,6 +206,8 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
      *
      * @param index its number, as in {@link org.brickprofiler.Step}
      * @param startNs its beginning on the timeline's clock, ns
+     * @param startedAt its beginning by the system's clock, in ms, to within 2 ms; empty if it is not known, as in
+     *     files of older versions
      * @param durationNs from its beginning to its end, ns
      * @param info its phase, batch and lengths
      * @param verdict whether the parts explain it
@@ -215,6 +219,7 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
     public record Explained(
             long index,
             long startNs,
+            Optional<Instant> startedAt,
             long durationNs,
             StepInfo info,
             Verdict verdict,
@@ -228,6 +233,7 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
          * @throws IllegalArgumentException when a number is negative, or the parts do not sum to the excess
          */
         public Explained {
+            Objects.requireNonNull(startedAt, "startedAt");
             Objects.requireNonNull(info, "info");
             Objects.requireNonNull(verdict, "verdict");
             Objects.requireNonNull(typical, "typical");
@@ -243,6 +249,17 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
         }
 
         /**
+         * Returns the step with the time of day of its beginning.
+         *
+         * @param unixMs ms since 1970, or {@link WallClock#UNKNOWN}
+         */
+        Explained startedAt(long unixMs) {
+            Optional<Instant> at =
+                    unixMs == WallClock.UNKNOWN ? Optional.empty() : Optional.of(Instant.ofEpochMilli(unixMs));
+            return new Explained(index, startNs, at, durationNs, info, verdict, typical, parts, unknown);
+        }
+
+        /**
          * Returns how much longer the step took than the typical one.
          *
          * @return ns; 0 without a verdict
@@ -254,8 +271,8 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
         /**
          * Returns the step as a sentence.
          *
-         * @return for example {@code "Step 512: 41.2 ms, typical for its size 23.1: +9.8 ms garbage collection, +5.1 ms
-         *     no processor, +2.2 ms FusedAttention."}
+         * @return for example {@code "Step 512 at 2026-01-02T03:04:05.006Z: 41.2 ms, typical for its size 23.1: +9.8 ms
+         *     garbage collection, +5.1 ms no processor, +2.2 ms FusedAttention."}
          */
         public String sentence() {
             return SlowStepText.sentence(this);

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
@@ -138,6 +139,7 @@ final class StepComparison {
         return new Explained(
                 step.index(),
                 step.startNs(),
+                Optional.empty(),
                 step.durationNs(),
                 step.info(),
                 verdict,

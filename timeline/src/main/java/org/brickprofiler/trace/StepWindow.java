@@ -22,6 +22,7 @@ final class StepWindow implements StepComparison.Candidate {
     private final long index;
     private final StepInfo info;
     private final long startNs;
+    private final long startMs;
     private final long endNs;
     private final long line;
 
@@ -78,10 +79,16 @@ final class StepWindow implements StepComparison.Candidate {
         FURTHER
     }
 
+    /**
+     * Keeps a step that has ended.
+     *
+     * @param startMs its beginning by the system's clock, ms since 1970, or {@code WallClock.UNKNOWN}
+     */
     StepWindow(
             long index,
             StepInfo info,
             long startNs,
+            long startMs,
             long endNs,
             long line,
             Set<Long> others,
@@ -90,12 +97,18 @@ final class StepWindow implements StepComparison.Candidate {
         this.index = index;
         this.info = info;
         this.startNs = startNs;
+        this.startMs = startMs;
         this.endNs = Math.max(startNs, endNs);
         this.line = line;
         this.others = others;
         this.threadTimes = times;
         this.isWhole = isWhole;
         this.parts = StepParts.of(startNs, this.endNs, List.of(), times);
+    }
+
+    /** Returns its beginning by the system's clock, ms since 1970, or {@code WallClock.UNKNOWN}. */
+    long startMs() {
+        return startMs;
     }
 
     boolean isWanted() {

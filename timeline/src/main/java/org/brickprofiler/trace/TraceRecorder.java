@@ -22,6 +22,7 @@ import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.SpanSinks;
 import org.brickprofiler.internal.record.SpanStore;
 import org.brickprofiler.internal.record.SpanWriter;
+import org.brickprofiler.internal.record.WallClock;
 import org.brickprofiler.request.RequestTimeline;
 import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.spi.Tracing;
@@ -108,6 +109,7 @@ public final class TraceRecorder implements Tracing {
                 : new SlowStepKeeper(
                         options.slowSteps,
                         options.systemTimes(),
+                        options.clock == NanoClock.SYSTEM ? new WallClock() : clockNs -> WallClock.UNKNOWN,
                         stops,
                         new AtomicLong(options.totalCapacity / 2),
                         this::sources);

@@ -11,7 +11,7 @@ public final class SlowStepFields {
     public record Table(String title, List<Field> fields) {}
 
     /** A field, in words. */
-    public record Field(String key, String meaning, String type, boolean isRead) {}
+    public record Field(String key, String meaning, String type, String written) {}
 
     /** Returns all tables, the outermost first. */
     public static List<Table> all() {
@@ -19,7 +19,7 @@ public final class SlowStepFields {
                 .map(table -> new Table(
                         table.title(),
                         table.fields().stream()
-                                .map(field -> new Field(field.key(), field.meaning(), field.type(), field.isRead()))
+                                .map(field -> new Field(field.key(), field.meaning(), field.type(), field.written()))
                                 .toList()))
                 .toList();
     }

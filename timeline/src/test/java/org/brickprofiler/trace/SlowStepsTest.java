@@ -710,4 +710,32 @@ final class SlowStepsTest {
         String valid = new SlowSteps(List.of(), List.of(), 1, 2).toJson();
         assertThatThrownBy(() -> SlowSteps.fromJson(valid.replace(":1", ":-1"))).hasMessageContaining("-1");
     }
+
+    @Spec("25.22")
+    @Test
+    void aSlowStepHasItsTimeOfDay() throws InterruptedException {
+        TraceRecorder recorder = TraceRecorder.builder().keepSlowSteps(1).build();
+        BrickProfiler profiler = BrickProfiler.builder().tracing(recorder).build();
+        profiler.enable();
+        for (int i = 0; i < 8; i++) {
+            profiler.beginStep(StepInfo.decode(1));
+            profiler.endPass();
+        }
+        long beforeMs = System.currentTimeMillis();
+        profiler.beginStep(StepInfo.decode(1));
+        long afterMs = System.currentTimeMillis();
+        Thread.sleep(50);
+        profiler.endPass();
+
+        SlowSteps steps = recorder.slowSteps().orElseThrow();
+        SlowSteps.Explained slowest = steps.slowest().get(0);
+        assertThat(slowest.startedAt().orElseThrow().toEpochMilli()).isBetween(beforeMs - 2, afterMs + 2);
+        assertThat(slowest.sentence())
+                .startsWith("Step 8 at "
+                        + slowest.startedAt().orElseThrow().toString().substring(0, 19));
+        assertThat(SlowSteps.fromJson(steps.toJson())).isEqualTo(steps);
+        assertThatThrownBy(() -> SlowSteps.fromJson(
+                        steps.toJson().replaceFirst("\"started_at\": ?\"[^\"]*\"", "\"started_at\":\"noon\"")))
+                .hasMessage("started_at of slow steps is no time of day: noon");
+    }
 }

@@ -70,6 +70,7 @@ class FormatDocumentTest {
             Map.entry("request", "RequestOfRun"),
             Map.entry("causes up to the first token", "FirstTokenCauses"),
             Map.entry("latency histogram", "LatencyHistogram"),
+            Map.entry("requests for a model", "ModelRequests"),
             Map.entry("step of the time line", "TimelineStep"),
             Map.entry("work on a request", "TimelineWork"),
             Map.entry("own work on a request", "TimelineOwnWork"),
@@ -136,7 +137,7 @@ class FormatDocumentTest {
                 String meaning = Markdown.escaped(field.meaning());
                 boolean isList = field.type().endsWith(LIST) && INTERFACES.containsKey(element(field.type()));
                 text.append("| `" + field.key() + "` | " + (isList ? link(meaning, element(field.type())) : meaning));
-                text.append(field.isRead() ? " |\n" : " | ignored by readers |\n");
+                text.append(field.written().isEmpty() ? " |\n" : " | " + field.written() + " |\n");
             }
         }
         Golden.assertSameDocument(text.toString(), "format.md");
@@ -161,7 +162,8 @@ class FormatDocumentTest {
         }
         for (SlowStepFields.Table table : SlowStepFields.all()) {
             text.append("\ninterface ").append(INTERFACES.get(table.title())).append(" {\n");
-            table.fields().forEach(field -> text.append("  " + field.key() + ": ")
+            table.fields().forEach(field -> text.append(
+                            "  " + field.key() + (field.written().equals("if known") ? "?: " : ": "))
                     .append(type(field.type()))
                     .append(";\n"));
             text.append("}\n");
