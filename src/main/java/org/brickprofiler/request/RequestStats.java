@@ -294,8 +294,12 @@ public record RequestStats(
                 .sorted(BY_AGE)
                 .limit(SLOWEST)
                 .toList();
-        SortedMap<String, RequestStats> named = new TreeMap<>(models);
-        named.values().removeIf(each -> each.counts().allFinished() == 0);
+        SortedMap<String, RequestStats> named = new TreeMap<>();
+        Objects.requireNonNull(models, "models").forEach((model, requests) -> {
+            if (requests.counts.allFinished() > 0) {
+                named.put(model, requests);
+            }
+        });
         models = Collections.unmodifiableSortedMap(named);
     }
 

@@ -38,7 +38,11 @@ public final class RequestSamples {
         long second = numbers.get(1);
         LatencyDistribution times = distribution(first, second);
         Map<Cause, Long> causes = Map.of(Cause.OWN_PROMPT, first, Cause.DECODE, second);
-        RequestIdentity identity = second % 2 == 0 ? RequestIdentity.NONE : identity("request-" + second);
+        String model = "model-" + second;
+        RequestIdentity named = identity("request-" + second);
+        RequestIdentity identity = second % 2 == 0
+                ? RequestIdentity.NONE
+                : new RequestIdentity(named.id(), named.arrivedAt(), named.traceId(), Optional.of(model));
         List<RequestRecord> records = List.of(new RequestRecord(
                 second, first + second, first, numbers.get(2), 0, 2, Outcome.LENGTH, causes, 1 + second, 0, identity));
         LiveRequest waiting = new LiveRequest(first, false, numbers.get(2), 0, identity);
@@ -54,7 +58,10 @@ public final class RequestSamples {
                 List.of(),
                 Map.of(),
                 second == 0 ? List.of(waiting) : List.of(waiting, running),
-                new TreeMap<>());
+                new TreeMap<>(Map.of(
+                        model,
+                        RequestStats.ofFinished(
+                                Map.of(Outcome.LENGTH, 1L), new RequestStats.Tokens(second, 0, first), Map.of()))));
     }
 
     /** The identity of a request that an application names. */

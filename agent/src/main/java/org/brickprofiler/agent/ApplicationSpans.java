@@ -5,6 +5,8 @@ import java.io.InputStream;
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
 import java.lang.ref.WeakReference;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
 import java.security.ProtectionDomain;
 import java.util.List;
 import java.util.Map;
@@ -118,13 +120,8 @@ final class ApplicationSpans {
         for (WeakReference<ClassLoader> each : loaders) {
             ClassLoader loader = each.get();
             try {
-                Object started = loader == null
-                        ? null
-                        : new Both(loader)
-                                .loadClass(BRIDGE)
-                                .getMethod("start", BrickProfiler.class, Map.class)
-                                .invoke(null, profiler, genAi);
-                if (started != null) {
+                if (loader != null && isSet(loader)) {
+                    Object started = start(loader);
                     endAtExit((AutoCloseable) started);
                     messages.info("spans=: requests are exported by the application's OpenTelemetry"
                             + (early == 0
@@ -142,6 +139,27 @@ final class ApplicationSpans {
             }
         }
         return null;
+    }
+
+    /** Returns whether the OpenTelemetry of a loader is set, without setting one. */
+    private static boolean isSet(ClassLoader loader) throws ReflectiveOperationException {
+        Class<?> global = Class.forName(GLOBAL, false, loader);
+        Method isSet;
+        try {
+            isSet = global.getMethod("isSet");
+        } catch (NoSuchMethodException earlierRelease) {
+            Field latest = global.getDeclaredField("globalOpenTelemetry");
+            latest.setAccessible(true);
+            return latest.get(null) != null;
+        }
+        return (boolean) isSet.invoke(null);
+    }
+
+    /** Starts the export by the OpenTelemetry of a loader, and returns the bridge to it. */
+    private Object start(ClassLoader loader) throws ReflectiveOperationException {
+        Method start = new Both(loader).loadClass(BRIDGE).getDeclaredMethod("start", BrickProfiler.class, Map.class);
+        start.setAccessible(true);
+        return start.invoke(null, profiler, genAi);
     }
 
     /** Exports the requests of the last second when the virtual machine ends. */

@@ -65,6 +65,7 @@ import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.tile.TileStats;
 import org.brickprofiler.trace.SampleTimelines;
+import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TimelineDigest;
 import org.brickprofiler.trace.TimelineDigestTest;
@@ -182,6 +183,12 @@ class HtmlReportIT extends PageInBrowser {
                 OptionalDouble.of(tflops));
     }
 
+    /** Returns slow steps as a recorder with the system's clock has them. */
+    private static SlowSteps withTimesOfDay(SlowSteps steps) {
+        return SlowSteps.fromJson(
+                steps.toJson().replace("\"start_ns\":", "\"started_at\":\"2026-01-02T03:04:05.006Z\",\"start_ns\":"));
+    }
+
     /** Pages with all that can be added to a profile, among others. */
     static List<HtmlReport> pages() {
         List<HtmlReport> pages =
@@ -259,7 +266,8 @@ class HtmlReportIT extends PageInBrowser {
                         new Progress(OptionalLong.empty(), List.of(), live, List.of(), OptionalLong.empty(), List.of())
                                 .reportEntries()));
         pages.add(HtmlReport.of(Profiles.steps())
-                .withFurther(chosen.info().slowSteps().orElseThrow().reportEntries(Profiles.steps())));
+                .withFurther(
+                        withTimesOfDay(chosen.info().slowSteps().orElseThrow()).reportEntries(Profiles.steps())));
         pages.add(HtmlReport.of(Profiles.steps())
                 .with(TimelineDigest.of(chosen))
                 .withFurther(Map.of(

@@ -124,9 +124,9 @@ class FormatDocumentTest {
                 ## Slow steps
 
                 The object `slow_steps`, in JSON that `brick report` makes of a timeline with chosen steps; `slowest_steps` in the
-                report of a whole run, from the agent's `slow=`. The timeline itself has
-                the same object as text, in parts: a Chrome file in `slowSteps`, a Perfetto file in the arguments `slow_steps` of the
-                event `chosen steps only`. These tables are those of `SlowStepJson`.
+                report of a whole run, from the agent's `slow=`. The timeline has it as text, in parts: a Chrome file in
+                `slowSteps`, a Perfetto file in the arguments `slow_steps` of `chosen steps only`. The tables are those of
+                `SlowStepJson`.
                 """);
         for (SlowStepFields.Table table : SlowStepFields.all()) {
             if (!table.title().equals("slow steps")) {
