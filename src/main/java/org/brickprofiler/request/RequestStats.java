@@ -369,7 +369,7 @@ public record RequestStats(
     public static RequestStats ofFinished(
             Map<Outcome, Long> finished, Tokens tokens, Map<Outcome, List<LatencyHistogram>> histograms) {
         return new RequestStats(
-                new Counts(0, 0, 0, finished, 0, 0),
+                new Counts(0, 0, 0, Objects.requireNonNull(finished, "finished"), 0, 0),
                 tokens,
                 Latencies.NONE,
                 Map.of(),

@@ -264,7 +264,10 @@ final class AgentLiveIT {
                 engine(",slow=slow.pftrace,out=run.json,port=0", "-Dbrick.profiler.export_every=200ms")) {
             await("slow");
             byte[] served = get(engine, "/profile.json").getBytes(StandardCharsets.UTF_8);
-            sentence = "Step " + slowest(served).index() + ": ";
+            Explained slowest = slowest(served);
+            // The time of day up to its seconds; Instant leaves out a fraction of 0.
+            sentence = "Step " + slowest.index() + " at "
+                    + slowest.startedAt().orElseThrow().toString().substring(0, "2026-01-02T03:04:05".length());
             assertThat(new String(served, StandardCharsets.UTF_8))
                     .contains("\"kind\": \"SLOWEST_STEPS\"", " instead of ");
             assertThat(JsonReport.fromJson(new String(served, StandardCharsets.UTF_8))
