@@ -246,7 +246,7 @@ final class LiveRequests {
     }
 
     private static long bits(long[] cells, int base, int shift) {
-        return cells[base + FLAGS] >>> shift & BYTE;
+        return (cells[base + FLAGS] >>> shift) & BYTE;
     }
 
     private long arrivedNs(int slot) {
@@ -291,7 +291,7 @@ final class LiveRequests {
     void setModel(int slot, int number) {
         long[] cells = cells(slot);
         int flags = base(slot) + FLAGS;
-        cells[flags] = cells[flags] & ~((long) BYTE << MODEL_SHIFT) | (long) number << MODEL_SHIFT;
+        cells[flags] = (cells[flags] & ~((long) BYTE << MODEL_SHIFT)) | ((long) number << MODEL_SHIFT);
     }
 
     /** Sets the trace of a request. */

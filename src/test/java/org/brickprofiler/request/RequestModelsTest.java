@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayInputStream;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.brickprofiler.ProfileSnapshot;
@@ -19,6 +21,8 @@ import org.junit.jupiter.api.Test;
 
 @Spec("25.28")
 final class RequestModelsTest {
+
+    private static final List<Outcome> OUTCOMES = List.of(Outcome.values());
 
     private final FakeClock clock = new FakeClock(50);
     private final RequestRecorder requests = new RequestRecorder(clock, () -> 50);
@@ -45,6 +49,10 @@ final class RequestModelsTest {
         return record.identity().model().orElse("-");
     }
 
+    private static RequestStats of(RequestStats requests, String model) {
+        return Objects.requireNonNull(requests.models().get(model));
+    }
+
     private static RequestStats sum(RequestStats requests) {
         return Stream.concat(Stream.of(requests.unnamed()), requests.models().values().stream())
                 .reduce(RequestStats.NONE, RequestStats::merge);
@@ -60,7 +68,7 @@ final class RequestModelsTest {
     private void serveAtRandom(Random random, int number) {
         for (int i = 0; i < number; i++) {
             String model = random.nextInt(4) == 0 ? "" : "model " + random.nextInt(3);
-            Outcome outcome = Outcome.values()[random.nextInt(Outcome.values().length)];
+            Outcome outcome = OUTCOMES.get(random.nextInt(OUTCOMES.size()));
             serve(model, 1 + random.nextInt(50), random.nextInt(4), outcome);
         }
     }
@@ -93,10 +101,10 @@ final class RequestModelsTest {
         serve("", 40, 1, Outcome.LENGTH);
 
         RequestStats all = requests.stats();
-        assertThat(all.models().get("a").tokens()).isEqualTo(new RequestStats.Tokens(10, 0, 2));
-        assertThat(all.models().get("b").tokens()).isEqualTo(new RequestStats.Tokens(50, 0, 4));
+        assertThat(of(all, "a").tokens()).isEqualTo(new RequestStats.Tokens(10, 0, 2));
+        assertThat(of(all, "b").tokens()).isEqualTo(new RequestStats.Tokens(50, 0, 4));
         assertThat(all.unnamed().tokens()).isEqualTo(new RequestStats.Tokens(40, 0, 1));
-        assertThat(all.models().get("b").counts().finished())
+        assertThat(of(all, "b").counts().finished())
                 .isEqualTo(
                         Map.of(Outcome.COMPLETED, 0L, Outcome.LENGTH, 1L, Outcome.CANCELLED, 0L, Outcome.FAILED, 1L));
         assertThat(requests.recent()).extracting(RequestModelsTest::model).containsExactly("a", "b", "b", "-");
@@ -119,9 +127,9 @@ final class RequestModelsTest {
 
         RequestStats all = requests.stats();
         assertThat(all.models()).hasSize(17);
-        assertThat(all.models().get(RequestStats.OTHER_MODELS).counts().allFinished())
+        assertThat(of(all, RequestStats.OTHER_MODELS).counts().allFinished())
                 .isEqualTo(4);
-        assertThat(all.models().get("model 15").counts().allFinished()).isEqualTo(2);
+        assertThat(of(all, "model 15").counts().allFinished()).isEqualTo(2);
         assertThatModelsSumTo(all);
         assertThat(all.counts().ignoredCalls()).isEqualTo(4);
         assertThat(log.lines()).singleElement().asString().contains("another model than the first 16");
