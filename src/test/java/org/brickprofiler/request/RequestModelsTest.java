@@ -127,8 +127,7 @@ final class RequestModelsTest {
 
         RequestStats all = requests.stats();
         assertThat(all.models()).hasSize(17);
-        assertThat(of(all, RequestStats.OTHER_MODELS).counts().allFinished())
-                .isEqualTo(4);
+        assertThat(of(all, RequestStats.OTHER_MODELS).counts().allFinished()).isEqualTo(4);
         assertThat(of(all, "model 15").counts().allFinished()).isEqualTo(2);
         assertThatModelsSumTo(all);
         assertThat(all.counts().ignoredCalls()).isEqualTo(4);
