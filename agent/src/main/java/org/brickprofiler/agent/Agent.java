@@ -4,7 +4,13 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.lang.System.Logger.Level;
 import java.lang.instrument.Instrumentation;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Consumer;
+import javax.management.Attribute;
+import javax.management.JMException;
+import javax.management.ObjectName;
 import org.brickprofiler.agent.bridge.Bridge;
 import org.brickprofiler.agent.bridge.JdkBridge;
 import org.brickprofiler.internal.base.Log;
@@ -22,41 +28,55 @@ public final class Agent {
     /** The standard error before the application could replace it. */
     static final PrintStream ERR = System.err;
 
+    private static final String TAKES = "an agent is already running in this JVM; it takes one of rules=FILE,"
+            + " recording=on, recording=off, port=PORT and snapshot=FILE";
+
     private static @Nullable Agent running;
 
     private final AgentOptions options;
-    private final RuleFile.Rules rules;
     private final Recording recording;
     private final Weaving weaving;
     private final Reports reports;
 
     private final Messages messages = new Messages();
 
+    /** The address of the live report; empty while there is none. Used under the lock of the class. */
+    private String page = "";
+
+    /** Switches recording on and off as clients of the bean do; null until the bean is registered. */
+    private volatile @Nullable Consumer<Boolean> beanSwitch;
+
     private Agent(AgentOptions options, Path file) throws IOException {
         this.options = options;
-        rules = RuleFile.read(file);
+        RuleFile.Rules rules = RuleFile.read(file, 0);
         recording = new Recording(options, rules, messages::warn);
         weaving = new Weaving(file, rules, recording, messages);
-        reports = new Reports(options, rules, recording, weaving, messages);
+        reports = new Reports(options, recording, weaving, messages);
     }
 
     /**
-     * Starts the agent, or makes the running agent write a snapshot.
+     * Starts the agent, or makes the running agent change its rules, switch recording on or off, open its port, or
+     * write a snapshot.
      *
-     * @param text the options, in the format of {@link AgentOptions}
+     * @param text the options, in the format of {@link AgentOptions}; one of them if the agent is running
      * @param instrumentation the instrumentation of the virtual machine
-     * @throws IOException when the rules cannot be read, or the snapshot cannot be written
-     * @throws IllegalArgumentException when options or rules are malformed; when a snapshot is requested and no agent
-     *     is running, or an agent is running and no snapshot is requested
+     * @return the messages of the agent, a line for each
+     * @throws IOException when the rules cannot be read, the snapshot cannot be written, or the port is taken
+     * @throws IllegalArgumentException when options or rules are malformed, or are not those of an agent that is
+     *     running, or not running
      */
-    public static synchronized void start(String text, Instrumentation instrumentation) throws IOException {
+    public static synchronized String start(String text, Instrumentation instrumentation) throws IOException {
         Log.sendTo(Level.INFO, Agent::print);
         JdkBridge.enter();
+        List<String> heard;
+        Messages.listen();
         try {
-            startOrWrite(text, instrumentation);
+            startOrChange(text, instrumentation);
         } finally {
+            heard = Messages.heard();
             JdkBridge.leave();
         }
+        return String.join("\n", heard);
     }
 
     /** Prints a message of the library in the form of the agent's own. */
@@ -64,32 +84,91 @@ public final class Agent {
         Messages.print(level, message + (thrown == null ? "" : ": " + thrown));
     }
 
-    private static void startOrWrite(String text, Instrumentation instrumentation) throws IOException {
+    private static void startOrChange(String text, Instrumentation instrumentation) throws IOException {
         AgentOptions options = AgentOptions.parse(text, System.getenv());
         Agent there = running;
-        Path snapshot = options.snapshot();
-        if (snapshot != null) {
-            if (there == null) {
-                throw new IllegalArgumentException("no agent is running in this JVM to write " + snapshot);
+        if (there != null) {
+            if (text.contains(",")) {
+                throw new IllegalArgumentException(TAKES);
             }
-            there.options.requireOther(snapshot, System.getenv());
-            there.reports.writeNow(snapshot);
+            there.change(options, instrumentation);
             return;
         }
-        if (there != null) {
-            throw new IllegalArgumentException("an agent is already running in this JVM");
+        Path snapshot = options.snapshot();
+        if (snapshot != null) {
+            throw new IllegalArgumentException("no agent is running in this JVM to write " + snapshot);
+        }
+        if (options.recording().isPresent()) {
+            throw new IllegalArgumentException("no agent is running in this JVM whose recording could be switched");
         }
         Path file = options.rules();
         if (file == null) {
-            throw new IllegalArgumentException("the option rules=FILE is missing");
+            throw new IllegalArgumentException("no agent is running in this JVM, and the option rules=FILE is missing");
         }
         Agent agent = new Agent(options, file);
         running = agent;
         agent.begin(instrumentation);
     }
 
+    /** Does what the only option says. */
+    private void change(AgentOptions wanted, Instrumentation instrumentation) throws IOException {
+        Path snapshot = wanted.snapshot();
+        Path file = wanted.rules();
+        if (snapshot != null) {
+            options.requireOther(snapshot, System.getenv());
+            reports.writeNow(snapshot);
+        } else if (file != null) {
+            RuleFile.Rules others = recording.readOther(file);
+            others.problems().forEach(messages::warn);
+            recording.change(others, () -> weaving.change(file, others, instrumentation));
+            messages.info(weaving.changed());
+            weaving.sayApplied(true);
+        } else if (wanted.recording().isPresent()) {
+            switchTo(wanted.recording().get());
+        } else if (wanted.port().isPresent()) {
+            openAnother(wanted.port().getAsInt());
+        } else {
+            throw new IllegalArgumentException(TAKES);
+        }
+    }
+
+    private void switchTo(boolean on) {
+        if (recording.alternation != null) {
+            throw new IllegalArgumentException("ab= switches recording on and off itself");
+        }
+        Consumer<Boolean> registered = beanSwitch;
+        if (registered != null) {
+            registered.accept(on);
+        } else if (on) {
+            recording.profiler.enable();
+        } else {
+            recording.profiler.disable();
+        }
+        if (recording.profiler.isEnabled() != on) {
+            throw new IllegalArgumentException("recording stays off: BRICK_PROFILER=off switches all profilers off");
+        }
+        messages.info("recording is " + (on ? "on" : "off"));
+    }
+
+    private void openAnother(int port) throws IOException {
+        if (!page.isEmpty() && port != 0) {
+            throw new IllegalArgumentException(
+                    "port " + port + " is not opened, since the live report is at " + page + " already");
+        }
+        try {
+            openPage(port);
+        } catch (IOException taken) {
+            throw new IOException("port " + port + " is not opened: " + taken.getMessage(), taken);
+        }
+    }
+
+    private void openPage(int port) throws IOException {
+        page = page.isEmpty() ? LiveReport.open(port, reports::current) : page;
+        messages.info("the live report is at " + page);
+    }
+
     private void begin(Instrumentation instrumentation) {
-        rules.problems().forEach(messages::warn);
+        weaving.rules().problems().forEach(messages::warn);
         reports.prepareFiles();
         weaving.check();
         Bridge.install(new Recorder(
@@ -136,7 +215,7 @@ public final class Agent {
     private void register() {
         try {
             Thread.sleep(BEAN_DELAY_MS);
-            BrickProfileBean.register(recording.profiler, "agent", recording::discard);
+            beanSwitch = new BeanSwitch(BrickProfileBean.register(recording.profiler, "agent", recording::discard));
         } catch (LinkageError none) {
             messages.warn("this Java has no module java.management, so brick top needs the agent's port=");
         } catch (InterruptedException | RuntimeException unable) {
@@ -144,9 +223,24 @@ public final class Agent {
         }
     }
 
+    /**
+     * Switches recording as a client of the bean does: {@code brick top}, if it watches, then leaves it as it is. A
+     * class of its own, since the virtual machine may lack the module of beans.
+     */
+    private record BeanSwitch(ObjectName bean) implements Consumer<Boolean> {
+        @Override
+        public void accept(Boolean on) {
+            try {
+                ManagementFactory.getPlatformMBeanServer().setAttribute(bean, new Attribute("Enabled", on));
+            } catch (JMException gone) {
+                throw new IllegalArgumentException("the application has unregistered the agent's " + bean, gone);
+            }
+        }
+    }
+
     private void open(int port) {
         try {
-            messages.info("the live report is at " + LiveReport.open(port, reports::current));
+            openPage(port);
         } catch (IOException | LinkageError unable) {
             messages.warn("port " + port + " is not opened: " + unable.getMessage());
         }

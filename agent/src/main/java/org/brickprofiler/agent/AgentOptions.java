@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param warmup the number of steps of the warm-up; empty for the number that the rules state
  * @param spans the provider, in the terms of OpenTelemetry's conventions, of requests that are exported as spans by the
  *     application's OpenTelemetry; empty for no spans
+ * @param recording whether an agent that is already running switches recording on or off; empty for neither
  */
 record AgentOptions(
         Map<String, Path> files,
@@ -35,7 +36,8 @@ record AgentOptions(
         Optional<MetricsListener.Place> metrics,
         OptionalLong ab,
         OptionalInt warmup,
-        Optional<String> spans) {
+        Optional<String> spans,
+        Optional<Boolean> recording) {
 
     /** The variable by which {@code brick run} names the file to which a run writes its profile. */
     static final String OUT_VARIABLE = "BRICK_PROFILER_OUT";
@@ -52,7 +54,10 @@ record AgentOptions(
     private static final String AB = "ab";
     private static final String WARMUP = "warmup";
     private static final String SPANS = "spans";
-    private static final List<String> VALUES = List.of(PORT, METRICS, AB, WARMUP, SPANS);
+    private static final String RECORDING = "recording";
+    private static final List<String> VALUES = List.of(PORT, METRICS, AB, WARMUP, SPANS, RECORDING);
+
+    private static final Map<String, Boolean> SWITCH = Map.of("on", true, "off", false);
 
     static final int LAST_PORT = 65_535;
 
@@ -106,13 +111,18 @@ record AgentOptions(
         String metrics = values.get(METRICS);
         String seed = values.get(AB);
         String warmup = values.get(WARMUP);
+        String recording = values.get(RECORDING);
+        if (recording != null && !SWITCH.containsKey(recording)) {
+            throw new IllegalArgumentException(RECORDING + "=" + recording + " is neither on nor off");
+        }
         return new AgentOptions(
                 Map.copyOf(files),
                 port == null ? OptionalInt.empty() : OptionalInt.of((int) number(PORT, port, LAST_PORT)),
                 metrics == null ? Optional.empty() : Optional.of(MetricsListener.Place.parse(metrics)),
                 seed == null ? OptionalLong.empty() : OptionalLong.of(number(AB, seed, Long.MAX_VALUE)),
                 warmup == null ? OptionalInt.empty() : OptionalInt.of((int) number(WARMUP, warmup, Integer.MAX_VALUE)),
-                Optional.ofNullable(values.get(SPANS)).map(AgentOptions::provider));
+                Optional.ofNullable(values.get(SPANS)).map(AgentOptions::provider),
+                Optional.ofNullable(recording).map(SWITCH::get));
     }
 
     private static String provider(String value) {

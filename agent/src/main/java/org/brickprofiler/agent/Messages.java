@@ -3,13 +3,16 @@ package org.brickprofiler.agent;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.lang.System.Logger.Level;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.brickprofiler.internal.base.Log;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The messages of the agent on the standard error: {@code 2026-11-29T12:54:00.123Z INFO brick agent: …}, with the time
- * in UTC. Each text is printed only once. Any thread.
+ * in UTC. Each text is printed only once, except to a listening tool. Any thread.
  */
 final class Messages {
 
@@ -17,6 +20,9 @@ final class Messages {
 
     private static final long MS_PER_DAY = 86_400_000;
     private static final int FIRST_YEAR = 1970;
+
+    /** The messages since {@link #listen}; null while nobody listens. */
+    private static volatile @Nullable List<String> heard;
 
     private final Set<String> printed = ConcurrentHashMap.newKeySet();
 
@@ -30,8 +36,20 @@ final class Messages {
         printOnce(Level.WARNING, message);
     }
 
+    /** Begins to collect the messages of all threads, for a tool that attached the agent. */
+    static void listen() {
+        heard = new CopyOnWriteArrayList<>();
+    }
+
+    /** Ends {@link #listen}; returns the messages since then. */
+    static List<String> heard() {
+        List<String> messages = heard;
+        heard = null;
+        return messages == null ? List.of() : messages;
+    }
+
     private void printOnce(Level level, String message) {
-        if (printed.add(message)) {
+        if (printed.add(message) || heard != null) {
             print(level, message);
         }
     }
@@ -39,6 +57,10 @@ final class Messages {
     /** Prints a message, also if it was printed before. */
     static void print(Level level, String message) {
         Agent.ERR.println(stamp(TIME, System.currentTimeMillis()) + text(level, message));
+        List<String> messages = heard;
+        if (messages != null) {
+            messages.add(message);
+        }
     }
 
     private static String text(Level level, String message) {

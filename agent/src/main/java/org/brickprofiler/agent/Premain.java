@@ -26,6 +26,20 @@ public final class Premain {
     /** The folder of the jar with the classes that are loaded separately. */
     private static final String FOLDER = "profiler/";
 
+    /**
+     * The system property with the agent's answer to a tool that attached it: the tool's name of the call,
+     * {@link #DONE} or another word, and the messages, separated by line ends.
+     */
+    public static final String ANSWER = "org.brickprofiler.agent.answer";
+
+    /**
+     * The option by which a tool names a call whose answer it reads; the first of the options, as {@code answer=7,}.
+     */
+    public static final String ANSWER_OPTION = "answer=";
+
+    /** The second line of the answer if everything was done. */
+    public static final String DONE = "done";
+
     private static final String AGENT = "org/brickprofiler/agent/Agent.class";
 
     private static @Nullable ClassLoader loader;
@@ -48,21 +62,42 @@ public final class Premain {
     }
 
     /**
-     * Attaches the agent to a running application; if the agent is already running there, requests a snapshot.
+     * Attaches the agent to a running application; if the agent is already running there, makes it do what the options
+     * say. The answer is the system property {@link #ANSWER}, if the options ask for it.
      *
      * @param options the text after the jar, or null
      * @param instrumentation the instrumentation of the virtual machine
-     * @throws IllegalStateException when the agent cannot be started, or the snapshot cannot be written; the virtual
+     * @throws IllegalStateException when the agent cannot be started, or cannot do what the options say; the virtual
      *     machine reports the failure to the attaching tool, and the application continues
      */
-    public static void agentmain(@Nullable String options, Instrumentation instrumentation) {
+    public static synchronized void agentmain(@Nullable String options, Instrumentation instrumentation) {
+        String text = options == null ? "" : options;
+        int comma = text.indexOf(',');
+        boolean isAsked = text.startsWith(ANSWER_OPTION) && comma > 0;
+        String call = isAsked ? text.substring(ANSWER_OPTION.length(), comma) : "";
         try {
-            run(options, instrumentation);
+            String messages = run(isAsked ? text.substring(comma + 1) : text, instrumentation);
+            answer(call, DONE, messages);
         } catch (Throwable failed) {
-            String message = "nothing was done: " + cause(failed);
+            Throwable cause = cause(failed);
+            answer(call, "refused", reason(cause));
+            String message = "nothing was done: " + cause;
             print(message);
             throw new IllegalStateException("brick agent: " + message, failed);
         }
+    }
+
+    private static void answer(String call, String outcome, String messages) {
+        if (!call.isEmpty()) {
+            System.setProperty(ANSWER, call + "\n" + outcome + "\n" + messages);
+        }
+    }
+
+    private static String reason(Throwable failed) {
+        String message = failed.getMessage();
+        return message != null && (failed instanceof IOException || failed instanceof IllegalArgumentException)
+                ? message
+                : failed.toString();
     }
 
     /** Prints in the form of {@code Messages}, a class that may be missing. */
@@ -70,19 +105,22 @@ public final class Premain {
         System.err.println(Instant.now().truncatedTo(ChronoUnit.MILLIS) + " ERROR brick agent: " + message);
     }
 
-    private static synchronized void run(@Nullable String options, Instrumentation instrumentation)
+    /** Returns the agent's messages. */
+    private static synchronized String run(@Nullable String options, Instrumentation instrumentation)
             throws IOException, URISyntaxException, ReflectiveOperationException {
         if (loader == null) {
             instrumentation.appendToBootstrapClassLoaderSearch(jar());
             loader = newLoader();
         }
-        Class.forName("org.brickprofiler.agent.Agent", true, loader)
+        Object messages = Class.forName("org.brickprofiler.agent.Agent", true, loader)
                 .getMethod("start", String.class, Instrumentation.class)
                 .invoke(null, options == null ? "" : options, instrumentation);
+        return String.valueOf(messages);
     }
 
-    private static @Nullable Throwable cause(Throwable failed) {
-        return failed instanceof InvocationTargetException ? failed.getCause() : failed;
+    private static Throwable cause(Throwable failed) {
+        Throwable cause = failed instanceof InvocationTargetException ? failed.getCause() : failed;
+        return cause == null ? failed : cause;
     }
 
     /**

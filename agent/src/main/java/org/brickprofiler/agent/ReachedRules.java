@@ -31,12 +31,12 @@ final class ReachedRules {
             Kind.LAYER, "layer:",
             Kind.MODEL, "model:"));
 
-    private final List<WeaveRule> rules;
+    private volatile List<WeaveRule> rules;
 
     /** The kinds whose rules were reached, as bits. */
     private final AtomicInteger kinds = new AtomicInteger();
 
-    /** Whether all classes that were loaded when the agent started are woven. */
+    /** Whether all classes that were loaded when the agent started, or its rules were changed, are woven. */
     private volatile boolean isWoven;
 
     /** The number of samples before the first step, by brick. */
@@ -54,7 +54,20 @@ final class ReachedRules {
         this.rules = rules;
     }
 
-    /** Notes that all classes that were loaded when the agent started are woven. */
+    /**
+     * Notes that other rules are woven from now on; none of them is reached.
+     *
+     * @param others the rules of the file
+     */
+    void change(List<WeaveRule> others) {
+        isWoven = false;
+        rules = others;
+        kinds.set(0);
+        early.clear();
+        discarded.clear();
+    }
+
+    /** Notes that the classes that were loaded when weaving began are woven. */
     void weavingEnds() {
         isWoven = true;
     }

@@ -64,7 +64,7 @@ record Recorder(
         /** Output tokens of the steps that began after the latest discard and after the warm-up. Guarded by this. */
         private long tokens;
 
-        private final long warmup;
+        private volatile long warmup;
         private final Runnable afterWarmup;
         private final @Nullable Alternation alternation;
 
@@ -158,6 +158,13 @@ record Recorder(
                 lastNs = System.nanoTime();
                 tokens += outputTokens;
             }
+        }
+
+        /** Begins another warm-up; its steps are those that begin from now on. */
+        void warmUp(long steps) {
+            warmup = steps;
+            ended.set(0);
+            isWarm.set(steps == 0);
         }
 
         /** Discards the counts and the rate, which begin anew; the steps under way do not count. */

@@ -1,5 +1,6 @@
 package org.brickprofiler.agent;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.function.Consumer;
 import org.brickprofiler.BrickProfiler;
@@ -31,6 +32,8 @@ final class Recording {
     /** Switches recording on and off in turns; null without the option {@code ab}. */
     final @Nullable Alternation alternation;
 
+    private final AgentOptions options;
+
     /**
      * Creates the profiler of the rules.
      *
@@ -41,8 +44,9 @@ final class Recording {
      *     known ending
      */
     Recording(AgentOptions options, RuleFile.Rules rules, Consumer<String> say) {
-        requireSteps(options, rules);
-        requireRequests(options, rules);
+        this.options = options;
+        requireSteps(rules, options.rules());
+        requireRequests(rules, options.rules());
         losses = new AgentLosses(say);
         BrickProfilerBuilder builder = BrickProfiler.builder().stepCpuTimes(true);
         Path timeline = options.timeline();
@@ -70,11 +74,57 @@ final class Recording {
         work = new WovenWork(rules.rules(), this::keyOf, profiler, losses);
     }
 
-    private static void requireSteps(AgentOptions options, RuleFile.Rules rules) {
+    private static boolean hasRequests(RuleFile.Rules rules) {
+        return rules.rules().stream().anyMatch(rule -> rule.kind().isOfRequests());
+    }
+
+    /**
+     * Reads rules that replace the present ones.
+     *
+     * @throws IOException when they cannot be read
+     * @throws IllegalArgumentException when they are no rules, or lack what an option of the agent needs
+     */
+    RuleFile.Rules readOther(Path file) throws IOException {
+        if (alternation != null) {
+            throw new IllegalArgumentException("ab= compares the tokens of one file of rules: it cannot be changed");
+        }
+        RuleFile.Rules others = RuleFile.read(file, work.nextProduct());
+        requireSteps(others, file);
+        requireRequests(others, file);
+        return others;
+    }
+
+    /**
+     * Discards everything recorded, and has other rules woven and recorded. Requests and steps under way are given up;
+     * steps that begin meanwhile are not recorded.
+     *
+     * @param weaving weaves the rules
+     */
+    void change(RuleFile.Rules others, Runnable weaving) {
+        boolean wasOn = profiler.isEnabled();
+        profiler.disable();
+        reached.change(others.rules());
+        if (hasRequests(others)) {
+            requests.record(profiler.requests());
+        }
+        work.change(others.rules());
+        steps.warmUp(others.warmupSteps());
+        try {
+            weaving.run();
+        } finally {
+            discard();
+            if (wasOn) {
+                profiler.enable();
+            }
+            reached.weavingEnds();
+        }
+    }
+
+    private void requireSteps(RuleFile.Rules rules, @Nullable Path file) {
         if (rules.rules().stream().anyMatch(rule -> rule.kind() == WeaveRule.Kind.STEP)) {
             return;
         }
-        String none = " steps, and there is no step: in " + options.rules();
+        String none = " steps, and there is no step: in " + file;
         if (options.ab().isPresent()) {
             throw new IllegalArgumentException("ab= compares" + none);
         }
@@ -90,12 +140,12 @@ final class Recording {
         return rules.rules().stream().anyMatch(rule -> rule.kind().isOfRequests());
     }
 
-    private static void requireRequests(AgentOptions options, RuleFile.Rules rules) {
+    private void requireRequests(RuleFile.Rules rules, @Nullable Path file) {
         if (options.spans().isPresent() && (options.ab().isPresent() || !hasRequests(rules))) {
             throw new IllegalArgumentException("spans= exports requests, and "
                     + (hasRequests(rules)
                             ? "ab= records none"
-                            : "there is no request: or requests: in " + options.rules()));
+                            : "there is no request: or requests: in " + file));
         }
     }
 

@@ -45,7 +45,6 @@ final class Reports {
     private static final int EARLIER_KEPT = 9;
 
     private final AgentOptions options;
-    private final RuleFile.Rules rules;
     private final Recording recording;
     private final Weaving weaving;
     private final Messages messages;
@@ -67,14 +66,12 @@ final class Reports {
      * Prepares the reports.
      *
      * @param options the options of the agent
-     * @param rules the rules that are woven
      * @param recording the recording that is reported
      * @param weaving the weaving of the rules
      * @param messages prints messages
      */
-    Reports(AgentOptions options, RuleFile.Rules rules, Recording recording, Weaving weaving, Messages messages) {
+    Reports(AgentOptions options, Recording recording, Weaving weaving, Messages messages) {
         this.options = options;
-        this.rules = rules;
         this.recording = recording;
         this.weaving = weaving;
         this.messages = messages;
@@ -324,6 +321,9 @@ final class Reports {
 
     private ProfileSnapshot withRemarks(ProfileSnapshot snapshot) {
         List<String> remarks = new ArrayList<>();
+        if (!weaving.changed().isEmpty()) {
+            remarks.add(weaving.changed());
+        }
         if (recording.steps.isWarmingUp()) {
             remarks.add("only " + recording.steps.warmupText() + " had ended");
         }
@@ -382,7 +382,7 @@ final class Reports {
         forgetUnfinishedWarmup();
         CurrentReport last = report(null);
         ProfileSnapshot snapshot = last.snapshot();
-        List<WeaveRule> unused = rules.rules().stream()
+        List<WeaveRule> unused = weaving.rules().rules().stream()
                 .filter(rule -> !weaving.applied().contains(rule))
                 .toList();
         if (!unused.isEmpty()) {
@@ -433,7 +433,7 @@ final class Reports {
             recording.losses.summary().forEach(messages::warn);
             recording.discard();
             messages.warn("the run ended after " + recording.steps.warmupText() + ", so the profile is empty: lower "
-                    + (options.warmup().isPresent() ? "warmup=" : "warmup: in " + options.rules())
+                    + (options.warmup().isPresent() ? "warmup=" : "warmup: in " + weaving.rulesFile())
                     + ", or run longer");
         }
     }

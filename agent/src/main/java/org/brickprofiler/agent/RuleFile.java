@@ -141,8 +141,9 @@ final class RuleFile {
     /** The number of problems that concern the work of a rule alone. */
     private int withoutWork;
 
-    private RuleFile(String source) {
+    private RuleFile(String source, int firstProduct) {
         this.source = source;
+        products = firstProduct;
     }
 
     /**
@@ -162,15 +163,17 @@ final class RuleFile {
      *
      * @param file the file; if no regular file has this name, the name of an engine with bundled rules, such as
      *     {@code jlama}
+     * @param firstProduct the number of the first product in it; the next ones follow
      * @throws IOException when it cannot be read
      * @throws IllegalArgumentException when it is no regular file, too large, not YAML, or has no valid rule
      */
-    static Rules read(Path file) throws IOException {
+    static Rules read(Path file, int firstProduct) throws IOException {
         if ((Files.notExists(file) || Files.isDirectory(file))
                 && file.toString().matches("\\w+")) {
             try (InputStream builtIn = RuleFile.class.getResourceAsStream(file + ".yaml")) {
                 if (builtIn != null) {
-                    return parse(file.toString(), new String(builtIn.readAllBytes(), StandardCharsets.UTF_8));
+                    return parse(
+                            file.toString(), new String(builtIn.readAllBytes(), StandardCharsets.UTF_8), firstProduct);
                 }
             }
         }
@@ -186,7 +189,7 @@ final class RuleFile {
                 throw new IllegalArgumentException(
                         file + ": more than " + MOST_BYTES + " bytes are too many for a rule file");
             }
-            return parse(file.toString(), utf8(file, bytes));
+            return parse(file.toString(), utf8(file, bytes), firstProduct);
         } catch (IOException failed) {
             throw InputFile.cannotRead(file.toString(), failed);
         }
@@ -210,7 +213,11 @@ final class RuleFile {
      * @throws IllegalArgumentException when the text is not YAML, or has no valid rule
      */
     static Rules parse(String source, String text) {
-        RuleFile file = new RuleFile(source);
+        return parse(source, text, 0);
+    }
+
+    private static Rules parse(String source, String text, int firstProduct) {
+        RuleFile file = new RuleFile(source, firstProduct);
         try {
             LoadSettings settings = LoadSettings.builder().setLabel(source).build();
             Node root = new Compose(settings)

@@ -131,6 +131,11 @@ final class Weaver {
         return new Weaver(this, all);
     }
 
+    /** Returns the names of the bricks that are left out. */
+    Set<String> dropped() {
+        return dropped;
+    }
+
     /**
      * Returns whether a class may have to be woven, by its internal name. It is called for every class that is loaded,
      * including those of the JDK, so it must not itself load a class.

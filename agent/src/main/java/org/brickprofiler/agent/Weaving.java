@@ -5,12 +5,15 @@ import java.lang.instrument.Instrumentation;
 import java.lang.instrument.UnmodifiableClassException;
 import java.nio.file.Path;
 import java.security.ProtectionDomain;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
@@ -32,8 +35,8 @@ final class Weaving {
     /** How often the agent looks for bricks that are too short. */
     private static final long LOOK_MS = 100;
 
-    private final Path rulesFile;
-    private final RuleFile.Rules rules;
+    private volatile Path rulesFile;
+    private volatile RuleFile.Rules rules;
     private final Recording recording;
     private final Messages messages;
 
@@ -51,6 +54,12 @@ final class Weaving {
     /** The last message about the number of rules that apply; empty before. Guarded by this. */
     private String saidApplied = "";
 
+    /** The remark that the rules were changed; empty before. */
+    private volatile String changed = "";
+
+    /** Held while classes are woven again. */
+    private final Object weavingAgain = new Object();
+
     /**
      * Prepares the weaving of rules.
      *
@@ -64,7 +73,21 @@ final class Weaving {
         this.rules = rules;
         this.recording = recording;
         this.messages = messages;
-        weaver = new Weaver(rules, rule -> rule.kind() == WeaveRule.Kind.BRICK ? recording.keyOf(rule) : 0);
+        weaver = new Weaver(rules, this::keyOf);
+    }
+
+    private int keyOf(WeaveRule rule) {
+        return rule.kind() == WeaveRule.Kind.BRICK ? recording.keyOf(rule) : 0;
+    }
+
+    /** Returns the file of the rules. */
+    Path rulesFile() {
+        return rulesFile;
+    }
+
+    /** Returns the rules. */
+    RuleFile.Rules rules() {
+        return rules;
     }
 
     /** Applies the rules to the class files on the class path, so that errors are reported before a class is loaded. */
@@ -75,12 +98,45 @@ final class Weaving {
     /** Weaves the classes that are loaded, and from now on each class as it is loaded. */
     void begin(Instrumentation instrumentation) {
         instrumentation.addTransformer(new Transformer(), true);
+        weaveLoaded(weaver::concerns, instrumentation);
+        recording.reached.weavingEnds();
+    }
+
+    /**
+     * Weaves other rules in the place of the present ones: classes that only the earlier rules concern get their own
+     * code back. Bricks that were too short remain dropped.
+     *
+     * @param file the file of the rules, for messages
+     * @param others the rules
+     */
+    void change(Path file, RuleFile.Rules others, Instrumentation instrumentation) {
+        synchronized (weavingAgain) {
+            Weaver before = weaver;
+            rulesFile = file;
+            rules = others;
+            applied.clear();
+            Weaver next = new Weaver(others, this::keyOf).without(before.dropped());
+            weaver = next;
+            check();
+            weaveLoaded(name -> before.concerns(name) || next.concerns(name), instrumentation);
+            changed = "the rules were changed to those of " + file + " at "
+                    + Instant.now().truncatedTo(ChronoUnit.SECONDS)
+                    + ", and what was recorded before was discarded; a method that had begun before goes on by the"
+                    + " earlier rules until it returns";
+        }
+    }
+
+    /** Returns the remark that the rules were changed; empty if they were not. */
+    String changed() {
+        return changed;
+    }
+
+    private void weaveLoaded(Predicate<String> concerns, Instrumentation instrumentation) {
         for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
-            if (weaver.concerns(loaded.getName().replace('.', '/'))) {
+            if (concerns.test(loaded.getName().replace('.', '/'))) {
                 weaveAgain(loaded, instrumentation);
             }
         }
-        recording.reached.weavingEnds();
     }
 
     /** Returns the rules that were applied so far, including those from annotations; a view. */
@@ -228,6 +284,13 @@ final class Weaving {
      * the dropped bricks' timers.
      */
     private void drop(Set<String> names, Instrumentation instrumentation) {
+        synchronized (weavingAgain) {
+            dropAndWeave(names, instrumentation);
+        }
+        recording.discard();
+    }
+
+    private void dropAndWeave(Set<String> names, Instrumentation instrumentation) {
         weaver = weaver.without(names);
         List<WeaveRule> rulesOf = applied.stream()
                 .filter(rule -> rule.kind() == WeaveRule.Kind.BRICK && names.contains(WovenWork.nameOf(rule)))
@@ -237,12 +300,7 @@ final class Weaving {
                 rulesOf.stream().map(rule -> rule.target().className()).collect(Collectors.toUnmodifiableSet());
         messages.warn("bricks whose samples take less than " + shortestNs + " ns on average are dropped: "
                 + rulesOf.stream().map(this::inWords).distinct().collect(Collectors.joining(", ")));
-        for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
-            if (classes.contains(loaded.getName())) {
-                weaveAgain(loaded, instrumentation);
-            }
-        }
-        recording.discard();
+        weaveLoaded(name -> classes.contains(name.replace('/', '.')), instrumentation);
     }
 
     /** Returns the place of a rule: its line, or the annotated method. */

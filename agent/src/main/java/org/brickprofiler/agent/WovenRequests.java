@@ -32,7 +32,7 @@ final class WovenRequests {
 
     private static final long NONE = 0;
 
-    private final @Nullable RequestRecorder recorder;
+    private volatile @Nullable RequestRecorder recorder;
     private final AgentLosses losses;
     private final ThreadLocal<Served> served = ThreadLocal.withInitial(Served::new);
     private final Live live = new Live();
@@ -192,6 +192,11 @@ final class WovenRequests {
     WovenRequests(@Nullable RequestRecorder recorder, AgentLosses losses) {
         this.recorder = recorder;
         this.losses = losses;
+    }
+
+    /** Records the requests of rules that are woven from now on. */
+    void record(RequestRecorder requests) {
+        recorder = requests;
     }
 
     private long tokens(long number) {

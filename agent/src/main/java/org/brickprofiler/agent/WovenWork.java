@@ -91,16 +91,21 @@ final class WovenWork {
     private final BrickProfiler profiler;
     private final AgentLosses losses;
 
-    /** The rules with a product, by the number of the product; below, their products and the keys of their bricks. */
-    private final WeaveRule[] rules;
+    private final ToIntFunction<WeaveRule> keyOf;
 
-    private final Product[] products;
-    private final int[] keys;
+    /**
+     * The rules with a product, by the number of the product; below, their products and the keys of their bricks.
+     * Products of later rules have higher numbers: methods that began before a change of rules use the earlier ones.
+     */
+    private WeaveRule[] rules = {};
+
+    private Product[] products = {};
+    private int[] keys = {};
 
     /** The keys of the bricks for which rules state products. */
-    private final Set<Integer> stated;
+    private Set<Integer> stated = Set.of();
 
-    private final boolean hasModel;
+    private boolean hasModel;
 
     /** The bricks that a model knows, by key; below, groups of them as bits by key. */
     private final @Nullable BrickId[] known = new BrickId[Long.SIZE];
@@ -249,21 +254,8 @@ final class WovenWork {
     WovenWork(List<WeaveRule> rules, ToIntFunction<WeaveRule> keys, BrickProfiler profiler, AgentLosses losses) {
         this.profiler = profiler;
         this.losses = losses;
-        this.rules = new WeaveRule[1 + lastNumber(rules)];
-        this.keys = new int[this.rules.length];
-        products = new Product[this.rules.length];
-        for (WeaveRule rule : rules) {
-            rule.product().ifPresent(product -> {
-                this.rules[product.number()] = rule;
-                this.keys[product.number()] = keys.applyAsInt(rule);
-                products[product.number()] = product;
-            });
-        }
-        stated = Arrays.stream(this.rules)
-                .filter(Objects::nonNull)
-                .map(keys::applyAsInt)
-                .collect(Collectors.toUnmodifiableSet());
-        hasModel = rules.stream().anyMatch(rule -> rule.kind() == Kind.MODEL);
+        keyOf = keys;
+        state(rules);
         once = bits(ONCE);
         ofOneToken = bits(OF_ONE_TOKEN);
         repeated = bits(REPEATED);
@@ -271,12 +263,51 @@ final class WovenWork {
         places = ThreadLocal.withInitial(() -> new Place(once));
     }
 
-    private static int lastNumber(List<WeaveRule> rules) {
-        return rules.stream()
-                .flatMap(rule -> rule.product().stream())
-                .mapToInt(Product::number)
+    private void state(List<WeaveRule> ofFile) {
+        List<WeaveRule> stating =
+                ofFile.stream().filter(rule -> rule.product().isPresent()).toList();
+        int size = Math.max(nextProduct(), 1 + lastNumber(stating));
+        WeaveRule[] moreRules = Arrays.copyOf(rules, size);
+        Product[] moreProducts = Arrays.copyOf(products, size);
+        int[] moreKeys = Arrays.copyOf(keys, size);
+        for (WeaveRule rule : stating) {
+            Product product = rule.product().orElseThrow();
+            moreRules[product.number()] = rule;
+            moreProducts[product.number()] = product;
+            moreKeys[product.number()] = keyOf.applyAsInt(rule);
+        }
+        rules = moreRules;
+        products = moreProducts;
+        keys = moreKeys;
+        stated = stating.stream().map(keyOf::applyAsInt).collect(Collectors.toUnmodifiableSet());
+        hasModel = ofFile.stream().anyMatch(rule -> rule.kind() == Kind.MODEL);
+    }
+
+    private static int lastNumber(List<WeaveRule> stating) {
+        return stating.stream()
+                .mapToInt(rule -> rule.product().orElseThrow().number())
                 .max()
                 .orElse(-1);
+    }
+
+    /** Returns the number from which other rules count their products. */
+    int nextProduct() {
+        return rules.length;
+    }
+
+    /**
+     * Records the work that other rules state. They must be woven after this call, which lets all threads see it, and
+     * their products must have numbers from {@link #nextProduct()} on.
+     */
+    synchronized void change(List<WeaveRule> ofFile) {
+        state(ofFile);
+        ofModel = 0;
+        modelled = 0;
+        missing.clear();
+        unknown.clear();
+        underWay.clear();
+        only = null;
+        hasSteps = false;
     }
 
     private long bits(Collection<BrickId> bricks) {

@@ -401,7 +401,7 @@ class AgentIT extends WovenApplication {
                 "rules=bricks.yaml,port=65536   | port=65536 is not a whole number from 0 to 65535",
                 "rules=other.yaml,ab=1          | ab= compares steps, and there is no step: in other.yaml",
                 "rules=other.yaml,slow=s.pftrace | slow= keeps steps, and there is no step: in other.yaml",
-                "''                | not started: java.lang.IllegalArgumentException: the option rules=FILE is missing",
+                "''                | not started: java.lang.IllegalArgumentException: no agent is running in this JVM, and the option rules=FILE is missing",
                 "rule=bricks.yaml  | there is no option 'rule'; there are rules,",
                 "rules=none.yaml   | not started: java.io.IOException: cannot read none.yaml: it does not exist",
                 "rules=bad.yaml    | bad.yaml:3: there is no brick 'RMSNORMM'; the closest that exist: RMS_NORM,",
@@ -460,7 +460,8 @@ class AgentIT extends WovenApplication {
             assertThat(recorded("live.json")).contains("QkvProjection=15/120");
             assertThat(folder.resolve("live.html")).content().startsWith("<!DOCTYPE html>");
             Map<String, String> refused = Map.of(
-                    "rules=" + folder.resolve("bricks.yaml"), "an agent is already running in this JVM",
+                    "rules=" + folder.resolve("bricks.yaml") + ",out=run.json",
+                            "an agent is already running in this JVM; it takes one of",
                     "snapshot=" + folder.resolve("live.csv"), "ends in none of .json",
                     "snapshot=" + folder.resolve("run.json"), " are one file",
                     "snapshot=" + folder.resolve("none/live.json"), "none does not exist");

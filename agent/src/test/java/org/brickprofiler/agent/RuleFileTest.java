@@ -160,8 +160,8 @@ class RuleFileTest {
     @ParameterizedTest
     @ValueSource(strings = {"jlama", "llama3", "gpullama3"})
     void readsTheRulesThatComeWithIt(String engine) throws IOException {
-        RuleFile.Rules rules =
-                RuleFile.read(Path.of("src", "main", "resources", "org", "brickprofiler", "agent", engine + ".yaml"));
+        RuleFile.Rules rules = RuleFile.read(
+                Path.of("src", "main", "resources", "org", "brickprofiler", "agent", engine + ".yaml"), 0);
         assertThat(rules.problems()).isEmpty();
         assertThat(rules.rules()).extracting(WeaveRule::kind).contains(Kind.STEP, Kind.LAYER, Kind.TASK, Kind.BRICK);
     }
@@ -174,7 +174,7 @@ class RuleFileTest {
                 .asString()
                 .startsWith("x:5: there is no brick 'y'");
         assertThatThrownBy(() -> RuleFile.parse("x", "")).hasMessage("x: there are no rules in it");
-        assertThatThrownBy(() -> RuleFile.read(Path.of("missing.yaml")))
+        assertThatThrownBy(() -> RuleFile.read(Path.of("missing.yaml"), 0))
                 .isInstanceOf(IOException.class)
                 .hasMessage("cannot read missing.yaml: it does not exist");
     }
@@ -194,7 +194,8 @@ class RuleFileTest {
                         Optional.empty(),
                         OptionalLong.of(12),
                         OptionalInt.of(3),
-                        Optional.of("acme")));
+                        Optional.of("acme"),
+                        Optional.empty()));
         assertThat(AgentOptions.parse("slow=s.pftrace", Map.of()).timeline()).isEqualTo(Path.of("s.pftrace"));
         assertThat(AgentOptions.parse("trace=t.json", Map.of()).timeline()).isEqualTo(Path.of("t.json"));
         assertThat(AgentOptions.parse("", Map.of(AgentOptions.OUT_VARIABLE, "y"))
@@ -379,16 +380,16 @@ class RuleFileTest {
     @Test
     @DisabledOnOs(OS.WINDOWS)
     void rulesAreReadFromBoundedRegularFilesOnly(@TempDir Path folder) throws IOException {
-        assertThatThrownBy(() -> RuleFile.read(Path.of("/dev/zero")))
+        assertThatThrownBy(() -> RuleFile.read(Path.of("/dev/zero"), 0))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("/dev/zero is a device or a pipe, and rules are read from regular files only");
-        assertThatThrownBy(() -> RuleFile.read(folder))
+        assertThatThrownBy(() -> RuleFile.read(folder, 0))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("is a folder");
         Path large = Files.writeString(folder.resolve("large.yaml"), "#".repeat(10_000_001));
-        assertThatThrownBy(() -> RuleFile.read(large)).hasMessageContaining("more than 10000000 bytes are too many");
+        assertThatThrownBy(() -> RuleFile.read(large, 0)).hasMessageContaining("more than 10000000 bytes are too many");
         Path binary = Files.write(folder.resolve("binary.yaml"), new byte[] {'#', (byte) 0xff});
-        assertThatThrownBy(() -> RuleFile.read(binary)).hasMessageContaining("it is no text in UTF-8");
+        assertThatThrownBy(() -> RuleFile.read(binary, 0)).hasMessageContaining("it is no text in UTF-8");
     }
 
     /** The recipes for servers; those of objects go together with the rules before them. */

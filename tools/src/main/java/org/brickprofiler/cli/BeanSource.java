@@ -1,9 +1,7 @@
 package org.brickprofiler.cli;
 
-import com.sun.tools.attach.AttachNotSupportedException;
 import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.HashMap;
@@ -105,41 +103,14 @@ final class BeanSource implements TopSource {
     }
 
     private static String address(String pid) throws IOException {
+        VirtualMachine machine = JavaProcess.of(pid).attach();
         try {
-            requireJava(pid);
-            VirtualMachine machine = VirtualMachine.attach(pid);
-            try {
-                String running = machine.getAgentProperties().getProperty(LOCAL_ADDRESS);
-                return running == null ? machine.startLocalManagementAgent() : running;
-            } finally {
-                machine.detach();
-            }
-        } catch (Refused refused) {
-            throw refused;
-        } catch (AttachNotSupportedException | IOException failed) {
+            String running = machine.getAgentProperties().getProperty(LOCAL_ADDRESS);
+            return running == null ? machine.startLocalManagementAgent() : running;
+        } catch (IOException failed) {
             throw new Refused("process " + pid + " cannot be reached: " + failed.getMessage());
-        } catch (LinkageError noTools) {
-            throw new Refused("this Java has no module jdk.attach: run brick with a JDK, or name the agent's port");
-        }
-    }
-
-    /**
-     * Refuses a process that is no Java virtual machine: the signal for attaching to a virtual machine would end it.
-     */
-    private static void requireJava(String pid) throws Refused {
-        ProcessHandle process =
-                ProcessHandle.of(Long.parseLong(pid)).orElseThrow(() -> new Refused("there is no process " + pid));
-        if (process.equals(ProcessHandle.current())) {
-            throw new Refused("process " + pid + " is this command itself");
-        }
-        boolean isJava = process.info()
-                        .command()
-                        .filter(command ->
-                                Path.of(command).getFileName().toString().matches("javaw?(\\.exe)?"))
-                        .isPresent()
-                || VirtualMachine.list().stream().anyMatch(each -> each.id().equals(pid));
-        if (!isJava) {
-            throw new Refused("process " + pid + " is no Java process of this user");
+        } finally {
+            machine.detach();
         }
     }
 

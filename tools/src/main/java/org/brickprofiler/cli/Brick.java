@@ -118,6 +118,7 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
             case COMPARE -> ComparisonOptions.commandLine(new CompareCommand());
             case RUN -> new CommandLine(RunCommand.class);
             case DIVERGE -> new CommandLine(DivergeCommand.class);
+            case ATTACH -> new CommandLine(AttachCommand.class);
             case TOP -> new CommandLine(TopCommand.class);
             case DEMO -> Demo.commandLine();
             case CONVERT -> new CommandLine(ConvertCommand.class);

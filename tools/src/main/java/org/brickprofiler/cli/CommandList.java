@@ -67,6 +67,7 @@ final class CommandList {
         RUN("run", Purpose.COMPARE, "run two commands in alternation, and compare their profiles"),
         DIVERGE("diverge", Purpose.COMPARE, "the first brick whose checksum differs between two logs"),
         TOP("top", Purpose.WATCH, "what an engine does now, once a second"),
+        ATTACH("attach", Purpose.WATCH, "start the agent in an engine that runs, or change what it does"),
         DEMO("demo", Purpose.MAKE, "a profile of a small model with random weights"),
         CONVERT("convert", Purpose.MAKE, "a timeline, or a table of sums, from a trace or a report"),
         ROOFLINE("roofline", Purpose.MAKE, "a file of this machine's limits, for brick report"),

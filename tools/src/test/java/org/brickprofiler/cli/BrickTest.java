@@ -37,6 +37,7 @@ class BrickTest {
                 "roofline",
                 "devices",
                 "top",
+                "attach",
                 "suggest"
             })
     void helpOfACommandTeachesByExample(String command) throws IOException {
