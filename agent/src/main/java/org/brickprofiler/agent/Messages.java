@@ -49,7 +49,8 @@ final class Messages {
     }
 
     private void printOnce(Level level, String message) {
-        if (printed.add(message) || heard != null) {
+        List<String> messages = heard;
+        if (printed.add(message) || (messages != null && !messages.contains(message))) {
             print(level, message);
         }
     }

@@ -38,8 +38,9 @@ import picocli.CommandLine.Spec;
                 + " there does. Several options are carried out in this order, up to the first that fails.",
         optionListHeading = "%nOptions:%n",
         footerHeading =
-                "%nThe process runs as the same user, or this command as root. If it runs in a container, files are those%n"
-                        + "of the container. JDK 21 and later print a warning there when the agent starts.%n%nExamples:%n",
+                "%nThe process must run as the same user, unless this command runs as root. If it runs in a container,%n"
+                        + "files are those of the container. JDK 21 and later print a warning there when the agent starts.%n"
+                        + "%nExamples:%n",
         footer = {
             "  Start the agent in the process 4711, with rules and a page:",
             "    brick attach 4711 --rules bricks.yaml --port 8080",
@@ -68,7 +69,7 @@ final class AttachCommand implements Callable<Integer> {
     @Option(
             names = "--options",
             paramLabel = "OPTIONS",
-            description = "Further options for the start, such as out=/tmp/run.json,slow=/tmp/slow.pftrace.")
+            description = "Further options for the start, such as out=/tmp/run.json.")
     private @Nullable String options;
 
     @ArgGroup
@@ -85,7 +86,8 @@ final class AttachCommand implements Callable<Integer> {
     @Option(
             names = "--snapshot",
             paramLabel = "FILE",
-            description = "Write the profile up to now (.json), the page (.html) or the timeline (.pftrace).")
+            description =
+                    "Write what is recorded up to now, as a profile (.json), page (.html) or timeline (.pftrace).")
     private @Nullable Path snapshot;
 
     @Option(
