@@ -74,10 +74,6 @@ final class Recording {
         work = new WovenWork(rules.rules(), this::keyOf, profiler, losses);
     }
 
-    private static boolean hasRequests(RuleFile.Rules rules) {
-        return rules.rules().stream().anyMatch(rule -> rule.kind().isOfRequests());
-    }
-
     /**
      * Reads rules that replace the present ones.
      *

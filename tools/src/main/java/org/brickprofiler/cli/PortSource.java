@@ -52,31 +52,55 @@ final class PortSource implements TopSource {
         return profile.getAuthority();
     }
 
+    /** Returns whether a word is an address that cannot be a file. */
+    static boolean isAddress(String word) {
+        return word.startsWith("http://");
+    }
+
     @Override
     public TopReading read() throws IOException {
+        String report = report();
+        ProfileSnapshot snapshot = snapshot(report);
+        if (snapshot.wallNs() == 0) {
+            throw new Refused("the profiler of " + name() + " is off: BRICK_PROFILER=off switches all profilers off");
+        }
+        return withProgress(TopReading.of(snapshot), report);
+    }
+
+    /** Returns the profile up to now. */
+    ProfileSnapshot snapshot() throws IOException {
+        try {
+            return snapshot(report());
+        } catch (Refused refused) {
+            throw refused;
+        } catch (IOException none) {
+            throw new IOException(name() + " does not answer: " + none.getMessage(), none);
+        }
+    }
+
+    private ProfileSnapshot snapshot(String report) throws IOException {
+        try {
+            return JsonReport.fromJson(report);
+        } catch (IllegalArgumentException other) {
+            throw new Refused(profile + " is no profile: " + other.getMessage());
+        }
+    }
+
+    private String report() throws IOException {
         HttpURLConnection connection = (HttpURLConnection) profile.toURL().openConnection();
         connection.setConnectTimeout(LIMIT_MS);
         connection.setReadTimeout(LIMIT_MS);
-        String report;
-        ProfileSnapshot snapshot;
         try {
             int status = connection.getResponseCode();
             if (status != HttpURLConnection.HTTP_OK) {
                 throw new Refused(profile + " answers with the status " + status + ", and is no port of the agent");
             }
             try (InputStream body = connection.getInputStream()) {
-                report = new String(body.readAllBytes(), UTF_8);
-                snapshot = JsonReport.fromJson(report);
-            } catch (IllegalArgumentException other) {
-                throw new Refused(profile + " is no profile: " + other.getMessage());
+                return new String(body.readAllBytes(), UTF_8);
             }
         } finally {
             connection.disconnect();
         }
-        if (snapshot.wallNs() == 0) {
-            throw new Refused("the profiler of " + name() + " is off: BRICK_PROFILER=off switches all profilers off");
-        }
-        return withProgress(TopReading.of(snapshot), report);
     }
 
     /**

@@ -4,13 +4,17 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.stream.Stream;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
 import org.brickprofiler.report.Finding;
 import org.brickprofiler.report.FindingSource;
 import org.brickprofiler.report.Findings;
@@ -95,6 +99,55 @@ record ProfileInput(
      */
     static ProfileInput withTimeline(List<Path> files, TraceOptions options) throws IOException {
         return read(files, options, true);
+    }
+
+    /**
+     * Reads the profiles of replicas that run, through the ports of their agents, as one: see
+     * {@link ProfileSnapshot#merge}.
+     *
+     * @param addresses at least one
+     * @param options the options for a trace, of which none may be set
+     * @throws IOException if one of them does not answer
+     */
+    static ProfileInput ofReplicas(List<String> addresses, TraceOptions options) throws IOException {
+        if (options.isAnySet()) {
+            throw new IllegalArgumentException(addresses.get(0)
+                    + " is no trace; --rules, --skip-steps, --keep-warmup and --salvage are for traces");
+        }
+        Map<String, ProfileSnapshot> replicas = new LinkedHashMap<>();
+        for (String address : addresses) {
+            PortSource replica = PortSource.of(address);
+            if (replicas.put(replica.name(), replica.snapshot()) != null) {
+                throw new IllegalArgumentException(replica.name() + " is given twice, and would count twice");
+            }
+        }
+        String name = String.join(" and ", replicas.keySet());
+        return new ProfileInput(name, together(name, replicas.values()), Optional.empty(), Optional.empty());
+    }
+
+    private static ProfileSnapshot together(String names, Collection<ProfileSnapshot> replicas) {
+        ProfileSnapshot all = replicas.stream().reduce(ProfileSnapshot::merge).orElseThrow();
+        if (replicas.size() == 1) {
+            return all;
+        }
+        List<OptionalDouble> rates =
+                replicas.stream().map(each -> each.facts().tokensPerSec()).toList();
+        RunFacts facts = all.facts();
+        List<String> remarks = new ArrayList<>(facts.disturbances());
+        remarks.add("these are the sums of " + names + ": wall times are added, too, so other rates per second than"
+                + " the tokens/s of the run are those of one replica on average");
+        return all.withFacts(new RunFacts(
+                rates.stream().allMatch(OptionalDouble::isPresent)
+                        ? OptionalDouble.of(rates.stream()
+                                .mapToDouble(OptionalDouble::getAsDouble)
+                                .sum())
+                        : OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                facts.machine(),
+                remarks,
+                facts.virtualMachines(),
+                facts.calibrations(),
+                facts.nesting()));
     }
 
     private static ProfileInput read(List<Path> files, TraceOptions options, boolean withTimeline) throws IOException {

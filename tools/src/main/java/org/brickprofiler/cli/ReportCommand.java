@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
+import org.brickprofiler.console.OutputFile;
 import org.brickprofiler.console.Style;
 import org.brickprofiler.console.Terminal;
 import org.brickprofiler.report.CsvReport;
@@ -69,13 +70,14 @@ final class ReportCommand implements Callable<Integer> {
     private CommandSpec spec;
 
     @Parameters(
-            paramLabel = "FILE",
+            paramLabel = "FILE|ADDRESS",
             arity = "1..*",
             description = "A JSON report or a timeline of this library, " + TraceReader.FORMATS
                     + "; with or without gzip. Of a file with phases or requests and "
                     + "no bricks, such as a log of llama.cpp, these are printed. The content decides the format, "
-                    + "not the name; - is the standard input.")
-    private List<Path> files;
+                    + "not the name; - is the standard input. An address such as http://localhost:8080 is the port of an "
+                    + "agent; several are replicas, whose profiles are added.")
+    private List<String> inputs = List.of();
 
     @ArgGroup
     private @Nullable Form form;
@@ -162,6 +164,13 @@ final class ReportCommand implements Callable<Integer> {
             throw new IllegalArgumentException("--verbose adds to the text; it cannot be combined with another form");
         }
         ServiceLevel objective = slo == null ? null : ServiceLevel.parse(slo);
+        if (inputs.stream().anyMatch(PortSource::isAddress)) {
+            if (html != null) {
+                OutputFile.requireWritable(html);
+            }
+            return report(ProfileInput.ofReplicas(inputs, traceOptions), html, objective);
+        }
+        List<Path> files = inputs.stream().map(Path::of).toList();
         if (html == null) {
             try {
                 return report(ProfileInput.read(files, traceOptions), null, objective);

@@ -46,8 +46,8 @@ import picocli.CommandLine.Spec;
         footer = {
             "  Watch the process 4711:",
             "    brick top 4711",
-            "  Through the port of the agent, if it was started with port=8080:",
-            "    brick top localhost:8080",
+            "  Two replicas, through the ports of their agents, started with port=8080:",
+            "    brick top host1:8080 host2:8080",
             "  The last ten seconds in a log:",
             "    brick top 4711 --count 10 | tail -20"
         })
@@ -64,8 +64,13 @@ final class TopCommand implements Callable<Integer> {
     @Mixin
     private Brick.HelpOption help;
 
-    @Parameters(paramLabel = "PID|ADDRESS", description = "The id of a process, or the address of the agent's port.")
-    private String target = "";
+    @Parameters(
+            paramLabel = "PID|ADDRESS",
+            arity = "1..*",
+            description =
+                    "The id of a process, or the address of the agent's port. Several are replicas of one engine: the"
+                            + " screen shows their sums, the percentiles of all their requests, and a line on each.")
+    private List<String> targets = List.of();
 
     @Option(names = "--count", paramLabel = "N", description = "End after N refreshes.")
     private long count = Long.MAX_VALUE;
@@ -88,7 +93,7 @@ final class TopCommand implements Callable<Integer> {
         if (last != null && !WINDOWS.contains(last)) {
             throw new ParameterException(spec.commandLine(), "--last " + last + " is none of 1m, 5m and 60m");
         }
-        TopSource source = target.matches("\\d{1,18}") ? BeanSource.of(target, name) : PortSource.of(target);
+        TopSource source = targets.size() == 1 ? open(targets.get(0)) : ReplicaSource.of(targets, this::open);
         AtomicBoolean ending = new AtomicBoolean();
         Thread atExit = new Thread(
                 () -> {
@@ -109,7 +114,7 @@ final class TopCommand implements Callable<Integer> {
     private void watch(TopSource source, TopScreen screen, AtomicBoolean ending) throws IOException {
         TopWindow window = new TopWindow();
         try {
-            window.add(read(source));
+            window.add(source.read());
         } catch (TopSource.Refused refused) {
             throw refused;
         } catch (IOException none) {
@@ -118,7 +123,7 @@ final class TopCommand implements Callable<Integer> {
         screen.begin(title(source), window);
         for (long shown = 0; shown < count && !screen.isLeftWithin(EVERY); shown++) {
             try {
-                window.add(read(source));
+                window.add(source.read());
             } catch (IOException ended) {
                 if (!ending.get()) {
                     screen.end();
@@ -130,18 +135,38 @@ final class TopCommand implements Callable<Integer> {
         }
     }
 
-    /** Reads a source; what is under way is followed by the window of the last minutes that is wanted. */
-    private TopReading read(TopSource source) throws IOException {
-        TopReading reading = source.read();
-        if (last == null) {
-            return reading;
+    static boolean isProcess(String target) {
+        return target.matches("\\d{1,18}");
+    }
+
+    private TopSource open(String target) throws IOException {
+        TopSource source = isProcess(target) ? BeanSource.of(target, name) : PortSource.of(target);
+        return last == null ? source : new WithLast(source, last);
+    }
+
+    /** Adds the window of the last minutes that is wanted to what is under way. */
+    private record WithLast(TopSource source, String last) implements TopSource {
+
+        @Override
+        public String name() {
+            return source.name();
         }
-        List<String> lines = new ArrayList<>(reading.progress());
-        lines.add(
-                reading.recent().size() == WINDOWS.size()
-                        ? reading.recent().get(WINDOWS.indexOf(last))
-                        : "Last " + last + ": the process states no requests of the last minutes.");
-        return reading.withProgress(lines, reading.recent());
+
+        @Override
+        public TopReading read() throws IOException {
+            TopReading reading = source.read();
+            List<String> lines = new ArrayList<>(reading.progress());
+            lines.add(
+                    reading.recent().size() == WINDOWS.size()
+                            ? reading.recent().get(WINDOWS.indexOf(last))
+                            : "Last " + last + ": the process states no requests of the last minutes.");
+            return reading.withProgress(lines, reading.recent());
+        }
+
+        @Override
+        public void close() {
+            source.close();
+        }
     }
 
     private static String title(TopSource source) {

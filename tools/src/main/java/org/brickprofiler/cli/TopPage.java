@@ -119,7 +119,7 @@ record TopPage(String title, TopWindow window, Order order, boolean isPaused) {
         Optional<Activity> activity = window.activity();
         List<String> lines = new ArrayList<>(fitted(title + (isPaused ? ", paused" : ""), screen));
         if (activity.isEmpty()) {
-            lines.addAll(fitted(TopWindow.BEGINS, screen));
+            lines.addAll(fitted(window.beginsText(), screen));
         } else {
             addBody(lines, activity.get(), screen, screen.rows() - keys.size());
         }

@@ -3,11 +3,13 @@ package org.brickprofiler.cli;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepStats;
@@ -19,9 +21,10 @@ import org.brickprofiler.stats.LatencyDistribution;
 /**
  * The sums of a profiler at a moment, as far as {@code brick top} shows them. Immutable.
  *
- * @param startedMs when the profiler was first on since its last reset, ms since 1970
- * @param endedMs when the sums were read, ms since 1970
- * @param wallNs the time that the profiler was on for, ns
+ * @param startedMs when the profiler was first on since its last reset, ms since 1970; of several replicas, a number
+ *     that changes when one of them is reset, joins or leaves
+ * @param endedMs when the sums were read, ms since 1970; of several replicas, the mean
+ * @param wallNs the time that the profiler was on for, ns; of several replicas, the sum
  * @param bricks the bricks by {@link #key}
  * @param phases the phases of steps by name
  * @param requests the requests
@@ -49,6 +52,15 @@ record TopReading(
      */
     record Brick(String name, String category, long count, long totalNs, Optional<LatencyDistribution> latency) {
 
+        private Brick plus(Brick other) {
+            return new Brick(
+                    name,
+                    category,
+                    count + other.count,
+                    totalNs + other.totalNs,
+                    latency.flatMap(mine -> other.latency.map(mine::plus)));
+        }
+
         private Brick since(Brick earlier) {
             return new Brick(
                     name,
@@ -63,13 +75,21 @@ record TopReading(
      * The sums of the steps of a phase.
      *
      * @param count steps
-     * @param wallNs time in which at least one of them was under way, ns
+     * @param wallNs time in which at least one of them was under way, ns; of several replicas, the mean
      * @param promptTokens tokens of prompts that they processed
      * @param outputTokens tokens that they generated
      */
     record Phase(long count, long wallNs, long promptTokens, long outputTokens) {
 
         static final Phase NONE = new Phase(0, 0, 0, 0);
+
+        private Phase plus(Phase other, int parts) {
+            return new Phase(
+                    count + other.count,
+                    wallNs + other.wallNs / parts,
+                    promptTokens + other.promptTokens,
+                    outputTokens + other.outputTokens);
+        }
 
         private Phase since(Phase earlier) {
             return new Phase(
@@ -88,13 +108,42 @@ record TopReading(
      * @param arrivedAt the time of day of its arrival
      * @param timeNs the time to first token of a request that has finished, or the time since the arrival of a live one
      * @param isRunning whether the request is live, and a step has worked on it
+     * @param place the name of its replica; empty unless there are several
      */
     record Request(
-            Optional<String> id, Optional<String> model, Optional<Instant> arrivedAt, long timeNs, boolean isRunning) {
+            Optional<String> id,
+            Optional<String> model,
+            Optional<Instant> arrivedAt,
+            long timeNs,
+            boolean isRunning,
+            String place) {
+
+        private static final Comparator<Request> LONGEST_FIRST =
+                Comparator.comparingLong(Request::timeNs).reversed();
 
         private static final int LONGEST_ID = 48;
         private static final DateTimeFormatter CLOCK =
                 DateTimeFormatter.ofPattern("HH:mm:ss.SSS", Locale.ROOT).withZone(ZoneOffset.UTC);
+
+        /** Makes a request of the only replica. */
+        Request(
+                Optional<String> id,
+                Optional<String> model,
+                Optional<Instant> arrivedAt,
+                long timeNs,
+                boolean isRunning) {
+            this(id, model, arrivedAt, timeNs, isRunning, "");
+        }
+
+        private Request at(String replica) {
+            return new Request(id, model, arrivedAt, timeNs, isRunning, replica);
+        }
+
+        private static List<Request> together(List<Request> some, List<Request> others, String replica) {
+            return Stream.concat(some.stream(), others.stream().map(each -> each.at(replica)))
+                    .sorted(LONGEST_FIRST)
+                    .toList();
+        }
 
         /**
          * Returns the words on the request.
@@ -106,6 +155,7 @@ record TopReading(
                             .orElse("a request without an id")
                     + model.map(name -> ", model " + PlainText.shortened(PlainText.oneLine(name), LONGEST_ID))
                             .orElse("")
+                    + (place.isEmpty() ? "" : " at " + place)
                     + ": "
                     + HumanUnits.duration(timeNs)
                     + state
@@ -157,6 +207,21 @@ record TopReading(
             return arrived > 0 || finished > 0 || waiting > 0 || running > 0;
         }
 
+        private Requests plus(Requests other, String replica) {
+            return new Requests(
+                    arrived + other.arrived,
+                    finished + other.finished,
+                    waiting + other.waiting,
+                    running + other.running,
+                    firstToken.plus(other.firstToken),
+                    perToken.plus(other.perToken),
+                    Stream.concat(countedFrom.stream(), other.countedFrom.stream())
+                            .distinct()
+                            .toList(),
+                    Request.together(slowest, other.slowest, replica),
+                    Request.together(oldest, other.oldest, replica));
+        }
+
         private Requests since(Requests earlier) {
             return new Requests(
                     arrived - earlier.arrived,
@@ -174,6 +239,33 @@ record TopReading(
     TopReading withProgress(List<String> lines, List<String> windows) {
         return new TopReading(
                 startedMs, endedMs, wallNs, bricks, phases, requests, List.copyOf(lines), List.copyOf(windows));
+    }
+
+    /**
+     * Returns the sums of several replicas.
+     *
+     * @param replicas their readings by name
+     */
+    static TopReading together(Map<String, TopReading> replicas) {
+        Map<String, Brick> bricks = new LinkedHashMap<>();
+        Map<String, Phase> phases = new LinkedHashMap<>();
+        Requests requests = new Requests(0, 0, 0, 0, LatencyDistribution.EMPTY, LatencyDistribution.EMPTY, List.of());
+        long period = 0;
+        long wallNs = 0;
+        for (Map.Entry<String, TopReading> replica : replicas.entrySet()) {
+            TopReading reading = replica.getValue();
+            period += 31 * reading.startedMs + replica.getKey().hashCode();
+            wallNs += reading.wallNs;
+            reading.bricks.forEach((key, brick) -> bricks.merge(key, brick, Brick::plus));
+            reading.phases.forEach((name, phase) ->
+                    phases.put(name, phases.getOrDefault(name, Phase.NONE).plus(phase, replicas.size())));
+            requests = requests.plus(reading.requests, replica.getKey());
+        }
+        long endedMs = Math.round(replicas.values().stream()
+                .mapToLong(reading -> reading.endedMs)
+                .average()
+                .orElse(System.currentTimeMillis()));
+        return new TopReading(period, endedMs, wallNs, bricks, phases, requests, List.of(), List.of());
     }
 
     static TopReading of(ProfileSnapshot snapshot) {

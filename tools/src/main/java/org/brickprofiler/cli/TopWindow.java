@@ -168,9 +168,7 @@ final class TopWindow {
 
         /** Returns what is under way; empty if nothing is. */
         String progressText() {
-            return latest.progress().stream()
-                    .map(line -> PlainText.visible(line) + "\n")
-                    .collect(Collectors.joining());
+            return TopWindow.progressText(latest);
         }
 
         /** Returns the line on all bricks. */
@@ -241,7 +239,18 @@ final class TopWindow {
 
     /** Returns the text. Empty lines separate its parts, and each line ends with {@code "\n"}. */
     String render() {
-        return activity().map(TopWindow::render).orElse(BEGINS);
+        return activity().map(TopWindow::render).orElseGet(this::beginsText);
+    }
+
+    /** Returns the text before the second reading, with what is under way at the first one. */
+    String beginsText() {
+        return BEGINS + (readings.isEmpty() ? "" : progressText(readings.get(readings.size() - 1)));
+    }
+
+    private static String progressText(TopReading reading) {
+        return reading.progress().stream()
+                .map(line -> PlainText.visible(line) + "\n")
+                .collect(Collectors.joining());
     }
 
     private static String render(Activity now) {

@@ -75,7 +75,7 @@ class BrickTest {
             xyzzy                           | there is no command xyzzy (brick --help lists
             fleet xyzzy                     | there is no command xyzzy (brick fleet --help lists
             --no-such-option                | Unknown option: '--no-such-option'
-            report                          | Missing required parameter: 'FILE' (brick report --help
+            report                          | Missing required parameter: 'FILE|ADDRESS' (brick report --help
             convert a b c                   | Unmatched argument at index 3: 'c'
             report a --no-such-option       | Unknown option: '--no-such-option'
             report a --json --csv           | mutually exclusive
