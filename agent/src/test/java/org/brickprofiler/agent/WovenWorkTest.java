@@ -7,6 +7,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -15,6 +17,7 @@ import java.util.concurrent.CountDownLatch;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo.Phase;
@@ -24,6 +27,7 @@ import org.brickprofiler.WorkModel.LlamaConfig;
 import org.brickprofiler.testing.AllocatedBytes;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -288,6 +292,28 @@ class WovenWorkTest {
                         + " AttentionScore, DownProjection, QkvProjection, RmsNorm");
         Woven.reached.discard(profile.bricks());
         assertThat(Woven.reached.beforeStepsText()).isEmpty();
+    }
+
+    /** A method that began before a change of rules goes on with the products of the earlier ones. */
+    @Test
+    void productsOfEarlierRulesKeepTheirNumbers(@TempDir Path folder) throws Exception {
+        String rule = "bricks: [{in: a.B.c, brick: %s, work: {matmul: [2, 3], weight: F32}}]";
+        Path file = Files.writeString(folder.resolve("rules.yaml"), rule.formatted("LM_HEAD"));
+        BrickProfiler profiler = BrickProfiler.enabled();
+        WovenWork work = new WovenWork(
+                RuleFile.read(file, 0).rules(),
+                each -> profiler.brickKey(each.brick()),
+                profiler,
+                new AgentLosses(message -> {}));
+        Files.writeString(file, rule.formatted("QKV_PROJECTION"));
+        work.change(RuleFile.read(file, work.nextProduct()).rules());
+        profiler.record(BrickId.LM_HEAD, 1, 1);
+        profiler.record(BrickId.QKV_PROJECTION, 1, 1);
+        work.product(0, 2, 3, 1, WeightTypes.F32);
+        work.product(1, 5, 7, 1, WeightTypes.F32);
+        assertThat(work.nextProduct()).isEqualTo(2);
+        assertThat(profiler.brickStats(BrickId.LM_HEAD).work().flops()).isEqualTo(2 * 2 * 3);
+        assertThat(profiler.brickStats(BrickId.QKV_PROJECTION).work().flops()).isEqualTo(2 * 5 * 7);
     }
 
     @Test

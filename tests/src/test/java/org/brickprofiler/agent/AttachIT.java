@@ -8,6 +8,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.jar.Attributes;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.report.JsonReport;
@@ -191,6 +195,50 @@ class AttachIT extends WovenApplication {
             assertRefused(
                     brick(List.of("attach", Long.toString(engine.pid()), "--agent", "none.jar", "--off")),
                     "there is no jar of the agent at ");
+            Files.createFile(folder.resolve("end"));
+            engine.result().assertSucceeded();
+        }
+    }
+
+    /** An agent that knows neither answers nor switches, as the first one did. */
+    private static final String OLD_AGENT = """
+            package old;
+
+            public final class Agent {
+                public static void agentmain(String options) {
+                    if (!options.equals("snapshot=" + System.getProperty("known"))) {
+                        throw new IllegalArgumentException("there is no option in " + options);
+                    }
+                }
+            }
+            """;
+
+    @Test
+    void saysSoIfTheAgentIsOfAnEarlierVersion() throws Exception {
+        Path old = folder.resolve("old.jar");
+        Path code = compile(folder, "old/Agent.java", OLD_AGENT).resolve("old/Agent.class");
+        Manifest manifest = new Manifest();
+        manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        manifest.getMainAttributes().putValue("Agent-Class", "old.Agent");
+        try (JarOutputStream jar = new JarOutputStream(Files.newOutputStream(old), manifest)) {
+            jar.putNextEntry(new JarEntry("old/Agent.class"));
+            jar.write(Files.readAllBytes(code));
+        }
+        Path known = folder.toRealPath().resolve("now.json");
+        try (RunningProcess engine = engine("-Dknown=" + known)) {
+            List<String> words = List.of("attach", Long.toString(engine.pid()), "--agent", old.toString());
+            assertThat(brick(words, "--snapshot", known.toString())
+                            .assertSucceeded()
+                            .out())
+                    .isEqualTo("done by an agent of an earlier version, which states no more\n");
+            assertRefused(
+                    brick(words, "--snapshot", "other.json"),
+                    "is of an earlier version, and refuses snapshot=" + known.resolveSibling("other.json"));
+            assertRefused(brick(words, "--off"), "is of an earlier version, which does not know recording=off");
+            assertRefused(
+                    brick(List.of(
+                            "attach", Long.toString(engine.pid()), "--agent", System.getProperty("cli.jar"), "--off")),
+                    " cannot load ");
             Files.createFile(folder.resolve("end"));
             engine.result().assertSucceeded();
         }

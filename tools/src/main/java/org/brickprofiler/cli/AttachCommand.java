@@ -171,7 +171,7 @@ final class AttachCommand implements Callable<Integer> {
         return file;
     }
 
-    private static void requireJar(JavaProcess process, Path jar) throws IOException {
+    static void requireJar(JavaProcess process, Path jar) throws IOException {
         if (process.has(jar)) {
             return;
         }
