@@ -8,6 +8,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo.Phase;
 import org.brickprofiler.StepStats;
@@ -131,6 +132,21 @@ class WovenStepsTest {
     }
 
     /** A client of the bean may reset the profile of a run that goes on. */
+    @Test
+    void otherRulesBeginAnotherWarmup() {
+        AtomicInteger ended = new AtomicInteger();
+        Recorder.StepCounts steps = new Recorder.StepCounts(0, ended::incrementAndGet, null);
+        Recorder recorder = Woven.recorder(new BrickProfiler(), steps, new AgentLosses(message -> {}), message -> {});
+        recorder.endStep(recorder.startStep(1, 0, 1, false));
+        steps.warmUp(2);
+        assertThat(steps.warmupText()).isEqualTo("0 of the 2 steps of its warm-up");
+        recorder.endStep(recorder.startStep(1, 1, 1, false));
+        assertThat(steps.isWarmingUp()).isTrue();
+        recorder.endStep(recorder.startStep(1, 2, 1, false));
+        assertThat(steps.isWarmingUp()).isFalse();
+        assertThat(ended).hasValue(1);
+    }
+
     @Test
     void theRateOfTokensBeginsAnewWithTheProfile() {
         Recorder.StepCounts steps = new Recorder.StepCounts(0, () -> {}, null);

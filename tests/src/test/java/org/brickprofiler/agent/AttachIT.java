@@ -173,6 +173,7 @@ class AttachIT extends WovenApplication {
             assertRefused(attach(engine, "--snapshot", "now.csv"), "ends in none of .json");
             assertRefused(attach(engine, "--snapshot", "now.pftrace"), "the running agent records none");
             assertRefused(attach(engine, "--snapshot", "a,b.json"), "has a comma");
+            assertRefused(attach(engine, "--snapshot", "long".repeat(300) + ".json"), "long");
             assertRefused(attach(engine), "nothing to do: give --rules");
             assertThat(names(snapshot(engine, "now.json"))).containsExactly("QkvProjection");
             Files.createFile(folder.resolve("end"));

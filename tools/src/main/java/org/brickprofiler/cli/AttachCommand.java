@@ -1,5 +1,7 @@
 package org.brickprofiler.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.sun.tools.attach.AgentInitializationException;
 import com.sun.tools.attach.AgentLoadException;
 import com.sun.tools.attach.VirtualMachine;
@@ -48,6 +50,9 @@ import picocli.CommandLine.Spec;
             "    brick attach 4711 --snapshot now.html"
         })
 final class AttachCommand implements Callable<Integer> {
+
+    /** The longest options that virtual machines before JDK 24 take, with the path of the jar. */
+    private static final int MOST_BYTES = 1_024;
 
     @Spec
     private CommandSpec spec;
@@ -186,9 +191,10 @@ final class AttachCommand implements Callable<Integer> {
 
     private void carryOut(JavaProcess process, VirtualMachine machine, Path jar, Load load) throws IOException {
         String call = UUID.randomUUID().toString();
+        String all = Premain.ANSWER_OPTION + call + "," + load.options();
         PrintWriter out = spec.commandLine().getOut();
         try {
-            machine.loadAgent(jar.toString(), Premain.ANSWER_OPTION + call + "," + load.options());
+            machine.loadAgent(jar.toString(), all);
             out.println(Terminal.shown(
                     Answer.read(machine, call).map(Answer::messages).orElse("done")));
         } catch (AgentInitializationException failed) {
@@ -201,6 +207,14 @@ final class AttachCommand implements Callable<Integer> {
             }
             carryOutByOlder(process, machine, jar, load);
             out.println("done by an agent of an earlier version, which states no more");
+        } catch (IOException failed) {
+            int bytes = (jar + "=" + all).getBytes(UTF_8).length;
+            throw bytes <= MOST_BYTES
+                    ? failed
+                    : new IOException(
+                            "the agent's jar and options take " + bytes + " bytes, and this Java takes " + MOST_BYTES
+                                    + ": give shorter paths",
+                            failed);
         } catch (AgentLoadException failed) {
             throw new IOException(process.inWords() + " cannot load " + jar + ": " + failed.getMessage(), failed);
         }

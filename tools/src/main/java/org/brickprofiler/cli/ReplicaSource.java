@@ -18,6 +18,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,9 @@ final class ReplicaSource implements TopSource {
     /** The time after which a refresh goes on without a replica. */
     private static final Duration LIMIT = Duration.ofSeconds(2);
 
+    /** The beginning of the line by which a process states a stall. */
+    private static final String STALLED = "Stalled: ";
+
     /** Opens the source of a target. */
     interface Opener {
         TopSource open(String target) throws IOException;
@@ -44,19 +48,24 @@ final class ReplicaSource implements TopSource {
         return reader;
     });
 
+    private final Function<TopReading, List<String>> further;
     private boolean hasRead;
 
-    private ReplicaSource() {}
+    private ReplicaSource(Function<TopReading, List<String>> further) {
+        this.further = further;
+    }
 
     /**
      * Opens the sources of replicas.
      *
      * @param targets their process ids or addresses
      * @param opener opens one of them
+     * @param further returns the lines that are shown of each reading in any case
      * @throws Refused if one is given twice, whose sums would count twice, or is neither process id nor address
      */
-    static ReplicaSource of(List<String> targets, Opener opener) throws Refused {
-        ReplicaSource all = new ReplicaSource();
+    static ReplicaSource of(List<String> targets, Opener opener, Function<TopReading, List<String>> further)
+            throws Refused {
+        ReplicaSource all = new ReplicaSource(further);
         Set<String> names = new HashSet<>();
         try {
             for (String target : targets) {
@@ -96,8 +105,18 @@ final class ReplicaSource implements TopSource {
             throw new Refused("no replica answers: " + String.join(" ", lines));
         }
         hasRead = true;
-        answers.forEach((name, reading) -> reading.progress().forEach(line -> lines.add(name + ": " + line)));
+        answers.forEach((name, reading) -> {
+            if (isStalled(reading)) {
+                reading.progress().forEach(line -> lines.add(name + ": " + line));
+            }
+            further.apply(reading).forEach(line -> lines.add(name + ": " + line));
+        });
         return TopReading.together(answers).withProgress(lines, List.of());
+    }
+
+    /** Returns whether a replica stalls; if not, its line and the oldest requests of all say what is under way. */
+    private static boolean isStalled(TopReading reading) {
+        return reading.progress().stream().anyMatch(line -> line.startsWith(STALLED));
     }
 
     @Override

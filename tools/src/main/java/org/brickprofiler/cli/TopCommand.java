@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -93,7 +94,9 @@ final class TopCommand implements Callable<Integer> {
         if (last != null && !WINDOWS.contains(last)) {
             throw new ParameterException(spec.commandLine(), "--last " + last + " is none of 1m, 5m and 60m");
         }
-        TopSource source = targets.size() == 1 ? open(targets.get(0)) : ReplicaSource.of(targets, this::open);
+        TopSource source = targets.size() == 1
+                ? new WithLast(open(targets.get(0)), this::lastLine)
+                : ReplicaSource.of(targets, this::open, this::lastLine);
         AtomicBoolean ending = new AtomicBoolean();
         Thread atExit = new Thread(
                 () -> {
@@ -140,12 +143,21 @@ final class TopCommand implements Callable<Integer> {
     }
 
     private TopSource open(String target) throws IOException {
-        TopSource source = isProcess(target) ? BeanSource.of(target, name) : PortSource.of(target);
-        return last == null ? source : new WithLast(source, last);
+        return isProcess(target) ? BeanSource.of(target, name) : PortSource.of(target);
     }
 
-    /** Adds the window of the last minutes that is wanted to what is under way. */
-    private record WithLast(TopSource source, String last) implements TopSource {
+    /** Returns the line on the last minutes that are wanted; none if none are. */
+    private List<String> lastLine(TopReading reading) {
+        return last == null
+                ? List.of()
+                : List.of(
+                        reading.recent().size() == WINDOWS.size()
+                                ? reading.recent().get(WINDOWS.indexOf(last))
+                                : "Last " + last + ": the process states no requests of the last minutes.");
+    }
+
+    /** Adds the line on the last minutes to what is under way. */
+    private record WithLast(TopSource source, Function<TopReading, List<String>> lastLine) implements TopSource {
 
         @Override
         public String name() {
@@ -156,10 +168,7 @@ final class TopCommand implements Callable<Integer> {
         public TopReading read() throws IOException {
             TopReading reading = source.read();
             List<String> lines = new ArrayList<>(reading.progress());
-            lines.add(
-                    reading.recent().size() == WINDOWS.size()
-                            ? reading.recent().get(WINDOWS.indexOf(last))
-                            : "Last " + last + ": the process states no requests of the last minutes.");
+            lines.addAll(lastLine.apply(reading));
             return reading.withProgress(lines, reading.recent());
         }
 

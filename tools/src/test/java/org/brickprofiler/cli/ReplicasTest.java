@@ -106,7 +106,7 @@ class ReplicasTest {
     void topShowsTheSumsAndEachReplica() throws Exception {
         String one = replica(1, 1_000_000);
         String two = replica(2, 3_000_000);
-        Cli top = Cli.run("top", one, two, NOBODY, "--count", "2", "--last", "1m");
+        Cli top = Cli.run("top", one, two, NOBODY, "--count", "3", "--last", "1m");
         assertThat(top.exitCode()).isZero();
         assertThat(top.out())
                 .contains(
@@ -117,6 +117,7 @@ class ReplicasTest {
                         "\n" + two + ": 0 running, 2 waiting; ",
                         "\n" + NOBODY + " is left out: Connection refused",
                         "\n" + two + ": Last 1 minute: ",
+                        "\n" + two + ": Stalled: no step has ended yet, for ",
                         "RmsNorm  Norm");
     }
 
