@@ -264,7 +264,7 @@ record TopReading(
         long endedMs = Math.round(replicas.values().stream()
                 .mapToLong(reading -> reading.endedMs)
                 .average()
-                .orElse(System.currentTimeMillis()));
+                .orElse((double) System.currentTimeMillis()));
         return new TopReading(period, endedMs, wallNs, bricks, phases, requests, List.of(), List.of());
     }
 

@@ -88,8 +88,9 @@ class ReplicasTest {
         assertThat(all.requests().firstToken().percentileNs(99)).isEqualTo(slow.percentileNs(50));
         assertThat(all.requests().countedFrom()).containsExactly("arrival");
         assertThat(all.phases()).containsExactly(Map.entry("DECODE", new TopReading.Phase(10, 800, 0, 10)));
-        assertThat(all.bricks().get("Norm/norm").count()).isEqualTo(6);
-        assertThat(all.bricks().get("Norm/norm").latency()).contains(quick.plus(slow));
+        assertThat(all.bricks())
+                .containsExactly(Map.entry(
+                        "Norm/norm", new TopReading.Brick("norm", "Norm", 6, 60, Optional.of(quick.plus(slow)))));
         assertThat(all.endedMs()).isEqualTo(2_005);
 
         TopReading later = TopReading.together(Map.of("a", reading(7, 3_000, quick), "b", reading(9, 3_010, slow)));
