@@ -199,6 +199,12 @@ interface Requests {
   stalled_idle_ns: number;
   delivery_ns: number;
   own_work_ns: number;
+  wait_gc_ns: number;
+  wait_blocked_ns: number;
+  wait_throttled_ns: number;
+  wait_no_processor_ns: number;
+  wait_unknown_ns: number;
+  wait_sources?: string;
   first_tokens: FirstTokenCauses[];
   slowest_first_tokens: RequestOfRun[];
   longest_gaps: RequestOfRun[];
@@ -232,6 +238,12 @@ interface RequestOfRun {
   stalled_idle_ns: number;
   delivery_ns: number;
   own_work_ns: number;
+  wait_gc_ns: number;
+  wait_blocked_ns: number;
+  wait_throttled_ns: number;
+  wait_no_processor_ns: number;
+  wait_unknown_ns: number;
+  lock?: string;
 }
 
 interface LiveRequest {

@@ -4,6 +4,8 @@ interface Held {
   profile: Profile;
   "brick-facts": BrickFact[];
   causes: Cause[];
+  waits: Cause[];
+  "waits-text": string;
   "request-excess": string;
   "requests-from": string;
   timeline: Timeline;
@@ -134,7 +136,7 @@ interface ThreadUnderWay {
   owner_frames: string[];
 }
 
-/** A cause of the time of requests: its key in records, and its name. */
+/** A cause of the time of requests, or a wait: its key in records, and its name. */
 interface Cause {
   key: string;
   name: string;

@@ -11,6 +11,7 @@ module org.brickprofiler.timeline {
     requires static io.opentelemetry.sdk.trace;
     requires static java.logging;
     requires static jdk.jfr;
+    requires static jdk.management;
     requires static org.jspecify;
 
     exports org.brickprofiler.jfr;

@@ -558,7 +558,8 @@ final class StepRecorder {
                                 info.outputTokens(),
                                 info.draftedTokens()),
                         startNs,
-                        line);
+                        line,
+                        mine.times == null ? ThreadTimes.UNKNOWN : mine.times.waitedBetweenNs());
             }
         }
     }

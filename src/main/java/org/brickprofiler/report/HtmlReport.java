@@ -226,6 +226,8 @@ public final class HtmlReport {
         }
         String from = RequestFields.countedFromText(snapshot.requests().countedFrom());
         String causes = element("causes", RequestFields::writeCauses)
+                + element("waits", RequestFields::writeWaits)
+                + element("waits-text", json -> json.writeString(RequestText.waitsFrom(snapshot.requests())))
                 + (snapshot.requests().hasRequests() ? element("requests-from", json -> json.writeString(from)) : "")
                 + ServingRates.of(snapshot)
                         .map(rates -> element("serving", rates::write))

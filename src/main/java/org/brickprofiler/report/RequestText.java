@@ -13,13 +13,17 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.report.internal.TextTable;
 import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.Outcome;
+import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.request.Wait;
 import org.brickprofiler.stats.LatencyDistribution;
 
 /**
@@ -86,6 +90,7 @@ final class RequestText {
         }
         counts(text, stats);
         causes(text, stats);
+        waits(text, stats);
         return text.toString();
     }
 
@@ -169,6 +174,58 @@ final class RequestText {
                                 cause -> allNs == 0 ? "-" : percent(100.0 * stats.causeNs(cause) / allNs), "")
                         .render(shown));
         excess(stats).ifPresent(sentence -> text.append(sentence).append('\n'));
+    }
+
+    /** Appends the second split of the time queued and stalled, unless no request waited. */
+    private static void waits(StringBuilder text, RequestStats stats) {
+        long allNs = stats.waits().allNs();
+        if (allNs > 0 && !stats.waits().sources().isEmpty()) {
+            List<Wait> shown = Arrays.stream(Wait.values())
+                    .filter(wait -> stats.waits().ns(wait) > 0)
+                    .toList();
+            text.append("\nWaits of queued and stalled requests\n\n")
+                    .append(new TextTable<Wait>()
+                            .left("wait", Wait::displayName, "all waits")
+                            .right("all", wait -> durationCell(stats.waits().ns(wait)), durationCell(allNs))
+                            .right(
+                                    "% of all",
+                                    wait -> percent(100.0 * stats.waits().ns(wait) / allNs), "")
+                            .render(shown));
+        }
+        String from = waitsFrom(stats);
+        text.append(from.isEmpty() ? "" : from + "\n");
+    }
+
+    /** Returns where waits are known from, and the slowest request that a lock blocked; empty if no request waited. */
+    static String waitsFrom(RequestStats stats) {
+        RequestStats.Waits waits = stats.waits();
+        if (waits.allNs() == 0) {
+            return "";
+        }
+        if (waits.sources().isEmpty()) {
+            return "Garbage collections, locks and missing processors of waiting requests are unknown: no flight"
+                    + " recording ran.";
+        }
+        return "Waits are known from " + PlainText.ascii(String.join(", ", waits.sources()))
+                + ", up to two seconds after a request has finished."
+                + mostBlocked(stats).map(each -> " " + blockedText(each)).orElse("");
+    }
+
+    private static Optional<RequestRecord> mostBlocked(RequestStats stats) {
+        return Stream.concat(stats.slowestFirstTokens().stream(), stats.longestGaps().stream())
+                .filter(each -> each.lock().isPresent() && blockedNs(each) > 0)
+                .max(Comparator.comparingLong(RequestText::blockedNs));
+    }
+
+    private static long blockedNs(RequestRecord request) {
+        return request.waitNs().getOrDefault(Wait.BLOCKED, 0L);
+    }
+
+    private static String blockedText(RequestRecord request) {
+        return "Of the slowest requests, "
+                + PlainText.ascii(request.identity().id().orElse("one"))
+                + " was blocked longest: " + duration(blockedNs(request)) + ", most of it by "
+                + PlainText.ascii(request.lock().orElseThrow()) + ".";
     }
 
     private static Waits waits(RequestStats stats) {

@@ -54,6 +54,19 @@ public enum Cause {
         return displayName;
     }
 
+    /** Returns whether a request of this cause is queued or stalled, so that {@link Wait}s split its time. */
+    boolean isWaiting() {
+        return switch (this) {
+            case QUEUED_BEHIND_PROMPTS,
+                    QUEUED_BEHIND_DECODING,
+                    QUEUED_IDLE,
+                    STALLED_BEHIND_PROMPTS,
+                    STALLED_BEHIND_DECODING,
+                    STALLED_IDLE -> true;
+            case OWN_PROMPT, DECODE, DECODE_BESIDE_PROMPTS, DELIVERY, OWN_WORK -> false;
+        };
+    }
+
     /** Returns the number of this cause; the only reader of the ordinal. */
     @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
     int index() {

@@ -840,6 +840,7 @@ final class LiveRequests {
         endWork(cells, base);
         record[RequestRecord.HANDLE] = cells[base + HANDLE];
         record[RequestRecord.WORKS] = cells[base + WORKS];
+        Arrays.fill(record, RequestRecord.WAITS, RequestRecord.CAUSES, 0);
         System.arraycopy(
                 cells, base + CAUSES, record, RequestRecord.CAUSES, RequestRecord.CELLS - RequestRecord.CAUSES);
         String id = ids.get(slot);

@@ -64,7 +64,14 @@ final class RecentSlots {
         static Optional<RequestRecord> of(Stream<Slowest> periods) {
             return periods.filter(each -> each.ns >= 0)
                     .max(Comparator.comparingLong(each -> each.ns))
-                    .map(each -> RequestRecord.of(each.record, 0, each.ids.identity(0, each.record, 0)));
+                    .map(each -> each.ids.record(0, each.record, 0));
+        }
+
+        void split(long handle, WaitSource.Split waits) {
+            if (ns >= 0 && record[RequestRecord.HANDLE] == handle) {
+                RequestRecord.setWaits(record, 0, waits.waitNs());
+                ids.setLock(0, waits.lock().orElse(null));
+            }
         }
     }
 
@@ -171,6 +178,18 @@ final class RecentSlots {
         }
         tens.add(record, id, trace, atNs);
         minutes.add(record, id, trace, atNs);
+    }
+
+    /** Sets the waits of a request, if it is among the slowest of a period. */
+    void split(long handle, WaitSource.Split waits) {
+        for (Ring ring : List.of(tens, minutes)) {
+            for (Slot slot : ring.slots) {
+                if (slot != null) {
+                    slot.slowestFirstToken.split(handle, waits);
+                    slot.slowestPerToken.split(handle, waits);
+                }
+            }
+        }
     }
 
     /** Forgets all requests. */

@@ -113,15 +113,39 @@ final class RequestLog {
      * @return a supplier that makes the time line of these requests
      */
     Supplier<RequestTimeline> copy(long[] records, KeptIds ids, List<RunningStep> underWay, long nowNs, long epochNs) {
-        int kept = (int) Math.min(ended, STEPS);
+        long fromNs = Long.MAX_VALUE;
+        for (int at = 0; at < records.length; at += RequestRecord.CELLS) {
+            fromNs = Math.min(fromNs, records[at + RequestRecord.ARRIVED_CLOCK]);
+        }
+        int kept = latest(steps, STEP_CELLS, END, ended, fromNs);
         long[] stepsThen = new long[(kept + underWay.size()) * STEP_CELLS];
-        System.arraycopy(steps, 0, stepsThen, 0, kept * STEP_CELLS);
+        copyLatest(steps, STEP_CELLS, ended, kept, stepsThen);
         for (int i = 0; i < underWay.size(); i++) {
             write(underWay.get(i), nowNs, false, stepsThen, (kept + i) * STEP_CELLS);
         }
-        long[] worksThen = new long[(int) Math.min(worked, WORKS) * WORK_CELLS];
-        System.arraycopy(works, 0, worksThen, 0, worksThen.length);
+        int keptWorks = latest(works, WORK_CELLS, WORK_END, worked, fromNs);
+        long[] worksThen = new long[keptWorks * WORK_CELLS];
+        copyLatest(works, WORK_CELLS, worked, keptWorks, worksThen);
         return new Copy(stepsThen, worksThen, records, ids, lostNs, epochNs);
+    }
+
+    /** Returns how many of the latest entries of a ring contain all that ended at a moment or later. */
+    private static int latest(long[] ring, int cells, int end, long written, long fromNs) {
+        int length = ring.length / cells;
+        int kept = (int) Math.min(written, length);
+        while (kept > 0 && ring[(int) ((written - kept) % length) * cells + end] < fromNs) {
+            kept--;
+        }
+        return kept;
+    }
+
+    /** Copies the latest entries of a ring, the oldest first. */
+    private static void copyLatest(long[] ring, int cells, long written, int kept, long[] to) {
+        int length = ring.length / cells;
+        int first = (int) ((written - kept) % length);
+        int straight = Math.min(kept, length - first);
+        System.arraycopy(ring, first * cells, to, 0, straight * cells);
+        System.arraycopy(ring, 0, to, straight * cells, (kept - straight) * cells);
     }
 
     /**
@@ -148,9 +172,14 @@ final class RequestLog {
         @Override
         public RequestTimeline get() {
             Map<Long, List<Integer>> worksOf = new HashMap<>();
+            for (int at = 0; at < records.length; at += RequestRecord.CELLS) {
+                worksOf.put(records[at + RequestRecord.HANDLE], new ArrayList<>());
+            }
             for (int at = 0; at < works.length; at += WORK_CELLS) {
-                worksOf.computeIfAbsent(works[at + HANDLE], first -> new ArrayList<>())
-                        .add(at);
+                List<Integer> wanted = worksOf.get(works[at + HANDLE]);
+                if (wanted != null) {
+                    wanted.add(at);
+                }
             }
             List<Integer> kept = keptSteps();
             Map<Long, Integer> indexOf = new HashMap<>();
@@ -179,8 +208,7 @@ final class RequestLog {
                 }
                 // The epoch may have moved since the request finished; the steps are on its current scale.
                 records[at + RequestRecord.ARRIVED] = records[at + RequestRecord.ARRIVED_CLOCK] - epochNs;
-                RequestRecord record =
-                        RequestRecord.of(records, at, ids.identity(at / RequestRecord.CELLS, records, at));
+                RequestRecord record = ids.record(at / RequestRecord.CELLS, records, at);
                 requests.add(new RequestTimeline.Request(record, done, outside, complete));
             }
             return new RequestTimeline(all, requests, epochNs);

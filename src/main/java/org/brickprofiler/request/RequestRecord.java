@@ -6,11 +6,16 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import org.brickprofiler.internal.base.Sums;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A request that has finished. Immutable.
+ *
+ * <p>The second split of its waiting time, {@link #waitNs}, is known up to two seconds after the finish: until then,
+ * and for listeners, all of it is {@link Wait#UNKNOWN}.
  *
  * <p>An engine may call {@link RequestRecorder#finished} inside the step that gives the last token. The duration then
  * ends at this call, and the token counts at the end of the step, so the time to first token of a request with one
@@ -30,6 +35,9 @@ import org.brickprofiler.internal.base.Sums;
  * @param firstToLastTokenNs the time from its first token to its last one, ns; 0 for fewer than two steps that gave it
  *     tokens, and in files of older versions
  * @param identity what finds it in the logs of its application
+ * @param waitNs its time in the queued and stalled causes by wait, ns, with every wait; the times sum to that of these
+ *     causes
+ * @param lock the lock that blocked it longest, with its holder where it is stated; empty if none is known
  */
 public record RequestRecord(
         long arrivedNs,
@@ -42,7 +50,9 @@ public record RequestRecord(
         Map<Cause, Long> causeNs,
         long longestGapNs,
         long firstToLastTokenNs,
-        RequestIdentity identity) {
+        RequestIdentity identity,
+        Map<Wait, Long> waitNs,
+        Optional<String> lock) {
 
     // The cells of a record in an array of numbers; the times by cause are the last ones.
     static final int ARRIVED = 0;
@@ -67,7 +77,13 @@ public record RequestRecord(
     /** The number of its model in {@link RequestModels}. */
     static final int MODEL = 13;
 
-    static final int CAUSES = 14;
+    /** The times by wait, without the unknown one. */
+    static final int WAITS = 14;
+
+    private static final Wait[] EVERY_WAIT = Wait.values();
+    static final int KNOWN_WAITS = Wait.UNKNOWN.index();
+
+    static final int CAUSES = WAITS + KNOWN_WAITS;
 
     private static final Cause[] EVERY_CAUSE = Cause.values();
     private static final Outcome[] OUTCOMES = Outcome.values();
@@ -75,10 +91,11 @@ public record RequestRecord(
     static final int CELLS = CAUSES + EVERY_CAUSE.length;
 
     /**
-     * Copies the times, and adds the causes that are missing with 0.
+     * Copies the times, and adds the causes and waits that are missing with 0. If the waits sum to less than the
+     * waiting time, as in files of older versions, the rest is added to the unknown one.
      *
-     * @throws IllegalArgumentException when a number other than the arrival is negative, or the times do not sum to the
-     *     duration
+     * @throws IllegalArgumentException when a number other than the arrival is negative, the times of the causes do not
+     *     sum to the duration, or the waits exceed the waiting time
      */
     public RequestRecord {
         requireNotNegative("durationNs", durationNs);
@@ -90,16 +107,19 @@ public record RequestRecord(
         requireNotNegative("firstToLastTokenNs", firstToLastTokenNs);
         Objects.requireNonNull(outcome, "outcome");
         Objects.requireNonNull(identity, "identity");
+        Objects.requireNonNull(waitNs, "waitNs");
+        Objects.requireNonNull(lock, "lock");
         causeNs = everyCause(causeNs);
         long sumNs = causeNs.values().stream().mapToLong(Long::longValue).reduce(0, Sums::limited);
         if (sumNs != durationNs) {
             throw new IllegalArgumentException(
                     "the times of the causes sum to " + sumNs + " ns, and the duration is " + durationNs + " ns");
         }
+        waitNs = withRest(everyWait(waitNs), waitingNs(causeNs));
     }
 
     /**
-     * Makes a request without an identity.
+     * Makes a request without an identity, whose waits are unknown.
      *
      * @param arrivedNs its arrival, ns on the scale of {@code BrickProfiler.elapsedNs()}
      * @param durationNs the time from its arrival to its finish, ns
@@ -136,7 +156,9 @@ public record RequestRecord(
                 causeNs,
                 longestGapNs,
                 firstToLastTokenNs,
-                RequestIdentity.NONE);
+                RequestIdentity.NONE,
+                Map.of(),
+                Optional.empty());
     }
 
     /**
@@ -172,6 +194,54 @@ public record RequestRecord(
                 : OptionalDouble.of((double) firstToLastTokenNs / (outputTokens - 1));
     }
 
+    /**
+     * Returns how long it waited for its first step, or between its steps: the sum of the queued and stalled causes.
+     *
+     * @return ns
+     */
+    public long waitingNs() {
+        return waitingNs(causeNs);
+    }
+
+    /** Returns the sum of the causes that waits split. */
+    static long waitingNs(Map<Cause, Long> causeNs) {
+        return causeNs.entrySet().stream()
+                .filter(entry -> entry.getKey().isWaiting())
+                .mapToLong(Map.Entry::getValue)
+                .reduce(0, Sums::limited);
+    }
+
+    /** Returns the times by wait, in order, with 0 for those that are missing. */
+    static Map<Wait, Long> everyWait(Map<Wait, Long> given) {
+        Map<Wait, Long> all = new EnumMap<>(Wait.class);
+        for (Wait wait : EVERY_WAIT) {
+            long ns = given.getOrDefault(wait, 0L);
+            requireNotNegative(wait.name(), ns);
+            all.put(wait, ns);
+        }
+        return all;
+    }
+
+    private static Map<Wait, Long> withRest(Map<Wait, Long> waits, long waitingNs) {
+        long sumNs = waits.values().stream().mapToLong(Long::longValue).reduce(0, Sums::limited);
+        if (sumNs > waitingNs) {
+            throw new IllegalArgumentException(
+                    "the waits sum to " + sumNs + " ns, and the request waited for " + waitingNs + " ns");
+        }
+        waits.merge(Wait.UNKNOWN, waitingNs - sumNs, Sums::limited);
+        return Collections.unmodifiableMap(waits);
+    }
+
+    /** Returns whether another record is of the same request, whatever is known about its waits. */
+    boolean isSame(RequestRecord other) {
+        return arrivedNs == other.arrivedNs
+                && durationNs == other.durationNs
+                && timeToFirstTokenNs == other.timeToFirstTokenNs
+                && outputTokens == other.outputTokens
+                && causeNs.equals(other.causeNs)
+                && identity.equals(other.identity);
+    }
+
     /** Returns the times by cause, in order, with 0 for the causes that are missing; unmodifiable. */
     static Map<Cause, Long> everyCause(Map<Cause, Long> given) {
         Objects.requireNonNull(given, "causeNs");
@@ -193,8 +263,24 @@ public record RequestRecord(
         return all;
     }
 
+    /** Returns the waits that an array contains, without the unknown one. */
+    private static Map<Wait, Long> knownWaits(long[] cells, int from) {
+        Map<Wait, Long> known = new EnumMap<>(Wait.class);
+        for (int i = 0; i < KNOWN_WAITS; i++) {
+            known.put(EVERY_WAIT[i], cells[from + i]);
+        }
+        return known;
+    }
+
+    /** Writes waits, without the unknown one, to the cells of a record. */
+    static void setWaits(long[] cells, int at, Map<Wait, Long> waitNs) {
+        for (int i = 0; i < KNOWN_WAITS; i++) {
+            cells[at + WAITS + i] = waitNs.getOrDefault(EVERY_WAIT[i], 0L);
+        }
+    }
+
     /** Returns the record that an array contains from an index on. */
-    static RequestRecord of(long[] cells, int at, RequestIdentity identity) {
+    static RequestRecord of(long[] cells, int at, RequestIdentity identity, @Nullable String lock) {
         return new RequestRecord(
                 cells[at + ARRIVED],
                 cells[at + DURATION],
@@ -206,6 +292,8 @@ public record RequestRecord(
                 byCause(cells, at + CAUSES),
                 cells[at + LONGEST_GAP],
                 cells[at + FIRST_TO_LAST],
-                identity);
+                identity,
+                knownWaits(cells, at + WAITS),
+                Optional.ofNullable(lock));
     }
 }

@@ -3,7 +3,9 @@ package org.brickprofiler.request;
 import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -99,6 +101,15 @@ public final class RequestRecorder {
 
     /** The number of requests that had finished at the last reset. */
     private long recordedBefore;
+
+    /** The number of requests whose waits are counted; those of later ones are not known yet. */
+    private long split;
+
+    private @Nullable WaitSource waitSource;
+    private boolean waitsFailed;
+
+    /** The thread of each lane. */
+    private long[] threads = new long[8];
 
     private int lanes;
     private long readNs = Long.MIN_VALUE;
@@ -316,15 +327,27 @@ public final class RequestRecorder {
         record[RequestRecord.ARRIVED] -= epochNs.getAsLong();
         sums.finished(record, id, trace);
         lastHour.add(record, id, trace, record[RequestRecord.ARRIVED_CLOCK] + record[RequestRecord.DURATION]);
+        if (recorded - split == RECENT) {
+            countWaits(split);
+        }
         int place = (int) (recorded++ % RECENT);
         System.arraycopy(record, 0, recent, place * RequestRecord.CELLS, RequestRecord.CELLS);
         recentIds.set(place, id, trace);
+        if (waitSource == null) {
+            countWaits(recorded - 1);
+        }
         // The follower may finish another request, which overwrites the record.
         if (wanted.getAsBoolean()) {
             RequestIdentity identity = RequestIdentity.of(
                     id, record[RequestRecord.ARRIVED_MS], trace, models.name(record[RequestRecord.MODEL]));
-            follower.accept(RequestRecord.of(record, 0, identity), Optional.ofNullable(trace));
+            follower.accept(RequestRecord.of(record, 0, identity, null), Optional.ofNullable(trace));
         }
+    }
+
+    /** Counts the waits of a recent request, and of no earlier one from now on. */
+    private void countWaits(long number) {
+        sums.waited(recent, (int) (number % RECENT) * RequestRecord.CELLS);
+        split = number + 1;
     }
 
     /**
@@ -838,6 +861,122 @@ public final class RequestRecorder {
         return times.inOrder(nowNs);
     }
 
+    // ---- waits ----
+
+    /**
+     * Sets the source that splits the waits of the requests that finish from now on, which replaces an earlier one. The
+     * requests of its {@link #splitWaits} count in {@link RequestStats#waits} then. Without a source, or if more than
+     * 1,024 requests finish before its call, their waits are {@link Wait#UNKNOWN}.
+     *
+     * @param source the source
+     */
+    public synchronized void setWaitSource(WaitSource source) {
+        waitSource = Objects.requireNonNull(source, "source");
+    }
+
+    /**
+     * Ends the use of a source. Waits that it has not split are {@link Wait#UNKNOWN}. The call is ignored if another
+     * source has replaced it.
+     *
+     * @param source the source
+     */
+    public synchronized void removeWaitSource(WaitSource source) {
+        if (waitSource == Objects.requireNonNull(source, "source")) {
+            waitSource = null;
+            while (split < recorded) {
+                countWaits(split);
+            }
+        }
+    }
+
+    /**
+     * Splits the waits of the requests that finished by a moment, by the source that was {@linkplain #setWaitSource
+     * set}. The source calls this, on a thread of its own, once it knows everything up to this moment. The recorder is
+     * locked only while the log of requests is copied and the waits are stored. One thread at a time.
+     *
+     * @param untilNs the moment, on the recorder's clock
+     */
+    public void splitWaits(long untilNs) {
+        WaitSource source;
+        Supplier<RequestTimeline> requests;
+        long[] threadsThen;
+        long[] handles;
+        long first;
+        synchronized (this) {
+            source = waitSource;
+            first = split;
+            long end = first;
+            while (end < recorded && finishNs(end) <= untilNs) {
+                end++;
+            }
+            if (source == null || end == first) {
+                return;
+            }
+            requests = copy(first, end);
+            threadsThen = threads.clone();
+            handles = new long[(int) (end - first)];
+            for (long number = first; number < end; number++) {
+                handles[(int) (number - first)] = recentCell(number, RequestRecord.HANDLE);
+            }
+        }
+        List<WaitSource.Split> splits = WaitTimes.of(requests.get(), threadsThen).stream()
+                .map(times -> split(source, times))
+                .toList();
+        for (int i = 0; i < handles.length; i++) {
+            store(source.name(), first + i, handles[i], splits.get(i));
+        }
+    }
+
+    private long recentCell(long number, int cell) {
+        return recent[(int) (number % RECENT) * RequestRecord.CELLS + cell];
+    }
+
+    private long finishNs(long number) {
+        return recentCell(number, RequestRecord.ARRIVED_CLOCK) + recentCell(number, RequestRecord.DURATION);
+    }
+
+    private WaitSource.Split split(WaitSource source, List<WaitSource.Waiting> times) {
+        try {
+            WaitSource.Split waits = source.split(times);
+            long knownNs = 0;
+            for (Map.Entry<Wait, Long> each : waits.waitNs().entrySet()) {
+                knownNs += each.getKey() == Wait.UNKNOWN ? 0 : each.getValue();
+            }
+            long waitedNs =
+                    times.stream().mapToLong(WaitSource.Waiting::waitedNs).sum();
+            if (knownNs <= waitedNs) {
+                return waits;
+            }
+            throw new IllegalStateException("waits of " + knownNs + " ns within " + waitedNs + " ns");
+        } catch (RuntimeException failed) {
+            if (!waitsFailed) {
+                waitsFailed = true;
+                LOG.warn(
+                        "{} could not split the waits of a request, which are unknown: {}; not logged again",
+                        source.name(),
+                        failed.toString());
+            }
+            return new WaitSource.Split(Map.of(), Optional.empty());
+        }
+    }
+
+    /**
+     * Stores the waits of a request, unless later requests have taken its place, or everything was forgotten. Each call
+     * locks for itself, so that no step waits for many of them.
+     */
+    private synchronized void store(String source, long number, long handle, WaitSource.Split waits) {
+        if (number != split || number >= recorded || recentCell(number, RequestRecord.HANDLE) != handle) {
+            return;
+        }
+        int place = (int) (number % RECENT);
+        RequestRecord.setWaits(recent, place * RequestRecord.CELLS, waits.waitNs());
+        recentIds.setLock(place, waits.lock().orElse(null));
+        countWaits(number);
+        sums.splitBy(source);
+        sums.split(handle, waits);
+        lastHour.split(handle, waits);
+    }
+
     // ---- steps, announced by the profiler ----
 
     /**
@@ -858,6 +997,8 @@ public final class RequestRecorder {
             }
             if (mine.lane == 0) {
                 mine.lane = ++lanes;
+                threads = lanes < threads.length ? threads : Arrays.copyOf(threads, 2 * lanes);
+                threads[lanes] = Thread.currentThread().getId();
             }
             step.follow(mine.lane, mine.number);
             mine.step = step;
@@ -1073,8 +1214,7 @@ public final class RequestRecorder {
         List<RequestRecord> records = new ArrayList<>();
         for (long number = Math.max(0, recorded - RECENT); number < recorded; number++) {
             int place = (int) (number % RECENT);
-            int at = place * RequestRecord.CELLS;
-            records.add(RequestRecord.of(recent, at, recentIds.identity(place, recent, at)));
+            records.add(recentIds.record(place, recent, place * RequestRecord.CELLS));
         }
         return List.copyOf(records);
     }
@@ -1087,13 +1227,16 @@ public final class RequestRecorder {
      *     first
      */
     public synchronized Supplier<RequestTimeline> timeline() {
-        long first = Math.max(recordedBefore, recorded - RECENT);
-        if (first == recorded) {
+        return copy(Math.max(recordedBefore, recorded - RECENT), recorded);
+    }
+
+    private Supplier<RequestTimeline> copy(long first, long end) {
+        if (first == end) {
             return () -> RequestTimeline.NONE;
         }
-        long[] records = new long[(int) (recorded - first) * RequestRecord.CELLS];
-        KeptIds ids = new KeptIds((int) (recorded - first), models.copy());
-        for (long number = first; number < recorded; number++) {
+        long[] records = new long[(int) (end - first) * RequestRecord.CELLS];
+        KeptIds ids = new KeptIds((int) (end - first), models.copy());
+        for (long number = first; number < end; number++) {
             int place = (int) (number % RECENT);
             int copied = (int) (number - first);
             System.arraycopy(
@@ -1133,6 +1276,7 @@ public final class RequestRecorder {
         live.abandonAll();
         lastHour.clear(clock.nanoTime());
         recorded = 0;
+        split = 0;
         recentIds.clear();
         models.clear();
         startSums();

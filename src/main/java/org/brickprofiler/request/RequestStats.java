@@ -40,6 +40,7 @@ import org.brickprofiler.stats.LatencyDistribution;
  *     numbers, those of all; empty in files of older versions
  * @param models the requests that finished, by the {@linkplain RequestRecorder#model model} that they named: outcomes,
  *     tokens and histograms; other numbers are 0. The rest is {@link #unnamed}
+ * @param waits the time queued and stalled by wait
  */
 public record RequestStats(
         Counts counts,
@@ -52,7 +53,8 @@ public record RequestStats(
         List<String> countedFrom,
         Map<Outcome, List<LatencyHistogram>> histograms,
         List<LiveRequest> oldestLive,
-        SortedMap<String, RequestStats> models) {
+        SortedMap<String, RequestStats> models,
+        Waits waits) {
 
     /** The number of requests in each list. */
     public static final int SLOWEST = 16;
@@ -90,7 +92,8 @@ public record RequestStats(
             List.of(),
             Map.of(),
             List.of(),
-            Collections.emptySortedMap());
+            Collections.emptySortedMap(),
+            Waits.NONE);
 
     /**
      * Numbers of requests. Immutable.
@@ -263,6 +266,66 @@ public record RequestStats(
     }
 
     /**
+     * The time in which finished requests were queued or stalled, by wait. A request counts here once its waits are
+     * known as far as they will be: with a flight recording, up to two seconds after its finish. Immutable.
+     *
+     * @param ns ns by wait, with every wait
+     * @param sources the sources that split waits, in alphabetical order; empty if nothing did, so that all waits are
+     *     {@link Wait#UNKNOWN}, and in files of older versions
+     */
+    public record Waits(Map<Wait, Long> ns, List<String> sources) {
+
+        /** No waits. */
+        public static final Waits NONE = new Waits(Map.of(), List.of());
+
+        /**
+         * Copies and sorts the values, and adds the waits that are missing with 0.
+         *
+         * @throws IllegalArgumentException when a time is negative
+         */
+        public Waits {
+            ns = Collections.unmodifiableMap(RequestRecord.everyWait(Objects.requireNonNull(ns, "ns")));
+            sources = Objects.requireNonNull(sources, "sources").stream()
+                    .distinct()
+                    .sorted()
+                    .toList();
+        }
+
+        /**
+         * Returns the time of one wait.
+         *
+         * @param wait the wait
+         * @return ns
+         */
+        public long ns(Wait wait) {
+            return ns.getOrDefault(Objects.requireNonNull(wait, "wait"), 0L);
+        }
+
+        /**
+         * Returns the time of all waits.
+         *
+         * @return ns
+         */
+        public long allNs() {
+            return ns.values().stream().mapToLong(Long::longValue).reduce(0, Sums::limited);
+        }
+
+        private Waits plus(Waits other) {
+            Map<Wait, Long> both = new EnumMap<>(ns);
+            other.ns.forEach((wait, each) -> both.merge(wait, each, Sums::limited));
+            List<String> from = new ArrayList<>(sources);
+            from.addAll(other.sources);
+            return new Waits(both, from);
+        }
+
+        private Waits since(Waits earlier) {
+            Map<Wait, Long> more = new EnumMap<>(ns);
+            earlier.ns.forEach((wait, each) -> more.merge(wait, -each, Long::sum));
+            return new Waits(more, sources);
+        }
+    }
+
+    /**
      * Copies and sorts the values, and leaves out buckets without time and models without requests.
      *
      * @throws IllegalArgumentException when a number is negative, a bucket does not exist, or an outcome has two
@@ -301,6 +364,7 @@ public record RequestStats(
             }
         });
         models = Collections.unmodifiableSortedMap(named);
+        Objects.requireNonNull(waits, "waits");
     }
 
     /** Returns the histograms that have a request, in order. */
@@ -322,7 +386,7 @@ public record RequestStats(
     }
 
     /**
-     * Makes requests without histograms, live requests and models.
+     * Makes requests without histograms, live requests, models and waits.
      *
      * @param counts numbers of requests
      * @param tokens tokens of the requests that finished
@@ -354,7 +418,8 @@ public record RequestStats(
                 countedFrom,
                 Map.of(),
                 List.of(),
-                Collections.emptySortedMap());
+                Collections.emptySortedMap(),
+                Waits.NONE);
     }
 
     /**
@@ -379,7 +444,8 @@ public record RequestStats(
                 List.of(),
                 histograms,
                 List.of(),
-                Collections.emptySortedMap());
+                Collections.emptySortedMap(),
+                Waits.NONE);
     }
 
     /**
@@ -397,7 +463,7 @@ public record RequestStats(
     }
 
     /**
-     * Makes requests of which it is unknown from which moment they count, without histograms and live requests.
+     * Makes requests of which it is unknown from which moment they count, without histograms, live requests and waits.
      *
      * @param counts numbers of requests
      * @param tokens tokens of the requests that finished
@@ -448,7 +514,8 @@ public record RequestStats(
                 countedFrom,
                 histograms,
                 other.oldestLive,
-                models);
+                models,
+                waits);
     }
 
     /**
@@ -590,7 +657,8 @@ public record RequestStats(
                 from,
                 combined(other, LatencyHistogram::plus),
                 live,
-                byModel);
+                byModel,
+                waits.plus(other.waits));
     }
 
     /**
@@ -605,10 +673,6 @@ public record RequestStats(
         firstTokenCauseNs.forEach((bucket, ns) -> {
             byBucket.put(bucket, difference(ns, earlier.firstTokenCauseNs.getOrDefault(bucket, Map.of())));
         });
-        List<RequestRecord> firstTokens = new ArrayList<>(slowestFirstTokens);
-        earlier.slowestFirstTokens.forEach(firstTokens::remove);
-        List<RequestRecord> gaps = new ArrayList<>(longestGaps);
-        earlier.longestGaps.forEach(gaps::remove);
         SortedMap<String, RequestStats> byModel = new TreeMap<>();
         models.forEach(
                 (model, requests) -> byModel.put(model, requests.since(earlier.models.getOrDefault(model, NONE))));
@@ -618,12 +682,22 @@ public record RequestStats(
                 latencies.since(earlier.latencies),
                 difference(causeNs, earlier.causeNs),
                 byBucket,
-                firstTokens,
-                gaps,
+                without(slowestFirstTokens, earlier.slowestFirstTokens),
+                without(longestGaps, earlier.longestGaps),
                 countedFrom,
                 combined(earlier, LatencyHistogram::since),
                 oldestLive,
-                byModel);
+                byModel,
+                waits.since(earlier.waits));
+    }
+
+    /** Leaves out the requests of an earlier list, whose waits may have been unknown then. */
+    private static List<RequestRecord> without(List<RequestRecord> now, List<RequestRecord> earlier) {
+        List<RequestRecord> left = new ArrayList<>(now);
+        for (RequestRecord before : earlier) {
+            left.stream().filter(before::isSame).findFirst().ifPresent(left::remove);
+        }
+        return left;
     }
 
     private static Map<Cause, Long> sum(Map<Cause, Long> one, Map<Cause, Long> two) {

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class RequestSums {
 
     private static final int CAUSES = Cause.values().length;
+    private static final boolean[] WAITING = waiting();
     private static final Outcome[] OUTCOMES = Outcome.values();
     private static final LatencyHistogram.Kind[] KINDS = LatencyHistogram.Kind.values();
 
@@ -35,6 +36,11 @@ final class RequestSums {
     private final long[] durations = new long[LatencyBuckets.COUNT];
     private final long[] causeNs = new long[CAUSES];
 
+    /** The waits of the requests whose waits are known as far as they will be. */
+    private final long[] waitNs = new long[Wait.values().length];
+
+    private final SortedSet<String> waitSources = new TreeSet<>();
+
     /** The times by cause up to the first token, of all requests whose time to first token is in the same bucket. */
     private final long[] @Nullable [] firstTokenCauseNs = new long[LatencyBuckets.COUNT][];
 
@@ -50,6 +56,15 @@ final class RequestSums {
     private long arrived;
     private long abandoned;
     private long ignored;
+
+    /** Returns for each cause whether a request of this cause waits. */
+    private static boolean[] waiting() {
+        boolean[] waiting = new boolean[CAUSES];
+        for (Cause cause : Cause.values()) {
+            waiting[cause.index()] = cause.isWaiting();
+        }
+        return waiting;
+    }
 
     RequestSums(RequestModels models) {
         this.models = models;
@@ -189,9 +204,19 @@ final class RequestSums {
             List<RequestRecord> all = new ArrayList<>();
             for (int i = 0; i < count; i++) {
                 int at = i * RequestRecord.CELLS;
-                all.add(RequestRecord.of(records, at, ids.identity(i, records, at)));
+                all.add(ids.record(i, records, at));
             }
             return all;
+        }
+
+        void split(long handle, WaitSource.Split waits) {
+            for (int i = 0; i < count; i++) {
+                int at = i * RequestRecord.CELLS;
+                if (records[at + RequestRecord.HANDLE] == handle) {
+                    RequestRecord.setWaits(records, at, waits.waitNs());
+                    ids.setLock(i, waits.lock().orElse(null));
+                }
+            }
         }
     }
 
@@ -256,6 +281,39 @@ final class RequestSums {
         longestGaps.offer(record, id, trace);
     }
 
+    /** Counts the waits of a request that has finished, whose record begins at an index. */
+    void waited(long[] record, int at) {
+        long unknownNs = 0;
+        for (int i = 0; i < CAUSES; i++) {
+            unknownNs = limited(unknownNs, WAITING[i] ? record[at + RequestRecord.CAUSES + i] : 0);
+        }
+        for (int i = 0; i < RequestRecord.KNOWN_WAITS; i++) {
+            long ns = record[at + RequestRecord.WAITS + i];
+            waitNs[i] = limited(waitNs[i], ns);
+            unknownNs -= ns;
+        }
+        waitNs[Wait.UNKNOWN.index()] = limited(waitNs[Wait.UNKNOWN.index()], unknownNs);
+    }
+
+    /** Sets the waits of a request, if it is among the slowest. */
+    void split(long handle, WaitSource.Split waits) {
+        slowestFirstTokens.split(handle, waits);
+        longestGaps.split(handle, waits);
+    }
+
+    /** Notes a source of waits. */
+    void splitBy(String source) {
+        waitSources.add(source);
+    }
+
+    private Map<Wait, Long> waits() {
+        Map<Wait, Long> all = new EnumMap<>(Wait.class);
+        for (Wait wait : Wait.values()) {
+            all.put(wait, waitNs[wait.index()]);
+        }
+        return all;
+    }
+
     /**
      * Returns the sums.
      *
@@ -290,7 +348,8 @@ final class RequestSums {
                 List.copyOf(countedFrom),
                 finished.histograms(),
                 oldestLive,
-                ofModels);
+                ofModels,
+                new RequestStats.Waits(waits(), List.copyOf(waitSources)));
     }
 
     private SortedMap<Integer, Map<Cause, Long>> firstTokenCauses() {

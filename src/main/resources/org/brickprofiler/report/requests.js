@@ -3,6 +3,7 @@
    it follows page.js and precedes report.js. */
 
 const causes = held("causes") || [];
+const waits = held("waits") || [];
 const WAITING = /^(queued|stalled|delivery)/;
 
 /** Time in a queue or in the delivery is pale: the colours are those of work, and of the stalls between tokens. */
@@ -369,6 +370,7 @@ function requestDetail(all, request) {
         html("li", {}, causeCell(cause), html("span", {}, duration(ns) + ", " + percent(100 * ratio(ns, record.duration_ns)) + NARROW + "%")),
       ),
     ),
+    waitsText(record) === "" ? "" : note(waitsText(record)),
   ];
 }
 
@@ -1009,6 +1011,33 @@ function causeTable(requests) {
   return rows.length === 0 ? "" : table("Causes of the time of requests", columns, rows).element;
 }
 
+/** @param {Requests} requests */
+function waitTable(requests) {
+  const rows = waits.map((wait) => ({ wait, ns: Number(requests[/** @type {keyof Requests} */ (wait.key)] || 0) })).filter(({ ns }) => ns > 0);
+  const all = sum(rows, ({ ns }) => ns);
+  /** @type {Column<{ wait: Cause, ns: number }>[]} */
+  const columns = [
+    { label: "wait, while queued or stalled", text: true, cell: ({ wait }) => wait.name, total: "all waits" },
+    { label: "time", cell: ({ ns }) => time(ns), value: ({ ns }) => ns, total: time(all) },
+    { label: "%", cell: ({ ns }) => percent(100 * ratio(ns, all)), value: ({ ns }) => ns },
+  ];
+  return rows.length === 0 || requests.wait_sources === undefined ? "" : table("Waits of queued and stalled requests", columns, rows).element;
+}
+
+/**
+ * Returns the waits of a request that are known, and the lock that blocked it.
+ *
+ * @param {RequestOfRun} record
+ */
+function waitsText(record) {
+  const known = waits
+    .filter(({ key }) => key !== "wait_unknown_ns")
+    .map(({ key, name }) => ({ name, ns: Number(record[/** @type {keyof RequestOfRun} */ (key)] || 0) }))
+    .filter(({ ns }) => ns > 0)
+    .map(({ name, ns }) => duration(ns) + " " + name);
+  return known.length === 0 ? "" : "While it was queued or stalled: " + known.join(", ") + (record.lock === undefined ? "" : " (" + record.lock + ")") + ".";
+}
+
 /**
  * Lists the finished requests with the longest times to first token and the longest gaps, each once.
  *
@@ -1083,11 +1112,13 @@ function requestsSection() {
   }
   const excess = held("request-excess");
   const from = held("requests-from");
+  const waited = held("waits-text");
   return section(
     "Requests",
     excess === undefined ? "" : note(excess),
     from === undefined ? "" : note(from),
-    html("div", { class: "beside" }, latencyTable(requests), causeTable(requests)),
+    html("div", { class: "beside" }, latencyTable(requests), causeTable(requests), waitTable(requests)),
+    waited === undefined || waited === "" ? "" : note(waited),
     liveTable(requests),
     slowestTable(requests),
     written === undefined ? "" : requestTimeline(written),

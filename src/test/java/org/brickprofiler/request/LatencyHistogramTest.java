@@ -122,7 +122,8 @@ class LatencyHistogramTest {
                         List.of(),
                         Map.of(Outcome.FAILED, List.of(one, one)),
                         List.of(),
-                        none.models()))
+                        none.models(),
+                        none.waits()))
                 .hasMessageStartingWith("two histograms of one kind: FAILED");
     }
 }

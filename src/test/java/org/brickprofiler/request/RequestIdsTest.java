@@ -225,7 +225,8 @@ final class RequestIdsTest {
                 List.of(),
                 Map.of(),
                 List.of(other),
-                RequestStats.NONE.models());
+                RequestStats.NONE.models(),
+                RequestStats.Waits.NONE);
 
         assertThat(stats.since(RequestStats.NONE).oldestLive()).isEqualTo(stats.oldestLive());
         assertThat(stats.merge(others).oldestLive())

@@ -19,6 +19,7 @@ import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.request.RequestTimeline;
+import org.brickprofiler.request.Wait;
 import org.brickprofiler.stats.LatencyDistribution;
 
 /** Sample requests for tests of their statistics and reports. */
@@ -37,14 +38,28 @@ public final class RequestSamples {
         }
         long second = numbers.get(1);
         LatencyDistribution times = distribution(first, second);
-        Map<Cause, Long> causes = Map.of(Cause.OWN_PROMPT, first, Cause.DECODE, second);
+        Map<Cause, Long> causes = Map.of(Cause.QUEUED_IDLE, first, Cause.DECODE, second);
         String model = "model-" + second;
         RequestIdentity named = identity("request-" + second);
         RequestIdentity identity = second % 2 == 0
                 ? RequestIdentity.NONE
                 : new RequestIdentity(named.id(), named.arrivedAt(), named.traceId(), Optional.of(model));
+        Map<Wait, Long> waits = Map.of(Wait.GC, first / 3, Wait.BLOCKED, first / 2);
+        Optional<String> lock = second % 3 == 0 ? Optional.empty() : Optional.of("monitor of Cache");
         List<RequestRecord> records = List.of(new RequestRecord(
-                second, first + second, first, numbers.get(2), 0, 2, Outcome.LENGTH, causes, 1 + second, 0, identity));
+                second,
+                first + second,
+                first,
+                numbers.get(2),
+                0,
+                2,
+                Outcome.LENGTH,
+                causes,
+                1 + second,
+                0,
+                identity,
+                waits,
+                lock));
         LiveRequest waiting = new LiveRequest(first, false, numbers.get(2), 0, identity);
         LiveRequest running = new LiveRequest(second, true, first, second, RequestIdentity.NONE);
         return new RequestStats(
@@ -61,7 +76,8 @@ public final class RequestSamples {
                 new TreeMap<>(Map.of(
                         model,
                         RequestStats.ofFinished(
-                                Map.of(Outcome.LENGTH, 1L), new RequestStats.Tokens(second, 0, first), Map.of()))));
+                                Map.of(Outcome.LENGTH, 1L), new RequestStats.Tokens(second, 0, first), Map.of()))),
+                new RequestStats.Waits(waits, List.of("a test")));
     }
 
     /** The identity of a request that an application names. */

@@ -99,6 +99,7 @@ import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.trace.DeviceTrack;
 import org.brickprofiler.trace.TraceInfo.Device;
 import org.brickprofiler.trace.TraceRecorder;
+import org.brickprofiler.trace.jfr.VirtualMachineStops;
 import org.brickprofiler.trace.otel.TimelineSpanProcessor;
 import org.brickprofiler.trace.read.GzipMembers;
 import org.brickprofiler.trace.read.TraceRules;
@@ -166,6 +167,7 @@ final class NullArgumentsTest {
         instances.put(
                 ProbeTimer.class, () -> ProbeTimer.startIf(true, new CpuTimer()).orElseThrow());
         instances.put(TraceRecorder.class, TraceRecorder::new);
+        instances.put(VirtualMachineStops.class, () -> closing(VirtualMachineStops.of(new TraceRecorder())));
         instances.put(TraceRecorder.Builder.class, TraceRecorder::builder);
         instances.put(DeviceTrack.class, () -> new TraceRecorder()
                 .stream(new Device(0, "gpu", Backend.CUDA, OptionalLong.empty()), "s", 1));

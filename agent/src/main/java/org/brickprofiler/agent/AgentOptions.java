@@ -170,6 +170,11 @@ record AgentOptions(
         return files.getOrDefault(TRACE, slow());
     }
 
+    /** Returns whether an option asks for what a flight recording knows: slow steps, and why requests waited. */
+    boolean asksForRecording() {
+        return slow() != null || port.isPresent() || metrics.isPresent();
+    }
+
     /** Returns whether a file that was given as {@code snapshot=} is a page. */
     static boolean isPage(Path snapshot) {
         return endsIn(snapshot, PAGE_ENDINGS);

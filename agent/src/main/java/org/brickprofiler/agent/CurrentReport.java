@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param snapshot the profile
  * @param progress what is under way; null at the end of the process
- * @param slow keeps the slow steps; null without {@code slow=}
+ * @param slow keeps the slow steps; null if none are kept
  */
 record CurrentReport(
         ProfileSnapshot snapshot,

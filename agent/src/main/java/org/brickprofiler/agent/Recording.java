@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.function.Consumer;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickProfilerBuilder;
+import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.write.TraceFiles;
 import org.jspecify.annotations.Nullable;
@@ -15,16 +16,28 @@ import org.jspecify.annotations.Nullable;
  */
 final class Recording {
 
-    /** The number of slowest steps of each phase that {@code slow=} keeps. */
+    /** The number of slowest steps of each phase that are kept. */
     private static final int SLOW_STEPS = 8;
+
+    /** The most spans of a thread, and of all, if slow steps are only served: 24 MiB. */
+    private static final int SERVED_THREAD_SPANS = 1 << 14;
+
+    private static final int SERVED_SPANS = 1 << 20;
 
     final BrickProfiler profiler;
 
-    /** The recorder of the timeline; null without the option. */
+    /** The recorder of the timeline, of all steps or of the slowest; null without an option that asks for one. */
     final @Nullable TraceRecorder trace;
+
+    /** Whether {@link #trace} keeps slow steps. */
+    final boolean keepsSlowSteps;
 
     final Recorder.StepCounts steps;
     final WovenRequests requests;
+
+    /** The recorder of the requests; null if none are recorded. */
+    final @Nullable RequestRecorder servedRequests;
+
     final WovenWork work;
     final ReachedRules reached;
     final AgentLosses losses;
@@ -50,13 +63,12 @@ final class Recording {
         losses = new AgentLosses(say);
         BrickProfilerBuilder builder = BrickProfiler.builder().stepCpuTimes(true);
         Path timeline = options.timeline();
-        if (timeline == null) {
-            trace = null;
-        } else {
+        if (timeline != null) {
             TraceFiles.requireFormat(timeline);
-            trace = options.slow() == null
-                    ? new TraceRecorder()
-                    : TraceRecorder.builder().keepSlowSteps(SLOW_STEPS).build();
+        }
+        keepsSlowSteps = options.slow() != null || (timeline == null && options.asksForRecording() && hasSteps(rules));
+        trace = keepsSlowSteps ? slowSteps(options) : timeline == null ? null : new TraceRecorder();
+        if (trace != null) {
             builder.tracing(trace);
         }
         profiler = builder.build();
@@ -68,10 +80,23 @@ final class Recording {
             say.accept(
                     "requests are not recorded: ab= switches recording off and on, which gives up the requests under way");
         }
-        requests = new WovenRequests(hasRequests && alternation == null ? profiler.requests() : null, losses);
+        servedRequests = hasRequests && alternation == null ? profiler.requests() : null;
+        requests = new WovenRequests(servedRequests, losses);
         steps = new Recorder.StepCounts(options.warmup().orElse(rules.warmupSteps()), this::discard, alternation);
         reached = new ReachedRules(rules.rules());
         work = new WovenWork(rules.rules(), this::keyOf, profiler, losses);
+    }
+
+    private static TraceRecorder slowSteps(AgentOptions options) {
+        TraceRecorder.Builder builder = TraceRecorder.builder().keepSlowSteps(SLOW_STEPS);
+        if (options.slow() == null) {
+            builder.threadCapacity(SERVED_THREAD_SPANS).totalCapacity(SERVED_SPANS);
+        }
+        return builder.build();
+    }
+
+    private static boolean hasSteps(RuleFile.Rules rules) {
+        return rules.rules().stream().anyMatch(rule -> rule.kind() == WeaveRule.Kind.STEP);
     }
 
     /**
@@ -117,7 +142,7 @@ final class Recording {
     }
 
     private void requireSteps(RuleFile.Rules rules, @Nullable Path file) {
-        if (rules.rules().stream().anyMatch(rule -> rule.kind() == WeaveRule.Kind.STEP)) {
+        if (hasSteps(rules)) {
             return;
         }
         String none = " steps, and there is no step: in " + file;
@@ -139,9 +164,7 @@ final class Recording {
     private void requireRequests(RuleFile.Rules rules, @Nullable Path file) {
         if (options.spans().isPresent() && (options.ab().isPresent() || !hasRequests(rules))) {
             throw new IllegalArgumentException("spans= exports requests, and "
-                    + (hasRequests(rules)
-                            ? "ab= records none"
-                            : "there is no request: or requests: in " + file));
+                    + (hasRequests(rules) ? "ab= records none" : "there is no request: or requests: in " + file));
         }
     }
 

@@ -25,6 +25,7 @@ import org.brickprofiler.internal.setting.Settings;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.trace.TraceRecorder;
+import org.brickprofiler.trace.jfr.CollectionWaits;
 import org.brickprofiler.trace.jfr.VirtualMachineStops;
 import org.brickprofiler.trace.write.TraceFiles;
 import org.jspecify.annotations.Nullable;
@@ -57,8 +58,8 @@ final class Reports {
 
     private final Windows windows = new Windows();
 
-    /** Reports the stops of the virtual machine to the timeline; null without a timeline of slow recording.steps. */
-    private volatile @Nullable VirtualMachineStops stops;
+    /** Ends the report of what the virtual machine states: of its stops, and why requests waited. */
+    private volatile Runnable endStops = () -> {};
 
     private final HeapReserve reserve = new HeapReserve(Reports::noteFullHeap);
 
@@ -164,23 +165,46 @@ final class Reports {
         Messages.printInFullHeap(FULL_HEAP);
     }
 
-    /** Starts recording the stops of the virtual machine on a thread of its own, because the start takes some time. */
+    /**
+     * Starts recording the stops of the virtual machine, and why requests waited, on a thread of its own, because the
+     * start takes some time.
+     */
     void reportStops() {
-        TraceRecorder recorder = recording.trace;
-        if (recorder == null || options.slow() == null) {
-            return;
+        if (recording.trace != null && options.asksForRecording()) {
+            begin(() -> reportStops(recording.trace));
+        } else if (recording.servedRequests != null) {
+            begin(this::reportCollections);
         }
-        Thread starting = new Thread(
-                () -> {
-                    try {
-                        stops = VirtualMachineStops.of(recorder);
-                    } catch (LinkageError | IllegalStateException none) {
-                        // The explanation of slow steps says that these stops are unknown.
-                    }
-                },
-                "brick-agent-stops");
+    }
+
+    private static void begin(Runnable start) {
+        Thread starting = new Thread(start, "brick-agent-stops");
         starting.setDaemon(true);
         starting.start();
+    }
+
+    private void reportStops(TraceRecorder recorder) {
+        try {
+            VirtualMachineStops begun = VirtualMachineStops.of(recorder);
+            if (recording.servedRequests != null) {
+                begun.splitWaits(recording.servedRequests);
+            }
+            endStops = begun::close;
+        } catch (LinkageError | IllegalStateException none) {
+            // The explanation of slow steps says that these stops are unknown.
+            reportCollections();
+        }
+    }
+
+    /** Reports collections alone. */
+    private void reportCollections() {
+        if (recording.servedRequests != null) {
+            try {
+                endStops = CollectionWaits.of(recording.servedRequests)::close;
+            } catch (LinkageError none) {
+                // The report says that waits are unknown.
+            }
+        }
     }
 
     // ---- windows, which a virtual machine that is killed leaves behind ----
@@ -260,7 +284,7 @@ final class Reports {
     }
 
     private CurrentReport report(@Nullable Progress progress) {
-        return new CurrentReport(snapshot(), progress, options.slow() == null ? null : recording.trace);
+        return new CurrentReport(snapshot(), progress, recording.keepsSlowSteps ? recording.trace : null);
     }
 
     /**
@@ -287,7 +311,8 @@ final class Reports {
         TraceRecorder recorder = recording.trace;
         if (recorder == null) {
             throw new IllegalArgumentException(
-                    file + " is a timeline, and the running agent records none: start it with slow= or trace=");
+                    file
+                            + " is a timeline, and the running agent records none: start it with slow=, port=, metrics= or trace=");
         }
         TraceFiles.write(recorder.timeline(), file);
     }
@@ -379,6 +404,7 @@ final class Reports {
 
     private void report() {
         weaving.sayApplied(false);
+        endStops.run();
         forgetUnfinishedWarmup();
         CurrentReport last = report(null);
         ProfileSnapshot snapshot = last.snapshot();
@@ -419,10 +445,6 @@ final class Reports {
         write("profile", ownOut(), last::writeJson);
         writeRunFile(snapshot);
         write("page", options.html(), to -> last.page().write(to));
-        VirtualMachineStops reported = stops;
-        if (reported != null) {
-            reported.close();
-        }
         write("timeline", options.timeline(), this::writeTimeline);
     }
 

@@ -20,6 +20,9 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.request.Cause;
+import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.request.Wait;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.RunningProcess;
 import org.brickprofiler.testing.Spec;
@@ -158,6 +161,58 @@ final class AgentLiveIT {
             }
             """;
 
+    /**
+     * A thread serves requests of two steps, between which it needs a cache that another thread holds most of the time.
+     */
+    private static final String LOCKED = """
+            package app;
+
+            import java.nio.file.Files;
+            import java.nio.file.Path;
+
+            public final class Locked {
+                static final class Cache {}
+
+                static final Cache CACHE = new Cache();
+
+                static void product() {}
+
+                static void step() {
+                    product();
+                }
+
+                static void answer() {
+                    step();
+                    synchronized (CACHE) {
+                        CACHE.hashCode();
+                    }
+                    step();
+                }
+
+                static void evict() {
+                    try {
+                        while (true) {
+                            synchronized (CACHE) {
+                                Thread.sleep(80);
+                            }
+                            Thread.sleep(20);
+                        }
+                    } catch (InterruptedException stopped) {
+                        throw new IllegalStateException(stopped);
+                    }
+                }
+
+                public static void main(String[] args) throws Exception {
+                    Thread evictor = new Thread(Locked::evict, "evictor");
+                    evictor.setDaemon(true);
+                    evictor.start();
+                    while (!Files.exists(Path.of("end"))) {
+                        answer();
+                    }
+                }
+            }
+            """;
+
     @TempDir
     private Path folder;
 
@@ -165,6 +220,13 @@ final class AgentLiveIT {
     void compile() throws IOException {
         WovenApplication.compile(folder, "app/Engine.java", ENGINE);
         WovenApplication.compile(folder, "app/Server.java", SERVER);
+        WovenApplication.compile(folder, "app/Locked.java", LOCKED);
+        Files.writeString(folder.resolve("locked.yaml"), """
+                step: {in: app.Locked.step}
+                request: {in: app.Locked.answer}
+                bricks:
+                  - {in: app.Locked.product, brick: QKV_PROJECTION}
+                """);
         Files.writeString(folder.resolve("server.yaml"), """
                 step: {in: app.Server.step}
                 request: {in: app.Server.answer}
@@ -292,11 +354,40 @@ final class AgentLiveIT {
         assertThat(text("slow.pftrace")).contains("chosen steps only", sentence);
     }
 
+    @Spec("25.33")
     @Test
-    void withoutTheOptionThereAreNoSlowStepsAndNoTimeline() throws Exception {
-        try (RunningProcess engine = engine(",port=0")) {
+    void aLivePortServesSlowSteps() throws Exception {
+        try (RunningProcess engine = engine(",port=0,out=run.json", "-Dbrick.profiler.export_every=200ms")) {
             await("slow");
-            assertThat(get(engine, "/profile.json")).doesNotContain(JsonReport.SLOWEST_STEPS);
+            String sentence = "Step "
+                    + slowest(get(engine, "/profile.json").getBytes(StandardCharsets.UTF_8))
+                            .index()
+                    + ": ";
+            assertThat(get(engine, "/")).contains(sentence);
+            snapshot(engine, "now.pftrace");
+            assertThat(text("now.pftrace")).contains("chosen steps only", sentence);
+            Files.deleteIfExists(folder.resolve("run.json"));
+            await("run.json");
+            slowest(Files.readAllBytes(folder.resolve("run.json")));
+            assertThat(recordings(engine)).contains("name=");
+        }
+    }
+
+    /** Returns the flight recordings of a process in words. */
+    private static String recordings(RunningProcess engine) throws Exception {
+        Path jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd");
+        Process asked = new ProcessBuilder(jcmd.toString(), Long.toString(engine.pid()), "JFR.check").start();
+        return new String(asked.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    }
+
+    @Spec("25.33")
+    @Test
+    void withoutAnOptionThatNeedsThemThereAreNoSlowStepsNoTimelineAndNoRecording() throws Exception {
+        try (RunningProcess engine = engine(",out=run.json", "-Dbrick.profiler.export_every=200ms")) {
+            await("slow");
+            Files.deleteIfExists(folder.resolve("run.json"));
+            await("run.json");
+            assertThat(text("run.json")).doesNotContain(JsonReport.SLOWEST_STEPS);
             assertThatThrownBy(() -> snapshot(engine, "now.pftrace")).isInstanceOf(Exception.class);
             // The message goes through a pipe.
             while (!engine.printed()
@@ -304,7 +395,58 @@ final class AgentLiveIT {
                 Thread.sleep(20);
             }
             assertThat(folder.resolve("now.pftrace")).doesNotExist();
+            assertThat(recordings(engine)).contains("No available recordings");
         }
+    }
+
+    private RunningProcess locked(String agentOptions) throws IOException {
+        return ChildProcess.java()
+                .jvmOptions(List.of("-javaagent:" + JAR + "=rules=locked.yaml,out=run.json" + agentOptions))
+                .jvmOptions(List.of("-cp", "classes", "app.Locked"))
+                .without(AgentOptions.OUT_VARIABLE)
+                .in(folder)
+                .start();
+    }
+
+    @Spec("25.32")
+    @Test
+    void aThreadThatIsBlockedBetweenTheStepsOfItsRequestIsReported() throws Exception {
+        try (RunningProcess engine = locked(",port=0")) {
+            JsonNode requests = requests(engine);
+            for (int i = 0; i < 300 && requests.path("wait_blocked_ns").asLong() < 500_000_000; i++) {
+                Thread.sleep(50);
+                requests = requests(engine);
+            }
+            assertThat(requests.at("/wait_sources").asText()).isEqualTo("a flight recording");
+            assertThat(requests.at("/wait_blocked_ns").asLong()).isGreaterThan(500_000_000);
+            assertThat(requests.findValuesAsText("lock")).contains("monitor of app.Locked$Cache, held by evictor");
+            assertThat(get(engine, "/")).contains("monitor of app.Locked$Cache, held by evictor");
+            Files.createFile(folder.resolve("end"));
+            engine.result();
+        }
+        RequestStats last = JsonReport.read(folder.resolve("run.json")).requests();
+        // The end waits for what the recording knows.
+        assertThat(last.waits().allNs()).isEqualTo(last.causeNs(Cause.QUEUED_IDLE) + last.causeNs(Cause.STALLED_IDLE));
+    }
+
+    private static JsonNode requests(RunningProcess engine) throws Exception {
+        return new ObjectMapper().readTree(get(engine, "/profile.json")).path("requests");
+    }
+
+    @Spec("25.32")
+    @Test
+    void withoutARecordingLocksAreUnknownAndTheReportSaysWhatItKnows() throws Exception {
+        try (RunningProcess engine = locked("")) {
+            Thread.sleep(4_000);
+            assertThat(recordings(engine)).contains("No available recordings");
+            Files.createFile(folder.resolve("end"));
+            engine.result();
+        }
+        RequestStats.Waits waits =
+                JsonReport.read(folder.resolve("run.json")).requests().waits();
+        assertThat(waits.sources()).containsExactly("the collectors' beans, in whole ms");
+        assertThat(waits.ns(Wait.BLOCKED)).isZero();
+        assertThat(waits.ns(Wait.UNKNOWN)).isPositive();
     }
 
     @Spec("25.30")

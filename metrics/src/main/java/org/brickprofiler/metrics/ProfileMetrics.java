@@ -19,6 +19,7 @@ import org.brickprofiler.request.LatencyHistogram;
 import org.brickprofiler.request.LatencyHistogram.Kind;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.request.Wait;
 
 /**
  * The metrics of a profiler, with one set of names, units and labels for all metrics systems. Values that are unknown
@@ -50,6 +51,8 @@ public final class ProfileMetrics {
         OUTCOME("outcome", "brick.request.outcome"),
         /** The cause of a request's time. */
         CAUSE("cause", "brick.request.cause"),
+        /** The wait of a queued or stalled request. */
+        WAIT("wait", "brick.request.wait"),
         /** The outcome of a request without an answer. */
         ERROR("error_type", "error.type"),
         /** The model of the run. */
@@ -304,6 +307,15 @@ public final class ProfileMetrics {
             causes.put(Map.of(Label.CAUSE, lower(cause)), seconds(requests.causeNs(cause)));
         }
         to.counter("brick.request.time", SECONDS, "Time of the requests that finished, by cause.", causes);
+        Map<Map<Label, String>, Number> waits = new LinkedHashMap<>();
+        for (Wait wait : Wait.values()) {
+            waits.put(Map.of(Label.WAIT, lower(wait)), seconds(requests.waits().ns(wait)));
+        }
+        to.counter(
+                "brick.request.waiting_time",
+                SECONDS,
+                "Time that the requests that finished were queued or stalled, by wait; up to two seconds later.",
+                waits);
         RequestStats.Tokens tokens = requests.tokens();
         Map<Map<Label, String>, Number> kinds = new LinkedHashMap<>();
         tokens(tokens, (kind, number) -> kinds.put(Map.of(Label.KIND, kind), number));

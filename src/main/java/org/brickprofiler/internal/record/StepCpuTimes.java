@@ -13,6 +13,7 @@ public final class StepCpuTimes {
 
     private final ThreadTimes times;
     private final NanoClock clock;
+    private long waitedBetweenNs = ThreadTimes.UNKNOWN;
     private long startReadNs;
     private long endReadNs;
     private long startRanNs = ThreadTimes.UNKNOWN;
@@ -43,11 +44,13 @@ public final class StepCpuTimes {
             startRanNs = endRanNs + gapNs;
             startReadNs = nowNs;
             startWaitedNs = endWaitedNs;
+            waitedBetweenNs = 0;
             return;
         }
         startRanNs = times.ranNs();
         startReadNs = clock.nanoTime();
         startWaitedNs = times.waitedNs();
+        waitedBetweenNs = ThreadTimes.betweenNs(endWaitedNs, startWaitedNs);
     }
 
     /** Reads the times after a step. */
@@ -82,5 +85,14 @@ public final class StepCpuTimes {
      */
     public long waitedNs() {
         return ThreadTimes.betweenNs(startWaitedNs, endWaitedNs);
+    }
+
+    /**
+     * Returns how long it waited for a processor between the end of its previous step and the beginning of this one.
+     *
+     * @return ns, or {@link ThreadTimes#UNKNOWN}
+     */
+    public long waitedBetweenNs() {
+        return waitedBetweenNs;
     }
 }

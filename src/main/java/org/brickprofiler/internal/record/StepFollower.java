@@ -27,8 +27,10 @@ public interface StepFollower {
      * @param size the size of the step
      * @param startNs the clock at its beginning
      * @param line the timeline of the calling thread, as {@link TableRegistry#mark} returned it
+     * @param waitedNs the time that the thread waited for a processor since its previous step ended, ns, or
+     *     {@link ThreadTimes#UNKNOWN}
      */
-    void stepBegan(Size size, long startNs, long line);
+    void stepBegan(Size size, long startNs, long line, long waitedNs);
 
     /**
      * Called after the calling thread has ended a pass and has written all entries of it.

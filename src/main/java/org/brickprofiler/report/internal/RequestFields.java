@@ -25,6 +25,7 @@ import org.brickprofiler.request.RequestIdentity;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.request.RequestTimeline;
+import org.brickprofiler.request.Wait;
 import org.brickprofiler.stats.LatencyDistribution;
 
 /** The fields of requests in a profile. Stateless; any thread. */
@@ -33,7 +34,7 @@ public final class RequestFields {
     private static final String SEPARATOR = "; ";
 
     /** The fields of a request that has finished. */
-    public static final Fields<RequestRecord> REQUEST = withCauses(
+    public static final Fields<RequestRecord> REQUEST = withWaits(addCauses(
             identity(new Fields.Builder<RequestRecord>("request"), RequestRecord::identity)
                     .signed("arrived_ns", "arrival, ns since the epoch of the profiler", RequestRecord::arrivedNs)
                     .whole("duration_ns", "time from arrival to finish, ns", RequestRecord::durationNs)
@@ -55,7 +56,7 @@ public final class RequestFields {
                             "first_to_last_token_ns",
                             "time from the first token to the last one, ns",
                             RequestRecord::firstToLastTokenNs),
-            RequestRecord::causeNs);
+            RequestRecord::causeNs));
 
     /** The fields of a request that has not finished. */
     public static final Fields<LiveRequest> LIVE = identity(
@@ -71,10 +72,11 @@ public final class RequestFields {
             .build();
 
     /** The times up to the first token of the requests in one bucket of the time to first token. */
-    public static final Fields<Map.Entry<Integer, Map<Cause, Long>>> FIRST_TOKEN = withCauses(
-            new Fields.Builder<Map.Entry<Integer, Map<Cause, Long>>>("causes up to the first token")
-                    .place("bucket", "number of the bucket of the distribution", 0, Map.Entry::getKey),
-            Map.Entry::getValue);
+    public static final Fields<Map.Entry<Integer, Map<Cause, Long>>> FIRST_TOKEN = addCauses(
+                    new Fields.Builder<Map.Entry<Integer, Map<Cause, Long>>>("causes up to the first token")
+                            .place("bucket", "number of the bucket of the distribution", 0, Map.Entry::getKey),
+                    Map.Entry::getValue)
+            .build();
 
     /** The fields of a step on the time line of requests. */
     public static final Fields<RequestTimeline.Step> TIMELINE_STEP = new Fields.Builder<RequestTimeline.Step>(
@@ -205,16 +207,27 @@ public final class RequestFields {
                 identity(row));
     }
 
-    private static <T> Fields<T> withCauses(Fields.Builder<T> fields, Function<T, Map<Cause, Long>> causes) {
-        addCauses(fields, causes);
-        return fields.build();
-    }
-
-    private static <T> void addCauses(Fields.Builder<T> fields, Function<T, Map<Cause, Long>> causes) {
+    private static <T> Fields.Builder<T> addCauses(Fields.Builder<T> fields, Function<T, Map<Cause, Long>> causes) {
         for (Cause cause : Cause.values()) {
             fields.sum(key(cause), "time of this cause, ns", record -> causes.apply(record)
                     .getOrDefault(cause, 0L));
         }
+        return fields;
+    }
+
+    private static Fields<RequestRecord> withWaits(Fields.Builder<RequestRecord> fields) {
+        return addWaits(fields, "part of its queued and stalled time, ns", RequestRecord::waitNs)
+                .optionalText(
+                        "lock", "lock that blocked it longest, with its holder where it is stated", RequestRecord::lock)
+                .build();
+    }
+
+    private static <T> Fields.Builder<T> addWaits(
+            Fields.Builder<T> fields, String meaning, Function<T, Map<Wait, Long>> waits) {
+        for (Wait wait : Wait.values()) {
+            fields.sum(key(wait), meaning, record -> waits.apply(record).getOrDefault(wait, 0L));
+        }
+        return fields;
     }
 
     /**
@@ -234,8 +247,29 @@ public final class RequestFields {
         json.writeEndArray();
     }
 
+    /**
+     * Writes the keys of the waits in records, and their names.
+     *
+     * @param json the target
+     * @throws IOException when writing fails
+     */
+    public static void writeWaits(JsonGenerator json) throws IOException {
+        json.writeStartArray();
+        for (Wait wait : Wait.values()) {
+            json.writeStartObject();
+            json.writeStringField("key", key(wait));
+            json.writeStringField("name", wait.displayName());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+    }
+
     private static String key(Cause cause) {
         return lower(cause) + "_ns";
+    }
+
+    private static String key(Wait wait) {
+        return "wait_" + lower(wait) + "_ns";
     }
 
     private static Fields<RequestStats> requests() {
@@ -279,6 +313,17 @@ public final class RequestFields {
                 RequestStats.Latencies::timePerOutputToken);
         latency(fields, "duration", "time from arrival to finish", RequestStats.Latencies::duration);
         addCauses(fields, RequestStats::causeNs);
+        addWaits(
+                        fields,
+                        "part of the queued and stalled time of requests whose waits are known, ns",
+                        stats -> stats.waits().ns())
+                .optionalText(
+                        "wait_sources",
+                        "sources of these times, separated by semicolons; without one, all are unknown",
+                        stats -> stats.waits().sources().isEmpty()
+                                ? Optional.empty()
+                                : Optional.of(
+                                        String.join(SEPARATOR, stats.waits().sources())));
         fields.packed("arrived", row -> row.whole("arrived"))
                 .packed("finished", RequestFields::finished)
                 .packed("prompt_tokens", row -> row.whole("prompt_tokens"))
@@ -385,6 +430,14 @@ public final class RequestFields {
         });
     }
 
+    private static Map<Wait, Long> waits(Row row) {
+        Map<Wait, Long> waits = new EnumMap<>(Wait.class);
+        for (Wait wait : Wait.values()) {
+            waits.put(wait, row.whole(key(wait)));
+        }
+        return waits;
+    }
+
     private static Map<Cause, Long> causes(Row row) {
         Map<Cause, Long> causes = new EnumMap<>(Cause.class);
         for (Cause cause : Cause.values()) {
@@ -414,7 +467,9 @@ public final class RequestFields {
                     causes(row),
                     row.whole("longest_gap_ns"),
                     row.whole("first_to_last_token_ns"),
-                    identity(row));
+                    identity(row),
+                    waits(row),
+                    Optional.ofNullable(row.get(String.class, "lock")));
         } catch (IllegalArgumentException wrong) {
             throw input.error("a request is wrong: " + wrong.getMessage());
         }
@@ -527,6 +582,7 @@ public final class RequestFields {
             }
         }
         String from = row.get(String.class, "counted_from");
+        String sources = row.get(String.class, "wait_sources");
         RequestStats read = new RequestStats(
                 new RequestStats.Counts(
                         row.whole("arrived"),
@@ -549,7 +605,9 @@ public final class RequestFields {
                 from == null ? List.of() : List.of(from.split(SEPARATOR, -1)),
                 histograms(input, row),
                 list(row, "oldest_live"),
-                models);
+                models,
+                new RequestStats.Waits(
+                        waits(row), sources == null ? List.of() : List.of(sources.split(SEPARATOR, -1))));
         try {
             read.unnamed();
         } catch (IllegalArgumentException wrong) {

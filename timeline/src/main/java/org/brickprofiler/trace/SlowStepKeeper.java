@@ -57,6 +57,7 @@ final class SlowStepKeeper {
     private final LongUnaryOperator unixMs;
     private final SystemTimes times;
     private final StopLog stops;
+    private final ProcessorWaits waits;
     private final AtomicLong room;
     private final Supplier<List<StepWindow.Source>> sources;
 
@@ -81,6 +82,7 @@ final class SlowStepKeeper {
      * @param times the times of threads that the system reports
      * @param unixMs converts a reading of the clock to ms since 1970; called while the keeper is locked
      * @param stops the stops of the virtual machine
+     * @param waits receives how long the threads of steps waited for a processor
      * @param room the entries that kept steps may have in all
      * @param sources all buffers of the recorder
      */
@@ -89,10 +91,12 @@ final class SlowStepKeeper {
             SystemTimes times,
             LongUnaryOperator unixMs,
             StopLog stops,
+            ProcessorWaits waits,
             AtomicLong room,
             Supplier<List<StepWindow.Source>> sources) {
         this.unixMs = unixMs;
         this.stops = stops;
+        this.waits = waits;
         this.most = most;
         this.times = times;
         this.room = room;
@@ -123,9 +127,16 @@ final class SlowStepKeeper {
 
     /** The state of a thread that begins steps. */
     private static final class Place extends PerThread.Owned {
+
+        private static final long NO_END = Long.MIN_VALUE;
+
         private long line;
         private StepFollower.@Nullable Size size;
         private long startNs;
+
+        /** The end of its previous step; {@link #NO_END} before the first one. */
+        private long previousEndNs = NO_END;
+
         private long collectedNs;
         private final Set<Place> others = new HashSet<>();
 
@@ -134,6 +145,11 @@ final class SlowStepKeeper {
 
         Place(@Nullable Thread thread) {
             super(thread);
+        }
+
+        long threadId() {
+            Thread thread = owner();
+            return thread == null ? -1 : thread.getId();
         }
     }
 
@@ -193,8 +209,11 @@ final class SlowStepKeeper {
         }
 
         @Override
-        public void stepBegan(Size size, long startNs, long line) {
+        public void stepBegan(Size size, long startNs, long line, long waitedNs) {
             Place mine = places.mine();
+            if (mine.previousEndNs != Place.NO_END) {
+                waits.add(mine.threadId(), mine.previousEndNs, startNs, waitedNs, false);
+            }
             mine.line = line;
             mine.startNs = startNs;
             mine.size = size;
@@ -207,12 +226,14 @@ final class SlowStepKeeper {
                 return;
             }
             Size size = mine.size;
+            mine.previousEndNs = index == NO_STEP ? Place.NO_END : endNs;
             if (size == null || index == NO_STEP) {
                 synchronized (SlowStepKeeper.this) {
                     forget(mine);
                 }
                 return;
             }
+            waits.add(mine.threadId(), mine.startNs, endNs, waitedNs, true);
             StepParts.Times threadTimes =
                     new StepParts.Times(ranNs, waitedNs, ThreadTimes.betweenNs(mine.collectedNs, times.collectedNs()));
             synchronized (SlowStepKeeper.this) {

@@ -71,6 +71,7 @@ public final class TraceRecorder implements Tracing {
     private final AtomicLong budget;
 
     private final StopLog stops = new StopLog();
+    private final ProcessorWaits waits = new ProcessorWaits();
 
     /** Chooses steps; null if the spans of all steps are kept. */
     private final @Nullable SlowStepKeeper keeper;
@@ -111,6 +112,7 @@ public final class TraceRecorder implements Tracing {
                         options.systemTimes(),
                         options.clock == NanoClock.SYSTEM ? new WallClock() : clockNs -> WallClock.UNKNOWN,
                         stops,
+                        waits,
                         new AtomicLong(options.totalCapacity / 2),
                         this::sources);
         own = new ThreadEvents(newStore());
@@ -308,6 +310,21 @@ public final class TraceRecorder implements Tracing {
             throw new IllegalArgumentException("stops are reported from " + fromNs + " ns until " + untilNs);
         }
         stops.reported(fromNs, untilNs);
+    }
+
+    /**
+     * Returns how long a thread that runs steps waited for a processor between two times. Known on Linux, from the end
+     * of the thread's first step on, while this recorder {@linkplain TraceRecorder.Builder#keepSlowSteps keeps slow
+     * steps}. Between two steps, the thread is assumed to wait only when it has something to do, which is at the end;
+     * within a step, evenly.
+     *
+     * @param threadId the thread, by {@link Thread#getId()}
+     * @param fromNs the earlier time, ns on the recorder's clock
+     * @param untilNs the later time
+     * @return ns, as far as it is known
+     */
+    public long waitedForProcessorNs(long threadId, long fromNs, long untilNs) {
+        return waits.betweenNs(threadId, fromNs, untilNs);
     }
 
     private static void requireDuration(long elapsedNs) {

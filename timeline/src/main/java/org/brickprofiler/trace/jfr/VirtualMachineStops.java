@@ -12,22 +12,29 @@ import jdk.jfr.FlightRecorder;
 import jdk.jfr.FlightRecorderListener;
 import jdk.jfr.Recording;
 import jdk.jfr.RecordingState;
+import jdk.jfr.consumer.RecordedClass;
 import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingStream;
+import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.trace.TraceRecorder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reports to a timeline of slow steps when this virtual machine had stopped all threads for a reason other than a
- * garbage collection: a thread dump, a deoptimization, a redefinition of classes.
+ * garbage collection: a thread dump, a deoptimization, a redefinition of classes. On request, the same recording
+ * {@linkplain #splitWaits splits the waits of requests}.
  *
  * <pre>{@code
  * VirtualMachineStops stops = VirtualMachineStops.of(recorder); // until stops.close()
+ * stops.splitWaits(profiler.requests());
  * }</pre>
  *
  * <p>The stops come from a separate flight recording, which enables only {@code jdk.ExecuteVMOperation} and
- * {@code jdk.GCPhasePause} of the JDK's events. A stop arrives up to two seconds after its end. Until then the stops of
- * a step are unknown, and the explanation of the step says so. The same holds for steps that began before {@link #of}.
- * The recorder's clock must be {@link System#nanoTime()}, as it is by default. Any thread.
+ * {@code jdk.GCPhasePause} of the JDK's events, and those of {@code splitWaits}. A stop arrives up to two seconds after
+ * its end. Until then the stops of a step are unknown, and the explanation of the step says so. The same holds for
+ * steps that began before {@link #of}. The recorder's clock must be {@link System#nanoTime()}, as it is by default. Any
+ * thread.
  *
  * <p>The recording has no setting for other events of this library: a setting of one recording that disables an event
  * hides the default of that event from all recordings that have no setting for it.
@@ -36,9 +43,22 @@ public final class VirtualMachineStops implements AutoCloseable {
 
     private static final String OPERATION = "jdk.ExecuteVMOperation";
     private static final String PAUSE = "jdk.GCPhasePause";
+    private static final String MONITOR = "jdk.JavaMonitorEnter";
+    private static final String PARK = "jdk.ThreadPark";
+    private static final String QUOTA = "jdk.ContainerCPUThrottling";
+
+    /** The shortest wait for a lock that is recorded. */
+    private static final Duration SHORTEST_BLOCK = Duration.ofMillis(1);
+
+    /** Locks on which a thread parks, without the conditions, on which it waits for something to do. */
+    private static final String LOCKS = "java.util.concurrent.locks.";
+
+    private static final String CONDITION = "$ConditionObject";
 
     /** The most collections that are remembered: those of some seconds. */
     private static final int MOST_PAUSES = 1_024;
+
+    private static final Duration QUOTA_PERIOD = Duration.ofSeconds(1);
 
     /** The longest wait for the last stops; the flight recorder hands events over each second. */
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(3);
@@ -49,6 +69,7 @@ public final class VirtualMachineStops implements AutoCloseable {
     private final TraceRecorder recorder;
     private final RecordingStream stream;
     private final Runnable anchor = StopAnchor::emit;
+    private final WaitLog waits;
 
     private final CountDownLatch hasBegun = new CountDownLatch(1);
 
@@ -75,6 +96,7 @@ public final class VirtualMachineStops implements AutoCloseable {
     private long lastNs;
     private long reportedNs = Long.MIN_VALUE;
     private boolean isOver;
+    private @Nullable RequestRecorder requests;
 
     /** A collection, by the clock of the recording. */
     private record Pause(Instant start, Instant end) {}
@@ -82,6 +104,7 @@ public final class VirtualMachineStops implements AutoCloseable {
     private VirtualMachineStops(TraceRecorder recorder, RecordingStream stream) {
         this.recorder = recorder;
         this.stream = stream;
+        this.waits = new WaitLog("a flight recording", recorder::waitedForProcessorNs);
     }
 
     /**
@@ -97,6 +120,35 @@ public final class VirtualMachineStops implements AutoCloseable {
         VirtualMachineStops stops = new VirtualMachineStops(recorder, new RecordingStream());
         stops.begin();
         return stops;
+    }
+
+    /**
+     * Splits the waits of the requests that finish from now on, by what this virtual machine states: pauses for
+     * collections; threads that waited for a monitor, or for a lock of {@code java.util.concurrent.locks}, for a
+     * millisecond or more; the quota of a container; and how long threads of steps waited for a processor, as the
+     * timeline of slow steps knows it. The thread that counts is that of the request's next step.
+     *
+     * <p>The recording then also enables {@code jdk.JavaMonitorEnter} and {@code jdk.ThreadPark}, both from a
+     * millisecond on and without stack traces, and {@code jdk.ContainerCPUThrottling} each second. Other recordings
+     * that have these events enabled get the shorter ones, too.
+     *
+     * @param recorderOfRequests the requests; their clock must be {@link System#nanoTime()}
+     */
+    public void splitWaits(RequestRecorder recorderOfRequests) {
+        Objects.requireNonNull(recorderOfRequests, "recorderOfRequests");
+        synchronized (this) {
+            if (requests != null) {
+                throw new IllegalStateException("a recording splits the waits of one recorder of requests");
+            }
+            requests = recorderOfRequests;
+        }
+        stream.onEvent(MONITOR, this::entered);
+        stream.onEvent(PARK, this::parked);
+        stream.onEvent(QUOTA, this::throttled);
+        stream.enable(MONITOR).withThreshold(SHORTEST_BLOCK).withoutStackTrace();
+        stream.enable(PARK).withThreshold(SHORTEST_BLOCK).withoutStackTrace();
+        stream.enable(QUOTA).withPeriod(QUOTA_PERIOD);
+        recorderOfRequests.setWaitSource(waits);
     }
 
     /**
@@ -157,6 +209,48 @@ public final class VirtualMachineStops implements AutoCloseable {
             pauses.removeFirst();
         }
         pauses.add(new Pause(event.getStartTime(), event.getEndTime()));
+        if (isAnchored) {
+            waits.paused(clockNs(event.getStartTime()), clockNs(event.getEndTime()));
+        }
+    }
+
+    private synchronized void entered(RecordedEvent event) {
+        RecordedThread owner = event.getThread("previousOwner");
+        String holder = owner == null || owner.getJavaName() == null ? "" : ", held by " + owner.getJavaName();
+        blocked(event, "monitor of " + className(event, "monitorClass") + holder);
+    }
+
+    private synchronized void parked(RecordedEvent event) {
+        String lock = className(event, "parkedClass");
+        if (lock.startsWith(LOCKS) && !lock.endsWith(CONDITION)) {
+            int inner = lock.indexOf('$');
+            blocked(event, inner < 0 ? lock : lock.substring(0, inner));
+        }
+    }
+
+    private void blocked(RecordedEvent event, String lock) {
+        RecordedThread thread = event.getThread();
+        if (isAnchored && thread != null) {
+            waits.blocked(thread.getJavaThreadId(), clockNs(event.getStartTime()), clockNs(event.getEndTime()), lock);
+        }
+    }
+
+    private static String className(RecordedEvent event, String field) {
+        RecordedClass type = event.getClass(field);
+        return type == null ? "an unknown class" : type.getName();
+    }
+
+    private synchronized void throttled(RecordedEvent event) {
+        if (isAnchored) {
+            waits.throttled(
+                    clockNs(event.getStartTime()),
+                    event.getDuration("cpuThrottledTime").toNanos());
+        }
+    }
+
+    /** Returns a moment of the recording on the clock {@link System#nanoTime()}. */
+    private long clockNs(Instant at) {
+        return unixNs(at) - offsetNs;
     }
 
     /** Reports an operation, unless it is a collection, which ends after its pause. */
@@ -167,14 +261,26 @@ public final class VirtualMachineStops implements AutoCloseable {
                 .anyMatch(pause -> pause.start().isBefore(end) && pause.end().isAfter(start));
         if (isAnchored && event.getBoolean("safepoint") && !isCollection) {
             recorder.virtualMachineStopped(
-                    unixNs(start) - offsetNs, Duration.between(start, end).toNanos());
+                    clockNs(start), Duration.between(start, end).toNanos());
         }
     }
 
-    private synchronized void flushed() {
-        if (isAnchored && lastNs > firstNs) {
+    private void flushed() {
+        RequestRecorder splitting;
+        long untilNs;
+        synchronized (this) {
+            if (!isAnchored || lastNs <= firstNs) {
+                return;
+            }
             recorder.virtualMachineStopsReported(firstNs, lastNs);
-            reportedNs = lastNs;
+            splitting = requests;
+            untilNs = lastNs;
+        }
+        if (splitting != null) {
+            splitting.splitWaits(untilNs);
+        }
+        synchronized (this) {
+            reportedNs = untilNs;
             notifyAll();
         }
     }
@@ -191,8 +297,8 @@ public final class VirtualMachineStops implements AutoCloseable {
     // ---- the end ----
 
     /**
-     * Waits for the stops up to now, at most {@code 3 s}, and ends the reports. Reported stops stay. A further call
-     * does nothing.
+     * Waits for the stops and waits up to now, at most {@code 3 s}, and ends the reports. What was reported stays. A
+     * further call does nothing.
      */
     @Override
     public void close() {
@@ -200,6 +306,13 @@ public final class VirtualMachineStops implements AutoCloseable {
         FlightRecorder.removePeriodicEvent(anchor);
         FlightRecorder.removeListener(beginning);
         stream.close();
+        RequestRecorder split;
+        synchronized (this) {
+            split = requests;
+        }
+        if (split != null) {
+            split.removeWaitSource(waits);
+        }
     }
 
     private synchronized void awaitReported(long untilNs) {

@@ -1,6 +1,6 @@
 /**
- * Reports stops of the virtual machine from the Java Flight Recorder to a timeline of slow steps. Needs the module
- * {@code jdk.jfr}.
+ * Reports stops of the virtual machine from the Java Flight Recorder to a timeline of slow steps, and why requests
+ * waited. Needs the module {@code jdk.jfr}, or {@code jdk.management} for collections alone.
  */
 @NullMarked
 package org.brickprofiler.trace.jfr;

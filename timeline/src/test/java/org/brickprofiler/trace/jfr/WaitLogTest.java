@@ -1,0 +1,84 @@
+package org.brickprofiler.trace.jfr;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.brickprofiler.request.Wait;
+import org.brickprofiler.request.WaitSource.Split;
+import org.brickprofiler.request.WaitSource.Waiting;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+
+@Spec("25.32")
+final class WaitLogTest {
+
+    private static final long MINE = 7;
+    private static final long OTHER = 8;
+
+    private final Map<Long, Long> waitedNs = new HashMap<>();
+    private final WaitLog log = new WaitLog("a test", (thread, fromNs, toNs) -> waitedNs.getOrDefault(thread, 0L));
+
+    private Map<Wait, Long> split(long fromNs, long toNs, long waited) {
+        Split split = log.split(List.of(new Waiting(fromNs, toNs, waited, MINE)));
+        Map<Wait, Long> all = new HashMap<>(split.waitNs());
+        all.values().removeIf(ns -> ns == 0);
+        return all;
+    }
+
+    @Test
+    void aCollectionStopsEveryThreadAndALockOnlyItsOwn() {
+        log.paused(10, 20);
+        log.blocked(OTHER, 0, 100, "a lock of another thread");
+        assertThat(split(0, 100, 100)).containsExactlyEntriesOf(Map.of(Wait.GC, 10L));
+        assertThat(split(15, 100, 85)).containsExactlyEntriesOf(Map.of(Wait.GC, 5L));
+        assertThat(split(20, 100, 80)).isEmpty();
+        assertThat(log.split(List.of(new Waiting(0, 12, 12, -1))).waitNs()).containsEntry(Wait.GC, 2L);
+    }
+
+    @Test
+    void aMomentOfTwoKindsCountsForTheFirstOfThem() {
+        log.paused(10, 20);
+        log.paused(30, 35);
+        log.blocked(MINE, 15, 60, "a lock");
+        waitedNs.put(MINE, 25L);
+        assertThat(split(0, 100, 100)).isEqualTo(Map.of(Wait.GC, 15L, Wait.BLOCKED, 35L, Wait.NO_PROCESSOR, 25L));
+        // Of the 100 ns, the thread worked for 40, which may have been at any place.
+        assertThat(split(0, 100, 60)).isEqualTo(Map.of(Wait.GC, 15L, Wait.BLOCKED, 35L, Wait.NO_PROCESSOR, 10L));
+        assertThat(split(0, 100, 20)).isEqualTo(Map.of(Wait.GC, 15L, Wait.BLOCKED, 5L));
+    }
+
+    @Test
+    void aQuotaExplainsWaitsForAProcessorOnly() {
+        log.throttled(0, 1_000);
+        log.throttled(50, 1_010);
+        log.throttled(100, 1_012);
+        assertThat(split(0, 100, 100)).isEmpty();
+        waitedNs.put(MINE, 30L);
+        assertThat(split(0, 100, 100)).isEqualTo(Map.of(Wait.THROTTLED, 12L, Wait.NO_PROCESSOR, 18L));
+        assertThat(split(10, 40, 30)).isEqualTo(Map.of(Wait.THROTTLED, 10L, Wait.NO_PROCESSOR, 20L));
+        assertThat(split(60, 200, 140)).isEqualTo(Map.of(Wait.THROTTLED, 2L, Wait.NO_PROCESSOR, 28L));
+    }
+
+    @Test
+    void theLockThatBlockedLongestIsNamed() {
+        log.blocked(MINE, 0, 10, "one");
+        log.blocked(MINE, 20, 32, "two");
+        log.blocked(MINE, 40, 45, "one");
+        assertThat(log.split(List.of(new Waiting(0, 35, 35, MINE))).lock()).contains("two");
+        assertThat(log.split(List.of(new Waiting(0, 35, 35, MINE), new Waiting(36, 50, 14, MINE)))
+                        .lock())
+                .contains("one");
+        assertThat(log.split(List.of(new Waiting(10, 20, 10, MINE))).lock()).isEmpty();
+    }
+
+    @Test
+    void theOldestTimesAreForgotten() {
+        log.paused(0, 10);
+        for (int i = 1; i <= 1 << 15; i++) {
+            log.blocked(MINE, 20L * i, 20L * i + 10, "a lock");
+        }
+        assertThat(split(0, 40, 40)).containsExactlyEntriesOf(Map.of(Wait.BLOCKED, 10L));
+    }
+}
