@@ -1012,7 +1012,7 @@ function causeTable(requests) {
 }
 
 /** @param {Requests} requests */
-function waitTable(requests) {
+function splitTable(requests) {
   const rows = waits.map((wait) => ({ wait, ns: Number(requests[/** @type {keyof Requests} */ (wait.key)] || 0) })).filter(({ ns }) => ns > 0);
   const all = sum(rows, ({ ns }) => ns);
   /** @type {Column<{ wait: Cause, ns: number }>[]} */
@@ -1117,7 +1117,7 @@ function requestsSection() {
     "Requests",
     excess === undefined ? "" : note(excess),
     from === undefined ? "" : note(from),
-    html("div", { class: "beside" }, latencyTable(requests), causeTable(requests), waitTable(requests)),
+    html("div", { class: "beside" }, latencyTable(requests), causeTable(requests), splitTable(requests)),
     waited === undefined || waited === "" ? "" : note(waited),
     liveTable(requests),
     slowestTable(requests),
