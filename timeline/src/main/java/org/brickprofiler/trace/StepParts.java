@@ -14,13 +14,13 @@ import org.brickprofiler.trace.SlowSteps.Kind;
  * The places in which a step spent its time. Each ns has exactly one place, so the places sum to the duration.
  * Immutable.
  *
- * @param placeNs ns by place: bricks, time between them, and stops of the virtual machine other than garbage
- *     collections
+ * @param placeNs ns by place: bricks, time between them, locks that blocked the step's thread, and stops of the virtual
+ *     machine other than garbage collections
  * @param ofOthersNs the part of {@code placeNs} that belongs to bricks of other threads, ns by place
  * @param collectedNs how long garbage collections had stopped the step's thread, ns, or {@link ThreadTimes#UNKNOWN}
  * @param waitedNs how long the step's thread waited for a processor, ns, or {@link ThreadTimes#UNKNOWN}
  * @param blockedNs how long the step's thread neither ran nor waited for a processor, without stops of the virtual
- *     machine, ns, or {@link ThreadTimes#UNKNOWN}
+ *     machine and locks that are places, ns, or {@link ThreadTimes#UNKNOWN}
  */
 record StepParts(
         Map<Place, Long> placeNs, Map<Place, Long> ofOthersNs, long collectedNs, long waitedNs, long blockedNs) {
@@ -34,6 +34,10 @@ record StepParts(
             return new Place(kind, kind.displayName());
         }
 
+        static Place lock(String lock) {
+            return new Place(Kind.BLOCKED, "blocked by " + lock);
+        }
+
         static Place brick(String name) {
             return new Place(Kind.BRICK, name);
         }
@@ -43,6 +47,8 @@ record StepParts(
     enum Work {
         /** The virtual machine has stopped all threads. */
         STOP,
+        /** The step's thread waits for a lock. */
+        LOCK,
         /** A brick of the step's own thread. */
         OWN,
         /** A brick of a device. */
@@ -86,24 +92,25 @@ record StepParts(
     static StepParts of(long startNs, long endNs, List<Busy> spans, Times times) {
         Sweep sweep = new Sweep(startNs, endNs, spans);
         Map<Place, Long> places = sweep.places;
-        boolean isAlone = spans.stream().allMatch(span -> span.work == Work.OWN || span.work == Work.STOP);
+        boolean isAlone = spans.stream().allMatch(span -> span.work.compareTo(Work.OWN) <= 0);
         // The times are read shortly before and after the step, and collections are known in whole milliseconds: any
         // surplus does not belong to the step.
         long notRunNs = Math.max(0, endNs - startNs - Math.max(0, times.ranNs));
         long waitedNs = Math.min(times.waitedNs, notRunNs);
         long offNs = notRunNs - Math.max(0, waitedNs);
         // A thread in native code runs on while the virtual machine has stopped the others.
-        sweep.limitStops(offNs);
-        long stoppedNs = places.getOrDefault(Place.of(Kind.OTHER_STOP), 0L);
+        long stoppedNs = sweep.limit(Kind.OTHER_STOP, offNs);
         long collectedNs = Math.min(times.collectedNs, offNs - stoppedNs);
-        long blockedNs = offNs - stoppedNs - Math.max(0, collectedNs);
+        long leftNs = offNs - stoppedNs - Math.max(0, collectedNs);
+        long blockedNs = leftNs - sweep.limit(Kind.BLOCKED, leftNs);
         boolean knowsBlocked = isAlone && times.ranNs >= 0 && waitedNs >= 0;
         return new StepParts(
                 places, sweep.ofOthers, collectedNs, waitedNs, knowsBlocked ? blockedNs : ThreadTimes.UNKNOWN);
     }
 
-    static boolean isStop(Place place) {
-        return place.kind == Kind.OTHER_STOP;
+    /** Returns whether the thread does nothing at a place. */
+    private static boolean isStop(Place place) {
+        return place.kind == Kind.OTHER_STOP || place.kind == Kind.BLOCKED;
     }
 
     long ofPlace(Place place) {
@@ -180,14 +187,22 @@ record StepParts(
         }
 
         /**
-         * Limits the stops to the time that the thread was off the processor, and gives the rest back to the places.
+         * Limits the stops of one kind to a time in which the thread was off the processor, and gives the rest back to
+         * the places.
+         *
+         * @return the time of these stops, ns
          */
-        void limitStops(long mostNs) {
-            long surplusNs = -mostNs;
-            for (Map<Place, Long> below : stopped.values()) {
-                surplusNs += below.values().stream().mapToLong(Long::longValue).sum();
-            }
-            for (Map.Entry<Place, Map<Place, Long>> stop : stopped.entrySet()) {
+        long limit(Kind kind, long mostNs) {
+            List<Map.Entry<Place, Map<Place, Long>>> stops = stopped.entrySet().stream()
+                    .filter(each -> each.getKey().kind == kind)
+                    .toList();
+            long allNs = stops.stream()
+                    .flatMap(each -> each.getValue().values().stream())
+                    .mapToLong(Long::longValue)
+                    .sum();
+            long surplusNs = Math.max(0, allNs - mostNs);
+            long stoppedNs = allNs - surplusNs;
+            for (Map.Entry<Place, Map<Place, Long>> stop : stops) {
                 for (Map.Entry<Place, Long> below : stop.getValue().entrySet()) {
                     long backNs = Math.max(0, Math.min(surplusNs, below.getValue()));
                     surplusNs -= backNs;
@@ -196,6 +211,7 @@ record StepParts(
                 }
             }
             places.values().removeIf(ns -> ns == 0);
+            return stoppedNs;
         }
     }
 }

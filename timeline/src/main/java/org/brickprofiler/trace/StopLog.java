@@ -1,19 +1,20 @@
 package org.brickprofiler.trace;
 
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
 /**
- * The newest {@value #MOST} stops of all threads by the virtual machine, as the application reports them. Stops for
- * garbage collections are not among them. Any thread.
+ * The newest {@value #MOST} stops of all threads by the virtual machine, and the newest {@value #MOST} times in which a
+ * thread waited for a lock, as the application reports them. Stops for garbage collections are not among them. Any
+ * thread.
  */
 final class StopLog {
 
     static final int MOST = 4_096;
 
     private final Deque<Stop> stops = new ArrayDeque<>();
+    private final Deque<Block> blocks = new ArrayDeque<>();
     private boolean isReported;
 
     /** The latest end of a stop that is no longer kept. */
@@ -26,7 +27,22 @@ final class StopLog {
     private long untilNs;
 
     /** A stop, on the recorder's clock. */
-    record Stop(long startNs, long endNs) {}
+    record Stop(long startNs, long endNs) {
+
+        private boolean overlaps(long fromNs, long toNs) {
+            return endNs > fromNs && startNs < toNs;
+        }
+    }
+
+    /** A time in which a thread waited for a lock. */
+    record Block(long threadId, Stop stop, String lock) {}
+
+    synchronized void add(Block block) {
+        if (blocks.size() == MOST) {
+            blocks.removeFirst();
+        }
+        blocks.add(block);
+    }
 
     synchronized void add(Stop stop) {
         isReported = true;
@@ -62,12 +78,13 @@ final class StopLog {
 
     /** Returns the stops that overlap the period between two times. */
     synchronized List<Stop> within(long startNs, long endNs) {
-        List<Stop> found = new ArrayList<>();
-        for (Stop stop : stops) {
-            if (stop.endNs() > startNs && stop.startNs() < endNs) {
-                found.add(stop);
-            }
-        }
-        return found;
+        return stops.stream().filter(stop -> stop.overlaps(startNs, endNs)).toList();
+    }
+
+    /** Returns when a thread waited for a lock between two times. */
+    synchronized List<Block> blocked(long threadId, long startNs, long endNs) {
+        return blocks.stream()
+                .filter(block -> block.threadId() == threadId && block.stop().overlaps(startNs, endNs))
+                .toList();
     }
 }

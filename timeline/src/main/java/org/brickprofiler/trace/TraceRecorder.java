@@ -298,6 +298,23 @@ public final class TraceRecorder implements Tracing {
     }
 
     /**
+     * Adds a time in which a thread waited for a lock. Only the explanation of slow steps uses it.
+     *
+     * @param threadId the thread, by {@link Thread#getId()}
+     * @param startNs when it began, ns on the recorder's clock
+     * @param elapsedNs how long it took, ns
+     * @param lock what blocked it, such as {@code "monitor of com.example.Cache, held by worker-1"}
+     * @throws IllegalArgumentException when the duration is negative, or the lock is empty
+     */
+    public void threadBlocked(long threadId, long startNs, long elapsedNs, String lock) {
+        requireDuration(elapsedNs);
+        if (Objects.requireNonNull(lock, "lock").isEmpty()) {
+            throw new IllegalArgumentException("a lock has a name");
+        }
+        stops.add(new StopLog.Block(threadId, new StopLog.Stop(startNs, startNs + elapsedNs), lock));
+    }
+
+    /**
      * States that all stops between two times have been reported: a step within this period had no further stop. An
      * application that never calls this must report each stop before it asks for a timeline.
      *

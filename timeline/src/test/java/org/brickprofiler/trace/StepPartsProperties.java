@@ -45,9 +45,15 @@ final class StepPartsProperties {
         for (int i = 0; i < others; i++) {
             long from = random.nextInt((int) END_NS);
             long to = from + random.nextInt(20);
-            Work work = List.of(Work.values()).get(random.nextInt(4));
+            Work work = List.of(Work.values()).get(random.nextInt(Work.values().length));
             if (work != Work.OWN) {
-                Place place = work == Work.STOP ? Place.of(Kind.OTHER_STOP) : Place.brick(work.name() + " " + i % 3);
+                String name = work.name() + " " + i % 3;
+                Place place =
+                        switch (work) {
+                            case STOP -> Place.of(Kind.OTHER_STOP);
+                            case LOCK -> Place.lock(name);
+                            default -> Place.brick(name);
+                        };
                 spans.add(new Busy(work, place, from, to));
             }
         }

@@ -22,19 +22,19 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reports to a timeline of slow steps when this virtual machine had stopped all threads for a reason other than a
- * garbage collection: a thread dump, a deoptimization, a redefinition of classes. On request, the same recording
- * {@linkplain #splitWaits splits the waits of requests}.
+ * garbage collection: a thread dump, a deoptimization, a redefinition of classes, and which lock the thread of a step
+ * waited for. On request, the same recording {@linkplain #splitWaits splits the waits of requests}.
  *
  * <pre>{@code
  * VirtualMachineStops stops = VirtualMachineStops.of(recorder); // until stops.close()
  * stops.splitWaits(profiler.requests());
  * }</pre>
  *
- * <p>The stops come from a separate flight recording, which enables only {@code jdk.ExecuteVMOperation} and
- * {@code jdk.GCPhasePause} of the JDK's events, and those of {@code splitWaits}. A stop arrives up to two seconds after
- * its end. Until then the stops of a step are unknown, and the explanation of the step says so. The same holds for
- * steps that began before {@link #of}. The recorder's clock must be {@link System#nanoTime()}, as it is by default. Any
- * thread.
+ * <p>The stops come from a separate flight recording, which enables only {@code jdk.ExecuteVMOperation},
+ * {@code jdk.GCPhasePause} and, of a millisecond or more, {@code jdk.JavaMonitorEnter} and {@code jdk.ThreadPark} of
+ * the JDK's events, and those of {@code splitWaits}. A stop arrives up to two seconds after its end. Until then the
+ * stops of a step are unknown, and the explanation of the step says so. The same holds for steps that began before
+ * {@link #of}. The recorder's clock must be {@link System#nanoTime()}, as it is by default. Any thread.
  *
  * <p>The recording has no setting for other events of this library: a setting of one recording that disables an event
  * hides the default of that event from all recordings that have no setting for it.
@@ -108,8 +108,11 @@ public final class VirtualMachineStops implements AutoCloseable {
     }
 
     /**
-     * Begins to report the stops of this virtual machine. The first flight recording of a process takes some hundred
-     * milliseconds to start.
+     * Begins to report the stops of this virtual machine, and the threads that waited for a monitor, or for a lock of
+     * {@code java.util.concurrent.locks}, for a millisecond or more. The first flight recording of a process takes some
+     * hundred milliseconds to start. It enables {@code jdk.JavaMonitorEnter} and {@code jdk.ThreadPark} from a
+     * millisecond on and without stack traces; other recordings that have these events enabled get the shorter ones,
+     * too.
      *
      * @param recorder the recorder of the timeline
      * @return the handle whose {@link #close} ends the reports
@@ -128,9 +131,7 @@ public final class VirtualMachineStops implements AutoCloseable {
      * millisecond or more; the quota of a container; and how long threads of steps waited for a processor, as the
      * timeline of slow steps knows it. The thread that counts is that of the request's next step.
      *
-     * <p>The recording then also enables {@code jdk.JavaMonitorEnter} and {@code jdk.ThreadPark}, both from a
-     * millisecond on and without stack traces, and {@code jdk.ContainerCPUThrottling} each second. Other recordings
-     * that have these events enabled get the shorter ones, too.
+     * <p>The recording then also enables {@code jdk.ContainerCPUThrottling} each second.
      *
      * @param recorderOfRequests the requests; their clock must be {@link System#nanoTime()}
      */
@@ -142,11 +143,7 @@ public final class VirtualMachineStops implements AutoCloseable {
             }
             requests = recorderOfRequests;
         }
-        stream.onEvent(MONITOR, this::entered);
-        stream.onEvent(PARK, this::parked);
         stream.onEvent(QUOTA, this::throttled);
-        stream.enable(MONITOR).withThreshold(SHORTEST_BLOCK).withoutStackTrace();
-        stream.enable(PARK).withThreshold(SHORTEST_BLOCK).withoutStackTrace();
         stream.enable(QUOTA).withPeriod(QUOTA_PERIOD);
         recorderOfRequests.setWaitSource(waits);
     }
@@ -167,6 +164,10 @@ public final class VirtualMachineStops implements AutoCloseable {
         stream.enable(StopAnchor.NAME);
         stream.onEvent(StopAnchor.NAME, this::anchored);
         stream.onEvent(PAUSE, this::paused);
+        stream.onEvent(MONITOR, this::entered);
+        stream.onEvent(PARK, this::parked);
+        stream.enable(MONITOR).withThreshold(SHORTEST_BLOCK).withoutStackTrace();
+        stream.enable(PARK).withThreshold(SHORTEST_BLOCK).withoutStackTrace();
         stream.onEvent(OPERATION, this::stopped);
         stream.onFlush(this::flushed);
         stream.onClose(this::over);
@@ -231,7 +232,10 @@ public final class VirtualMachineStops implements AutoCloseable {
     private void blocked(RecordedEvent event, String lock) {
         RecordedThread thread = event.getThread();
         if (isAnchored && thread != null) {
-            waits.blocked(thread.getJavaThreadId(), clockNs(event.getStartTime()), clockNs(event.getEndTime()), lock);
+            long startNs = clockNs(event.getStartTime());
+            long endNs = clockNs(event.getEndTime());
+            waits.blocked(thread.getJavaThreadId(), startNs, endNs, lock);
+            recorder.threadBlocked(thread.getJavaThreadId(), startNs, Math.max(0, endNs - startNs), lock);
         }
     }
 

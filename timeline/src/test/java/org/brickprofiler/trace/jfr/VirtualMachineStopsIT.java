@@ -6,6 +6,10 @@ import java.lang.management.ManagementFactory;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
@@ -19,6 +23,8 @@ import org.junit.jupiter.api.Test;
 
 /** The stops of this virtual machine itself; the flight recorder hands its events over each second. */
 final class VirtualMachineStopsIT {
+
+    private static final long HELD_NS = 300_000_000;
 
     private final TraceRecorder recorder =
             TraceRecorder.builder().keepSlowSteps(3).build();
@@ -66,6 +72,82 @@ final class VirtualMachineStopsIT {
         assertThat(stopsNs(slowest, 41)).isPositive();
         assertThat(stopsNs(slowest, 42))
                 .isLessThan(Objects.requireNonNull(slowest.get(42L)).durationNs() / 2);
+    }
+
+    @Spec("13.17")
+    @Test
+    void aLockInsideAStepIsNamedThoughOtherThreadsWork() throws InterruptedException {
+        profiler.enable();
+        ReentrantLock turn = new ReentrantLock();
+        try (VirtualMachineStops stops = VirtualMachineStops.of(recorder)) {
+            for (int i = 0; i < 40; i++) {
+                step(() -> {});
+            }
+            Thread worker = new Thread(this::work, "worker");
+            worker.start();
+            heldWhile(
+                    step -> {
+                        synchronized (this) {
+                            hold(step);
+                        }
+                    },
+                    () -> step(() -> {
+                        synchronized (this) {
+                            turn.getHoldCount();
+                        }
+                    }));
+            heldWhile(
+                    step -> {
+                        turn.lock();
+                        hold(step);
+                        turn.unlock();
+                    },
+                    () -> step(() -> {
+                        turn.lock();
+                        turn.unlock();
+                    }));
+            worker.join();
+            stops.close();
+        }
+
+        Map<Long, Explained> slowest = recorder.timeline().info().slowSteps().orElseThrow().slowest().stream()
+                .collect(Collectors.toMap(Explained::index, step -> step));
+        assertThat(lockNs(slowest, 40, "blocked by monitor of " + getClass().getName() + ", held by holder"))
+                .isBetween(HELD_NS * 9 / 10, HELD_NS * 12 / 10);
+        assertThat(lockNs(slowest, 41, "blocked by java.util.concurrent.locks.ReentrantLock"))
+                .isBetween(HELD_NS * 9 / 10, HELD_NS * 12 / 10);
+    }
+
+    /** A brick of another thread, during both steps: what the step's thread waits for is no longer what is left. */
+    private void work() {
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        LockSupport.parkNanos(4 * HELD_NS);
+        profiler.stopBrick(timer, 1);
+    }
+
+    /** Has a thread hold a lock from before a step until some time after the step has begun. */
+    private static void heldWhile(Consumer<CountDownLatch> holder, Runnable step) throws InterruptedException {
+        CountDownLatch held = new CountDownLatch(1);
+        Thread thread = new Thread(() -> holder.accept(held), "holder");
+        thread.start();
+        held.await();
+        step.run();
+        thread.join();
+    }
+
+    private static void hold(CountDownLatch held) {
+        held.countDown();
+        long endNs = System.nanoTime() + HELD_NS;
+        while (System.nanoTime() < endNs) {
+            LockSupport.parkNanos(endNs - System.nanoTime());
+        }
+    }
+
+    private static long lockNs(Map<Long, Explained> slowest, long step, String name) {
+        return Objects.requireNonNull(slowest.get(step)).parts().stream()
+                .filter(part -> part.kind() == Kind.BLOCKED && part.name().equals(name))
+                .mapToLong(Part::excessNs)
+                .sum();
     }
 
     private static Set<Kind> unknown(Map<Long, Explained> slowest, long step) {
