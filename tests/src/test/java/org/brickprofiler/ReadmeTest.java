@@ -193,7 +193,7 @@ public class ReadmeTest {
     void theCoordinatesAreThoseOfThePom() throws Exception {
         String project = Files.readString(SourceTree.path("pom.xml"));
         String group = first("groupId", project);
-        String version = first("version", project);
+        String version = first("revision", Files.readString(SourceTree.path("build", "parent.xml")));
         String artifact = SourceTree.artifact(SourceTree.path(""));
 
         assertThat(Files.readString(SourceTree.path("README.md")).lines().map(String::strip))

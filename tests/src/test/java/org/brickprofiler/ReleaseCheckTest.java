@@ -96,9 +96,10 @@ final class ReleaseCheckTest {
     Stream<DynamicTest> refusesAPomWithoutAField() {
         return ReleaseCheck.FIELDS.stream()
                 .map(field -> DynamicTest.dynamicTest(field, () -> {
-                    String[] path = field.split("/");
-                    String last = path[path.length - 1];
-                    String before = path.length == 1 ? "<project(?s:.*?)" : "<" + path[path.length - 2] + ">(?s:.*?)";
+                    Path path = Path.of("project", field);
+                    String last = path.getFileName().toString();
+                    String above = path.getName(path.getNameCount() - 2).toString();
+                    String before = "<" + above + (above.equals("project") ? "" : ">") + "(?s:.*?)";
                     String without = POM.replaceFirst("(" + before + ")<" + last + ">[^<]*</" + last + ">", "$1");
                     assertThat(without).isNotEqualTo(POM);
                     storePom(without);

@@ -32,8 +32,6 @@ final class ApplicationSpans {
     /** The work of an engine, in the terms of the conventions; whether it is a chat is not known. */
     private static final String OPERATION = "text_completion";
 
-    private static final Supplier<@Nullable RequestTrace> NO_TRACE = () -> null;
-
     private final BrickProfiler profiler;
     private final Map<String, String> genAi;
     private final Messages messages;
@@ -112,7 +110,11 @@ final class ApplicationSpans {
                     + (loaders.isEmpty() ? "not loaded OpenTelemetry (" + GLOBAL + ")" : "set no " + GLOBAL)
                     + "; each further arrival looks again");
         }
-        return NO_TRACE;
+        return ApplicationSpans::noTrace;
+    }
+
+    private static @Nullable RequestTrace noTrace() {
+        return null;
     }
 
     /** Starts the export if an OpenTelemetry is set; returns its traces, or null if none is set. */
@@ -135,7 +137,7 @@ final class ApplicationSpans {
                 // OpenTelemetry is the application's, and may throw anything.
                 messages.warn("spans=: requests have no spans, since the application's OpenTelemetry cannot be used: "
                         + Objects.requireNonNullElse(unusable.getCause(), unusable));
-                return NO_TRACE;
+                return ApplicationSpans::noTrace;
             }
         }
         return null;

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -95,7 +96,8 @@ final class ApplicationSpansIT {
         List<Printed> spans = result.out().lines().map(Printed::of).toList();
         Map<String, RequestRecord> records = records();
         assertThat(records).containsOnlyKeys("early", "id 0", "id 1", "id 2", "alone");
-        assertThat(records.get("id 1").identity().model()).contains("model 1");
+        assertThat(Objects.requireNonNull(records.get("id 1")).identity().model())
+                .contains("model 1");
         List<Printed> answers = spans.stream()
                 .filter(each -> each.name().startsWith("text_completion"))
                 .toList();
@@ -109,7 +111,7 @@ final class ApplicationSpansIT {
         for (Printed each : answers) {
             Matcher id = Pattern.compile("brick\\.request\\.id=([^,}]+)").matcher(each.attributes());
             assertThat(id.find()).isTrue();
-            RequestRecord record = records.get(id.group(1));
+            RequestRecord record = Objects.requireNonNull(records.get(id.group(1)));
             assertThat(each.durationNs()).isEqualTo(record.durationNs());
             assertThat(each.number("gen_ai.usage.output_tokens")).isEqualTo(record.outputTokens());
             assertThat(each.number("brick.request.time_to_first_token_ns")).isEqualTo(record.timeToFirstTokenNs());

@@ -183,9 +183,11 @@ public final class ComparisonReport {
                 .map(line -> PlainText.ascii(line.name()) + " "
                         + signed(line.tested().orElseThrow().percent()) + " %")
                 .collect(Collectors.joining(", "));
+        boolean isBesideOthers = lines.stream().anyMatch(line -> line.beside().isPresent());
         return Optional.of(count(lines.size()) + " of " + Plural.of(tested.size(), "brick")
                 + (lines.size() == 1 ? " is " : " are ") + verdict.displayName() + ": " + named
-                + (lines.size() > NAMED ? ", ..." : "") + ".");
+                + (lines.size() > NAMED ? ", ..." : "")
+                + (isBesideOthers ? " beside the others." : "."));
     }
 
     private static String unchanged(RunComparison comparison, List<Line> tested) {

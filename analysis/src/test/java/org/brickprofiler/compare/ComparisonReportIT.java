@@ -101,7 +101,7 @@ public class ComparisonReportIT extends PageInBrowser {
 
         assertThat(browser.text("header p"))
                 .isEqualTo(
-                        "1 of 1 brick is slower: DownProjection +8.5 %. (3 runs before, 2 after: of the bricks 1 slower, 1 of"
+                        "1 of 1 brick is slower: DownProjection +8.5 % beside the others. (3 runs before, 2 after: of the bricks 1 slower, 1 of"
                                 + " too few runs for a verdict, 3 not comparable; of their percentiles 1 slower)");
         assertThat(browser.text("main > .next"))
                 .isEqualTo(

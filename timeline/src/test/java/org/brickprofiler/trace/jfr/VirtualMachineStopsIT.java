@@ -99,12 +99,19 @@ final class VirtualMachineStopsIT {
             heldWhile(
                     step -> {
                         turn.lock();
-                        hold(step);
-                        turn.unlock();
+                        try {
+                            hold(step);
+                        } finally {
+                            turn.unlock();
+                        }
                     },
                     () -> step(() -> {
                         turn.lock();
-                        turn.unlock();
+                        try {
+                            turn.getHoldCount();
+                        } finally {
+                            turn.unlock();
+                        }
                     }));
             worker.join();
             stops.close();
