@@ -362,7 +362,7 @@ final class AgentLiveIT {
             String sentence = "Step "
                     + slowest(get(engine, "/profile.json").getBytes(StandardCharsets.UTF_8))
                             .index()
-                    + ": ";
+                    + " at ";
             assertThat(get(engine, "/")).contains(sentence);
             snapshot(engine, "now.pftrace");
             assertThat(text("now.pftrace")).contains("chosen steps only", sentence);

@@ -172,9 +172,9 @@ class ServiceLevelTest {
                 .first()
                 .asString()
                 .startsWith(
-                        "id,arrived_at,trace,arrived_ns,duration_ns,time_to_first_token_ns,prompt_tokens,cached_tokens,output_tokens,outcome");
+                        "id,arrived_at,trace,model,arrived_ns,duration_ns,time_to_first_token_ns,prompt_tokens,cached_tokens,output_tokens,outcome");
         assertThat(csv.lines().skip(2).findFirst().orElseThrow())
-                .startsWith(",,,100000000,601000000,501000000,0,0,11,length,");
+                .startsWith(",,,,100000000,601000000,501000000,0,0,11,length,");
 
         Map<Cause, Long> causeNs =
                 Map.of(Cause.QUEUED_IDLE, 200L, Cause.OWN_PROMPT, 300L, Cause.DECODE, 300L, Cause.DELIVERY, 100L);
