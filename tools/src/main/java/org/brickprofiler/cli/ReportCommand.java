@@ -1,5 +1,6 @@
 package org.brickprofiler.cli;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -77,7 +78,7 @@ final class ReportCommand implements Callable<Integer> {
                     + "no bricks, such as a log of llama.cpp, these are printed. The content decides the format, "
                     + "not the name; - is the standard input. An address such as http://localhost:8080 is the port of an "
                     + "agent; several are replicas, whose profiles are added.")
-    private List<String> inputs = List.of();
+    private List<File> inputs = List.of(); // The completion of shells lists files for this type.
 
     @ArgGroup
     private @Nullable Form form;
@@ -164,13 +165,14 @@ final class ReportCommand implements Callable<Integer> {
             throw new IllegalArgumentException("--verbose adds to the text; it cannot be combined with another form");
         }
         ServiceLevel objective = slo == null ? null : ServiceLevel.parse(slo);
-        if (inputs.stream().anyMatch(PortSource::isAddress)) {
+        List<String> words = inputs.stream().map(ReportCommand::word).toList();
+        if (words.stream().anyMatch(PortSource::isAddress)) {
             if (html != null) {
                 OutputFile.requireWritable(html);
             }
-            return report(ProfileInput.ofReplicas(inputs, traceOptions), html, objective);
+            return report(ProfileInput.ofReplicas(words, traceOptions), html, objective);
         }
-        List<Path> files = inputs.stream().map(Path::of).toList();
+        List<Path> files = words.stream().map(Path::of).toList();
         if (html == null) {
             try {
                 return report(ProfileInput.read(files, traceOptions), null, objective);
@@ -184,6 +186,14 @@ final class ReportCommand implements Callable<Integer> {
         try (ProfileInput input = ProfileInput.withTimeline(files, traceOptions)) {
             return report(input, html, null);
         }
+    }
+
+    /** Returns the word that was typed: in an address, a file has lost a slash. */
+    private static String word(File input) {
+        String path = input.getPath();
+        return path.matches("https?:[/\\\\][^/\\\\].*")
+                ? path.replace('\\', '/').replaceFirst(":/", "://")
+                : path;
     }
 
     private int report(ProfileInput input, @Nullable Path html, @Nullable ServiceLevel objective) throws IOException {
