@@ -99,6 +99,7 @@ import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.trace.DeviceTrack;
 import org.brickprofiler.trace.TraceInfo.Device;
 import org.brickprofiler.trace.TraceRecorder;
+import org.brickprofiler.trace.internal.LatestTimes;
 import org.brickprofiler.trace.jfr.VirtualMachineStops;
 import org.brickprofiler.trace.otel.TimelineSpanProcessor;
 import org.brickprofiler.trace.read.GzipMembers;
@@ -482,6 +483,7 @@ final class NullArgumentsTest {
     private @Nullable Object usual(Class<?> type) {
         Map<Class<?>, Object> usual = Map.ofEntries(
                 Map.entry(String.class, "name"),
+                Map.entry(LatestTimes.class, new LatestTimes<>(1)),
                 Map.entry(Boolean.class, true),
                 Map.entry(LatencyHistogram.class, LatencyHistogram.empty(LatencyHistogram.Kind.DURATION)),
                 Map.entry(MetricsPage.class, new MetricsPage()),

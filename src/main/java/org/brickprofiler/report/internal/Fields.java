@@ -30,7 +30,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Fields<T> {
 
-    private static final DateTimeFormatter MOMENT =
+    /** A moment in UTC, to the ms. */
+    public static final DateTimeFormatter MOMENT =
             new DateTimeFormatterBuilder().appendInstant(3).toFormatter(Locale.ROOT);
 
     /** When a field is written, and whether it is read back. */

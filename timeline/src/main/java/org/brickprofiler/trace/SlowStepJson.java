@@ -19,6 +19,7 @@ import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.report.internal.Fields;
 import org.brickprofiler.trace.SlowSteps.Explained;
 import org.brickprofiler.trace.SlowSteps.Kind;
 import org.brickprofiler.trace.SlowSteps.Part;
@@ -121,9 +122,7 @@ final class SlowStepJson {
                             "beginning by the system's clock, UTC, to within 2 ms",
                             "string",
                             "if known",
-                            step -> step.startedAt()
-                                    .map(SlowStepText.MOMENT::format)
-                                    .orElse(null)),
+                            step -> step.startedAt().map(Fields.MOMENT::format).orElse(null)),
                     Field.number("duration_ns", "duration, ns", Explained::durationNs),
                     Field.number("batch", "sequences of the batch", step -> step.info()
                             .batch()),

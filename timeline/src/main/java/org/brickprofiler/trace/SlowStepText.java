@@ -1,7 +1,5 @@
 package org.brickprofiler.trace;
 
-import java.time.format.DateTimeFormatter;
-import java.time.format.DateTimeFormatterBuilder;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -12,6 +10,7 @@ import java.util.stream.Collectors;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.internal.base.Plural;
+import org.brickprofiler.report.internal.Fields;
 import org.brickprofiler.trace.SlowSteps.Explained;
 import org.brickprofiler.trace.SlowSteps.Kind;
 import org.brickprofiler.trace.SlowSteps.Part;
@@ -21,10 +20,6 @@ import org.brickprofiler.trace.SlowSteps.Typical;
 final class SlowStepText {
 
     private static final int MOST_PARTS = 5;
-
-    /** A moment in UTC, to the ms. */
-    static final DateTimeFormatter MOMENT =
-            new DateTimeFormatterBuilder().appendInstant(3).toFormatter(Locale.ROOT);
 
     /** Parts below this share of the largest one are summed up. */
     private static final double SMALLEST_SHARE = 0.05;
@@ -112,7 +107,7 @@ final class SlowStepText {
     static String sentence(Explained step) {
         Unit unit = Unit.of(step.durationNs());
         String head = String.format(Locale.ROOT, "Step %,d", step.index())
-                + step.startedAt().map(at -> " at " + MOMENT.format(at)).orElse("") + ": "
+                + step.startedAt().map(at -> " at " + Fields.MOMENT.format(at)).orElse("") + ": "
                 + unit.text(step.durationNs());
         return step.verdict().isExplained()
                 ? head + explanation(step, unit) + size(step)

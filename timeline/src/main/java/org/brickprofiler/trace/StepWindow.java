@@ -217,11 +217,7 @@ final class StepWindow implements StepComparison.Candidate {
             busy.add(new Busy(Work.STOP, Place.of(SlowSteps.Kind.OTHER_STOP), stop.startNs(), stop.endNs()));
         }
         for (StopLog.Block block : stops.blocked(line, startNs, endNs)) {
-            busy.add(new Busy(
-                    Work.LOCK,
-                    Place.lock(block.lock()),
-                    block.stop().startNs(),
-                    block.stop().endNs()));
+            busy.add(new Busy(Work.LOCK, Place.lock(block.lock()), block.startNs(), block.endNs()));
         }
         parts = StepParts.of(startNs, endNs, busy, threadTimes);
     }

@@ -3,6 +3,7 @@ package org.brickprofiler.trace;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import org.brickprofiler.trace.internal.LatestTimes;
 
 /**
  * The newest {@value #MOST} stops of all threads by the virtual machine, and the newest {@value #MOST} times in which a
@@ -14,7 +15,7 @@ final class StopLog {
     static final int MOST = 4_096;
 
     private final Deque<Stop> stops = new ArrayDeque<>();
-    private final Deque<Block> blocks = new ArrayDeque<>();
+    private final LatestTimes<Block> blocks = new LatestTimes<>(MOST);
     private boolean isReported;
 
     /** The latest end of a stop that is no longer kept. */
@@ -27,20 +28,12 @@ final class StopLog {
     private long untilNs;
 
     /** A stop, on the recorder's clock. */
-    record Stop(long startNs, long endNs) {
-
-        private boolean overlaps(long fromNs, long toNs) {
-            return endNs > fromNs && startNs < toNs;
-        }
-    }
+    record Stop(long startNs, long endNs) {}
 
     /** A time in which a thread waited for a lock. */
-    record Block(long threadId, Stop stop, String lock) {}
+    record Block(long threadId, long startNs, long endNs, String lock) implements LatestTimes.OfThread {}
 
-    synchronized void add(Block block) {
-        if (blocks.size() == MOST) {
-            blocks.removeFirst();
-        }
+    void add(Block block) {
         blocks.add(block);
     }
 
@@ -78,13 +71,13 @@ final class StopLog {
 
     /** Returns the stops that overlap the period between two times. */
     synchronized List<Stop> within(long startNs, long endNs) {
-        return stops.stream().filter(stop -> stop.overlaps(startNs, endNs)).toList();
+        return stops.stream()
+                .filter(stop -> stop.endNs() > startNs && stop.startNs() < endNs)
+                .toList();
     }
 
     /** Returns when a thread waited for a lock between two times. */
-    synchronized List<Block> blocked(long threadId, long startNs, long endNs) {
-        return blocks.stream()
-                .filter(block -> block.threadId() == threadId && block.stop().overlaps(startNs, endNs))
-                .toList();
+    List<Block> blocked(long threadId, long startNs, long endNs) {
+        return blocks.within(threadId, startNs, endNs);
     }
 }

@@ -311,7 +311,7 @@ public final class TraceRecorder implements Tracing {
         if (Objects.requireNonNull(lock, "lock").isEmpty()) {
             throw new IllegalArgumentException("a lock has a name");
         }
-        stops.add(new StopLog.Block(threadId, new StopLog.Stop(startNs, startNs + elapsedNs), lock));
+        stops.add(new StopLog.Block(threadId, startNs, startNs + elapsedNs, lock));
     }
 
     /**

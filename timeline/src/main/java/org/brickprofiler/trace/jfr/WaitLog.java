@@ -1,8 +1,5 @@
 package org.brickprofiler.trace.jfr;
 
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
@@ -12,6 +9,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import org.brickprofiler.request.Wait;
 import org.brickprofiler.request.WaitSource;
+import org.brickprofiler.trace.internal.LatestTimes;
 
 /**
  * The latest pauses and blocked threads, and the latest readings of a CPU quota: they split the waiting time of
@@ -30,12 +28,9 @@ final class WaitLog implements WaitSource {
 
     private final Processors processors;
 
-    /** The times of each thread by their end. Guarded by this, like the next fields. */
-    private final Map<Long, NavigableMap<Long, Stop>> byEnd = new HashMap<>();
+    private final LatestTimes<Stop> stops = new LatestTimes<>(MOST);
 
-    private final Deque<Stop> oldestFirst = new ArrayDeque<>();
-
-    /** The time for which the process was throttled, ns, by the moment of the reading. */
+    /** The time for which the process was throttled, ns, by the moment of the reading. Guarded by this. */
     private final NavigableMap<Long, Long> throttledNs = new TreeMap<>();
 
     /**
@@ -43,7 +38,7 @@ final class WaitLog implements WaitSource {
      *
      * @param why the lock; empty for a pause of all threads
      */
-    private record Stop(long threadId, long startNs, long endNs, String why) {
+    private record Stop(long threadId, long startNs, long endNs, String why) implements LatestTimes.OfThread {
 
         long betweenNs(long fromNs, long toNs) {
             return Math.max(0, Math.min(endNs, toNs) - Math.max(startNs, fromNs));
@@ -72,12 +67,12 @@ final class WaitLog implements WaitSource {
 
     /** Adds a pause for a garbage collection. */
     void paused(long startNs, long endNs) {
-        add(new Stop(ALL_THREADS, startNs, endNs, ""));
+        stops.add(new Stop(ALL_THREADS, startNs, endNs, ""));
     }
 
     /** Adds a time in which a thread waited for a lock. */
     void blocked(long threadId, long startNs, long endNs, String lock) {
-        add(new Stop(threadId, startNs, endNs, lock));
+        stops.add(new Stop(threadId, startNs, endNs, lock));
     }
 
     /** Adds a reading of the time for which a quota has throttled the process since its start, ns. */
@@ -86,18 +81,6 @@ final class WaitLog implements WaitSource {
             throttledNs.pollFirstEntry();
         }
         throttledNs.put(atNs, sumNs);
-    }
-
-    private synchronized void add(Stop stop) {
-        if (oldestFirst.size() == MOST) {
-            Stop oldest = oldestFirst.removeFirst();
-            NavigableMap<Long, Stop> ofThread = byEnd.get(oldest.threadId);
-            if (ofThread != null && ofThread.remove(oldest.endNs, oldest) && ofThread.isEmpty()) {
-                byEnd.remove(oldest.threadId);
-            }
-        }
-        oldestFirst.add(stop);
-        byEnd.computeIfAbsent(stop.threadId, first -> new TreeMap<>()).put(stop.endNs, stop);
     }
 
     // ---- the waits of a request ----
@@ -137,7 +120,7 @@ final class WaitLog implements WaitSource {
         OfRequest(long firstNs, long lastNs) {
             this.firstNs = firstNs;
             this.lastNs = lastNs;
-            this.pauses = stops(ALL_THREADS, firstNs, lastNs);
+            this.pauses = stops.within(ALL_THREADS, firstNs, lastNs);
         }
 
         void split(Waiting time) {
@@ -150,7 +133,7 @@ final class WaitLog implements WaitSource {
             }
             if (time.threadId() != threadId) {
                 threadId = time.threadId();
-                blocks = stops(threadId, firstNs, lastNs);
+                blocks = stops.within(threadId, firstNs, lastNs);
                 hasWaited = processors.waitedNs(threadId, firstNs, lastNs) > 0;
             }
             for (Stop block : blocks) {
@@ -191,20 +174,6 @@ final class WaitLog implements WaitSource {
                     .map(Map.Entry::getKey);
             return new Split(sums, lock);
         }
-    }
-
-    private List<Stop> stops(long threadId, long fromNs, long toNs) {
-        List<Stop> found = new ArrayList<>();
-        NavigableMap<Long, Stop> ofThread = byEnd.get(threadId);
-        if (ofThread != null) {
-            for (Stop stop : ofThread.tailMap(fromNs, false).values()) {
-                if (stop.startNs >= toNs) {
-                    break;
-                }
-                found.add(stop);
-            }
-        }
-        return found;
     }
 
     /** Returns by how much the throttled time grew between the readings around two moments. */
