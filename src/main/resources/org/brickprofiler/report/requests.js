@@ -336,12 +336,13 @@ function timelineStepText(step) {
 }
 
 /**
- * Returns the times of a request by cause.
+ * Returns the times of a request, or of all, by cause or by wait.
  *
- * @param {RequestOfRun} record
+ * @param {RequestOfRun | Requests} record
+ * @param {Cause[]} by
  */
-function causesOf(record) {
-  return causes.map((cause) => ({ cause, ns: Number(record[/** @type {keyof RequestOfRun} */ (cause.key)] || 0) })).filter(({ ns }) => ns > 0);
+function splitOf(record, by) {
+  return by.map((cause) => ({ cause, ns: Number(/** @type {any} */ (record)[cause.key] || 0) })).filter(({ ns }) => ns > 0);
 }
 
 /**
@@ -352,7 +353,7 @@ function causesOf(record) {
  */
 function requestDetail(all, request) {
   const { record } = request;
-  const parts = causesOf(record);
+  const parts = splitOf(record, causes);
   return [
     html("p", {}, requestText(all, request), request.complete ? "." : ". Its steps are no longer known, so it is not drawn by cause."),
     stacked(
@@ -988,7 +989,7 @@ function latencyTable(requests) {
 
 /** @param {Requests} requests */
 function causeTable(requests) {
-  const rows = causes.map((cause) => ({ cause, ns: Number(requests[/** @type {keyof Requests} */ (cause.key)] || 0) })).filter(({ ns }) => ns > 0);
+  const rows = splitOf(requests, causes);
   const all = sum(rows, ({ ns }) => ns);
   const largest = Math.max(...rows.map(({ ns }) => ns));
   /** @type {Column<{ cause: Cause, ns: number }>[]} */
@@ -1013,11 +1014,11 @@ function causeTable(requests) {
 
 /** @param {Requests} requests */
 function splitTable(requests) {
-  const rows = waits.map((wait) => ({ wait, ns: Number(requests[/** @type {keyof Requests} */ (wait.key)] || 0) })).filter(({ ns }) => ns > 0);
+  const rows = splitOf(requests, waits);
   const all = sum(rows, ({ ns }) => ns);
-  /** @type {Column<{ wait: Cause, ns: number }>[]} */
+  /** @type {Column<{ cause: Cause, ns: number }>[]} */
   const columns = [
-    { label: "wait, while queued or stalled", text: true, cell: ({ wait }) => wait.name, total: "all waits" },
+    { label: "wait, while queued or stalled", text: true, cell: ({ cause: wait }) => wait.name, total: "all waits" },
     { label: "time", cell: ({ ns }) => time(ns), value: ({ ns }) => ns, total: time(all) },
     { label: "%", cell: ({ ns }) => percent(100 * ratio(ns, all)), value: ({ ns }) => ns },
   ];
@@ -1030,11 +1031,9 @@ function splitTable(requests) {
  * @param {RequestOfRun} record
  */
 function waitsText(record) {
-  const known = waits
-    .filter(({ key }) => key !== "wait_unknown_ns")
-    .map(({ key, name }) => ({ name, ns: Number(record[/** @type {keyof RequestOfRun} */ (key)] || 0) }))
-    .filter(({ ns }) => ns > 0)
-    .map(({ name, ns }) => duration(ns) + " " + name);
+  const known = splitOf(record, waits)
+    .filter(({ cause: wait }) => wait.key !== "wait_unknown_ns")
+    .map(({ cause: wait, ns }) => duration(ns) + " " + wait.name);
   return known.length === 0 ? "" : "While it was queued or stalled: " + known.join(", ") + (record.lock === undefined ? "" : " (" + record.lock + ")") + ".";
 }
 
@@ -1049,7 +1048,7 @@ function slowestTable(requests) {
   /** @param {RequestOfRun} request */
   const perTokenNs = ({ output_tokens: tokens, first_to_last_token_ns: ns }) => (tokens < 2 ? -1 : ns / (tokens - 1));
   /** @param {RequestOfRun} request */
-  const largest = (request) => [...causesOf(request)].sort((a, b) => b.ns - a.ns)[0];
+  const largest = (request) => [...splitOf(request, causes)].sort((a, b) => b.ns - a.ns)[0];
   const models = modelColumns(rows);
   /** @type {Column<RequestOfRun>[]} */
   const columns = [
