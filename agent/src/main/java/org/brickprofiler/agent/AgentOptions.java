@@ -57,6 +57,9 @@ record AgentOptions(
     private static final String RECORDING = "recording";
     private static final List<String> VALUES = List.of(PORT, METRICS, AB, WARMUP, SPANS, RECORDING);
 
+    /** Examples of the values that are no numbers. */
+    private static final Map<String, String> EXAMPLES = Map.of(SPANS, "acme", RECORDING, "on");
+
     private static final Map<String, Boolean> SWITCH = Map.of("on", true, "off", false);
 
     static final int LAST_PORT = 65_535;
@@ -87,8 +90,8 @@ record AgentOptions(
                         + Stream.concat(FILES.stream(), VALUES.stream()).collect(Collectors.joining(", ")));
             }
             if (equals < 0 || equals == option.length() - 1) {
-                throw new IllegalArgumentException("the option '" + key + "' needs a value, as in " + key
-                        + (key.equals(SPANS) ? "=acme" : VALUES.contains(key) ? "=1" : "=FILE"));
+                throw new IllegalArgumentException("the option '" + key + "' needs a value, as in " + key + "="
+                        + (VALUES.contains(key) ? EXAMPLES.getOrDefault(key, "1") : "FILE"));
             }
             String value = option.substring(equals + 1);
             boolean isNew =

@@ -32,6 +32,11 @@ final class WovenRequests {
 
     private static final long NONE = 0;
 
+    /** Facts of a served request, which only the first call within it states: its id, and its model. */
+    private static final int NAMED = 1;
+
+    private static final int MODELLED = 2;
+
     private volatile @Nullable RequestRecorder recorder;
     private final AgentLosses losses;
     private final ThreadLocal<Served> served = ThreadLocal.withInitial(Served::new);
@@ -76,11 +81,8 @@ final class WovenRequests {
         /** Whether only steps report the tokens of the request's prompt so far. */
         private boolean lacksPrompt;
 
-        /** Whether a call within the request has named it. */
-        private boolean isNamed;
-
-        /** Whether a call within the request has named its model. */
-        private boolean hasModel;
+        /** What calls within the request have stated: {@link #NAMED}, {@link #MODELLED}. */
+        private int stated;
 
         /** The place from which the request counts; empty if it had arrived before. */
         private String from = "";
@@ -292,8 +294,7 @@ final class WovenRequests {
     private void serve(Served mine, Request request, boolean lacksPrompt, RequestRecorder requests) {
         mine.epoch = epoch.get();
         mine.lacksPrompt = lacksPrompt;
-        mine.isNamed = false;
-        mine.hasModel = false;
+        mine.stated = 0;
         mine.parts = 0;
         long handle = request.handle();
         if (handle != NONE) {
@@ -314,17 +315,11 @@ final class WovenRequests {
      */
     void name(long token, boolean isServed, @Nullable Object id) {
         RequestRecorder requests = recorder;
-        if (requests == null || token == NONE || id == null) {
-            return;
-        }
-        long handle = token;
-        if (isServed) {
-            Served mine = served.get();
-            handle = mine.isNamed ? NONE : mine.handle();
-            mine.isNamed |= handle != NONE;
-        }
-        if (handle != NONE && isText(id)) {
-            requests.named(handle, id.toString());
+        if (requests != null && id != null) {
+            long handle = handle(token, isServed, NAMED);
+            if (handle != NONE && isText(id)) {
+                requests.named(handle, id.toString());
+            }
         }
     }
 
@@ -337,18 +332,23 @@ final class WovenRequests {
      */
     void model(long token, boolean isServed, @Nullable Object model) {
         RequestRecorder requests = recorder;
-        if (requests == null || token == NONE || model == null) {
-            return;
+        if (requests != null && model != null) {
+            long handle = handle(token, isServed, MODELLED);
+            if (handle != NONE && isText(model)) {
+                requests.model(handle, model.toString());
+            }
         }
-        long handle = token;
-        if (isServed) {
-            Served mine = served.get();
-            handle = mine.hasModel ? NONE : mine.handle();
-            mine.hasModel |= handle != NONE;
+    }
+
+    /** Returns the request of a token, of which a call states a fact; {@link #NONE} if a call within it has done so. */
+    private long handle(long token, boolean isServed, int fact) {
+        if (token == NONE || !isServed) {
+            return token;
         }
-        if (handle != NONE && isText(model)) {
-            requests.model(handle, model.toString());
-        }
+        Served mine = served.get();
+        long handle = (mine.stated & fact) == 0 ? mine.handle() : NONE;
+        mine.stated |= handle == NONE ? 0 : fact;
+        return handle;
     }
 
     /** Returns whether an object is a short text; counts others. */

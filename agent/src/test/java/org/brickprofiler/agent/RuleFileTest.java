@@ -338,6 +338,16 @@ class RuleFileTest {
         assertThatThrownBy(() -> AgentOptions.parse(text, Map.of())).isInstanceOf(IllegalArgumentException.class);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"port=1", "spans=acme", "recording=on", "out=FILE"})
+    void anOptionWithoutAValueNamesOneThatItTakes(String example) {
+        String key = example.substring(0, example.indexOf('='));
+        assertThatThrownBy(() -> AgentOptions.parse(key, Map.of()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageEndingWith("needs a value, as in " + example);
+        assertThat(AgentOptions.parse(example, Map.of())).isNotEqualTo(AgentOptions.parse("", Map.of()));
+    }
+
     @Test
     void reportsNeedFilesOfTheirOwn(@TempDir Path folder) throws IOException {
         Path rules = Files.writeString(folder.resolve("bricks.yaml"), "bricks: []");
