@@ -49,6 +49,9 @@ public record Progress(
     static final Progress NONE = new Progress(
             OptionalLong.empty(), List.of(), RequestRecorder.Live.NONE, List.of(), OptionalLong.empty(), List.of());
 
+    /** The beginning of the {@linkplain #lines words} for a stall. */
+    public static final String STALLED = "Stalled: ";
+
     /** The key of what is under way, a further fact of a report. */
     public static final String NOW = "now";
 
@@ -157,9 +160,8 @@ public record Progress(
         }
         String head = stalledNs.isEmpty()
                 ? ""
-                : sinceStepNs.isEmpty()
-                        ? "Stalled: no step has ended yet, for " + seconds(stalledNs.getAsLong()) + ". "
-                        : "Stalled: no step for " + seconds(stalledNs.getAsLong()) + ". ";
+                : STALLED + (sinceStepNs.isEmpty() ? "no step has ended yet, for " : "no step for ")
+                        + seconds(stalledNs.getAsLong()) + ". ";
         lines.add(head + "Under way: " + Plural.of(steps.size(), "step")
                 + steps.stream()
                         .findFirst()

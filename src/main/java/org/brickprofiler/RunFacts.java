@@ -220,8 +220,21 @@ public record RunFacts(
      * @throws IllegalArgumentException when the rate is not a finite number above 0
      */
     public RunFacts withUnprofiledTokensPerSec(double rate) {
+        return withRates(tokensPerSec, OptionalDouble.of(rate));
+    }
+
+    /**
+     * Returns these facts with other rates.
+     *
+     * @param tokensPerSec the rate of the run, tokens/s; empty if it is not known
+     * @param unprofiledTokensPerSec the rate of the same program with the profiler switched off, tokens/s; empty if it
+     *     is not known
+     * @return the facts
+     * @throws IllegalArgumentException when a rate is not a finite number above 0
+     */
+    public RunFacts withRates(OptionalDouble tokensPerSec, OptionalDouble unprofiledTokensPerSec) {
         return new RunFacts(
-                tokensPerSec, OptionalDouble.of(rate), machine, disturbances, virtualMachines, calibrations, nesting);
+                tokensPerSec, unprofiledTokensPerSec, machine, disturbances, virtualMachines, calibrations, nesting);
     }
 
     /**

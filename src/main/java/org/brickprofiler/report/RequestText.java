@@ -43,12 +43,12 @@ final class RequestText {
     private record Latency(String name, LatencyDistribution times) {}
 
     /** The mean time to first token by cause, ns: of the requests around the median, and of the slowest ones. */
-    private record Waits(String slowestName, Map<Cause, Double> median, Map<Cause, Double> slowest) {
+    private record FirstTokens(String slowestName, Map<Cause, Double> median, Map<Cause, Double> slowest) {
 
-        static Waits of(RequestStats stats, long requests) {
+        static FirstTokens of(RequestStats stats, long requests) {
             double onePercent = 100.0 / requests;
             boolean isShare = onePercent <= SLOWEST_PERCENT;
-            return new Waits(
+            return new FirstTokens(
                     isShare ? "slowest 1 %" : "slowest one",
                     stats.firstTokenCauses(MEDIAN_FROM, MEDIAN_TO),
                     stats.firstTokenCauses(100 - (isShare ? SLOWEST_PERCENT : onePercent), 100));
@@ -157,17 +157,17 @@ final class RequestText {
             return;
         }
         boolean compares = firstTokens > 1;
-        Waits waits = waits(stats);
+        FirstTokens byCause = firstTokens(stats);
         List<Cause> shown = Arrays.stream(Cause.values())
-                .filter(cause -> stats.causeNs(cause) > 0 || (compares && waits.isKnown(cause)))
+                .filter(cause -> stats.causeNs(cause) > 0 || (compares && byCause.isKnown(cause)))
                 .toList();
         text.append("\nCauses of the time of requests")
                 .append(compares ? ", up to the first token, and in all" : "")
                 .append("\n\n")
                 .append(new TextTable<Cause>()
                         .left("cause", Cause::displayName, "all causes")
-                        .rightIf(compares, "median", cause -> meanCell(waits.median(), cause), "")
-                        .rightIf(compares, waits.slowestName(), cause -> meanCell(waits.slowest(), cause), "")
+                        .rightIf(compares, "median", cause -> meanCell(byCause.median(), cause), "")
+                        .rightIf(compares, byCause.slowestName(), cause -> meanCell(byCause.slowest(), cause), "")
                         .right("all", cause -> durationCell(stats.causeNs(cause)), durationCell(allNs))
                         .right(
                                 "% of all",
@@ -228,15 +228,15 @@ final class RequestText {
                 + PlainText.ascii(request.lock().orElseThrow()) + ".";
     }
 
-    private static Waits waits(RequestStats stats) {
+    private static FirstTokens firstTokens(RequestStats stats) {
         long firstTokens = stats.latencies().timeToFirstToken().count();
-        return firstTokens > 1 ? Waits.of(stats, firstTokens) : new Waits("", Map.of(), Map.of());
+        return firstTokens > 1 ? FirstTokens.of(stats, firstTokens) : new FirstTokens("", Map.of(), Map.of());
     }
 
     /** Returns a sentence that splits the excess of the slowest requests by cause, if there is any. */
     static Optional<String> excess(RequestStats stats) {
-        Waits waits = waits(stats);
-        return waits.totalExcess() > 0 ? Optional.of(sentence(waits)) : Optional.empty();
+        FirstTokens byCause = firstTokens(stats);
+        return byCause.totalExcess() > 0 ? Optional.of(sentence(byCause)) : Optional.empty();
     }
 
     private static String meanCell(Map<Cause, Double> means, Cause cause) {
@@ -244,15 +244,15 @@ final class RequestText {
         return ns == 0 ? "-" : durationCell(ns);
     }
 
-    private static String sentence(Waits waits) {
-        double excess = waits.totalExcess();
-        List<String> parts = waits.slowest().keySet().stream()
-                .filter(cause -> waits.excess(cause) >= LEAST_SHARE * excess)
-                .sorted(Comparator.<Cause>comparingDouble(waits::excess).reversed())
+    private static String sentence(FirstTokens byCause) {
+        double excess = byCause.totalExcess();
+        List<String> parts = byCause.slowest().keySet().stream()
+                .filter(cause -> byCause.excess(cause) >= LEAST_SHARE * excess)
+                .sorted(Comparator.<Cause>comparingDouble(byCause::excess).reversed())
                 .limit(CAUSES_NAMED)
-                .map(cause -> duration(waits.excess(cause)) + " " + cause.displayName())
+                .map(cause -> duration(byCause.excess(cause)) + " " + cause.displayName())
                 .toList();
-        return "The " + waits.slowestName() + " waited " + duration(excess)
+        return "The " + byCause.slowestName() + " waited " + duration(excess)
                 + " longer for the first token than the median: " + String.join(", ", parts) + ".";
     }
 }

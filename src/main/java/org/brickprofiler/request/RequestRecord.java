@@ -115,7 +115,7 @@ public record RequestRecord(
             throw new IllegalArgumentException(
                     "the times of the causes sum to " + sumNs + " ns, and the duration is " + durationNs + " ns");
         }
-        waitNs = withRest(everyWait(waitNs), waitingNs(causeNs));
+        waitNs = withRest(every(Wait.class, waitNs), waitingNs(causeNs));
     }
 
     /**
@@ -211,17 +211,6 @@ public record RequestRecord(
                 .reduce(0, Sums::limited);
     }
 
-    /** Returns the times by wait, in order, with 0 for those that are missing. */
-    static Map<Wait, Long> everyWait(Map<Wait, Long> given) {
-        Map<Wait, Long> all = new EnumMap<>(Wait.class);
-        for (Wait wait : EVERY_WAIT) {
-            long ns = given.getOrDefault(wait, 0L);
-            requireNotNegative(wait.name(), ns);
-            all.put(wait, ns);
-        }
-        return all;
-    }
-
     private static Map<Wait, Long> withRest(Map<Wait, Long> waits, long waitingNs) {
         long sumNs = waits.values().stream().mapToLong(Long::longValue).reduce(0, Sums::limited);
         if (sumNs > waitingNs) {
@@ -242,16 +231,20 @@ public record RequestRecord(
                 && identity.equals(other.identity);
     }
 
+    /** Returns numbers for all constants of a type, in order, with 0 for those that are missing. */
+    static <K extends Enum<K>> Map<K, Long> every(Class<K> type, Map<K, Long> given) {
+        Map<K, Long> all = new EnumMap<>(type);
+        for (K constant : type.getEnumConstants()) {
+            long number = given.getOrDefault(constant, 0L);
+            requireNotNegative(constant.name(), number);
+            all.put(constant, number);
+        }
+        return all;
+    }
+
     /** Returns the times by cause, in order, with 0 for the causes that are missing; unmodifiable. */
     static Map<Cause, Long> everyCause(Map<Cause, Long> given) {
-        Objects.requireNonNull(given, "causeNs");
-        Map<Cause, Long> all = new EnumMap<>(Cause.class);
-        for (Cause cause : EVERY_CAUSE) {
-            long ns = given.getOrDefault(cause, 0L);
-            requireNotNegative(cause.name(), ns);
-            all.put(cause, ns);
-        }
-        return Collections.unmodifiableMap(all);
+        return Collections.unmodifiableMap(every(Cause.class, Objects.requireNonNull(given, "causeNs")));
     }
 
     /** Returns the times by cause that an array contains, by {@link Cause#index()}. */

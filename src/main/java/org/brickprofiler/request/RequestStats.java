@@ -124,13 +124,8 @@ public record RequestStats(
             requireNotNegative("running", running);
             requireNotNegative("abandoned", abandoned);
             requireNotNegative("ignoredCalls", ignoredCalls);
-            Map<Outcome, Long> all = new EnumMap<>(Outcome.class);
-            for (Outcome outcome : Outcome.values()) {
-                long number = finished.getOrDefault(outcome, 0L);
-                requireNotNegative(outcome.name(), number);
-                all.put(outcome, number);
-            }
-            finished = Collections.unmodifiableMap(all);
+            finished = Collections.unmodifiableMap(
+                    RequestRecord.every(Outcome.class, Objects.requireNonNull(finished, "finished")));
         }
 
         /**
@@ -153,25 +148,21 @@ public record RequestStats(
         }
 
         private Counts plus(Counts other) {
-            Map<Outcome, Long> both = new EnumMap<>(finished);
-            other.finished.forEach((outcome, number) -> both.merge(outcome, number, Sums::limited));
             return new Counts(
                     Sums.limited(arrived, other.arrived),
                     Sums.limited(waiting, other.waiting),
                     Sums.limited(running, other.running),
-                    both,
+                    sum(finished, other.finished),
                     Sums.limited(abandoned, other.abandoned),
                     Sums.limited(ignoredCalls, other.ignoredCalls));
         }
 
         private Counts since(Counts earlier) {
-            Map<Outcome, Long> more = new EnumMap<>(finished);
-            earlier.finished.forEach((outcome, number) -> more.merge(outcome, -number, Long::sum));
             return new Counts(
                     arrived - earlier.arrived,
                     waiting,
                     running,
-                    more,
+                    difference(finished, earlier.finished),
                     abandoned - earlier.abandoned,
                     ignoredCalls - earlier.ignoredCalls);
         }
@@ -284,7 +275,7 @@ public record RequestStats(
          * @throws IllegalArgumentException when a time is negative
          */
         public Waits {
-            ns = Collections.unmodifiableMap(RequestRecord.everyWait(Objects.requireNonNull(ns, "ns")));
+            ns = Collections.unmodifiableMap(RequestRecord.every(Wait.class, Objects.requireNonNull(ns, "ns")));
             sources = Objects.requireNonNull(sources, "sources").stream()
                     .distinct()
                     .sorted()
@@ -311,17 +302,13 @@ public record RequestStats(
         }
 
         private Waits plus(Waits other) {
-            Map<Wait, Long> both = new EnumMap<>(ns);
-            other.ns.forEach((wait, each) -> both.merge(wait, each, Sums::limited));
             List<String> from = new ArrayList<>(sources);
             from.addAll(other.sources);
-            return new Waits(both, from);
+            return new Waits(sum(ns, other.ns), from);
         }
 
         private Waits since(Waits earlier) {
-            Map<Wait, Long> more = new EnumMap<>(ns);
-            earlier.ns.forEach((wait, each) -> more.merge(wait, -each, Long::sum));
-            return new Waits(more, sources);
+            return new Waits(difference(ns, earlier.ns), sources);
         }
     }
 
@@ -700,15 +687,15 @@ public record RequestStats(
         return left;
     }
 
-    private static Map<Cause, Long> sum(Map<Cause, Long> one, Map<Cause, Long> two) {
-        Map<Cause, Long> both = new EnumMap<>(one);
-        two.forEach((cause, ns) -> both.merge(cause, ns, Sums::limited));
+    private static <K extends Enum<K>> Map<K, Long> sum(Map<K, Long> one, Map<K, Long> two) {
+        Map<K, Long> both = new EnumMap<>(one);
+        two.forEach((key, number) -> both.merge(key, number, Sums::limited));
         return both;
     }
 
-    private static Map<Cause, Long> difference(Map<Cause, Long> later, Map<Cause, Long> earlier) {
-        Map<Cause, Long> more = new EnumMap<>(later);
-        earlier.forEach((cause, ns) -> more.merge(cause, -ns, Long::sum));
+    private static <K extends Enum<K>> Map<K, Long> difference(Map<K, Long> later, Map<K, Long> earlier) {
+        Map<K, Long> more = new EnumMap<>(later);
+        earlier.forEach((key, number) -> more.merge(key, -number, Long::sum));
         return more;
     }
 }

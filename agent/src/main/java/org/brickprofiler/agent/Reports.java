@@ -13,7 +13,6 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.Progress;
-import org.brickprofiler.RunFacts;
 import org.brickprofiler.export.setting.WindowSetting;
 import org.brickprofiler.internal.base.HeapReserve;
 import org.brickprofiler.internal.base.Plural;
@@ -333,15 +332,7 @@ final class Reports {
      * earlier rates.
      */
     private static ProfileSnapshot withRates(ProfileSnapshot snapshot, OptionalDouble on, OptionalDouble off) {
-        RunFacts facts = snapshot.facts();
-        return snapshot.withFacts(new RunFacts(
-                on,
-                off,
-                facts.machine(),
-                facts.disturbances(),
-                facts.virtualMachines(),
-                facts.calibrations(),
-                facts.nesting()));
+        return snapshot.withFacts(snapshot.facts().withRates(on, off));
     }
 
     private ProfileSnapshot withRemarks(ProfileSnapshot snapshot) {

@@ -136,18 +136,11 @@ record ProfileInput(
         List<String> remarks = new ArrayList<>(facts.disturbances());
         remarks.add("these are the sums of " + names + ": wall times are added, too, so other rates per second than"
                 + " the tokens/s of the run are those of one replica on average");
-        return all.withFacts(new RunFacts(
-                rates.stream().allMatch(OptionalDouble::isPresent)
-                        ? OptionalDouble.of(rates.stream()
-                                .mapToDouble(OptionalDouble::getAsDouble)
-                                .sum())
-                        : OptionalDouble.empty(),
-                OptionalDouble.empty(),
-                facts.machine(),
-                remarks,
-                facts.virtualMachines(),
-                facts.calibrations(),
-                facts.nesting()));
+        OptionalDouble rate = rates.stream().allMatch(OptionalDouble::isPresent)
+                ? OptionalDouble.of(
+                        rates.stream().mapToDouble(OptionalDouble::getAsDouble).sum())
+                : OptionalDouble.empty();
+        return all.withFacts(facts.withMachine(facts.machine(), remarks).withRates(rate, OptionalDouble.empty()));
     }
 
     private static ProfileInput read(List<Path> files, TraceOptions options, boolean withTimeline) throws IOException {

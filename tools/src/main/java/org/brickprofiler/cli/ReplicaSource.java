@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import org.brickprofiler.Progress;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.jspecify.annotations.Nullable;
 
@@ -32,9 +33,6 @@ final class ReplicaSource implements TopSource {
 
     /** The time after which a refresh goes on without a replica. */
     private static final Duration LIMIT = Duration.ofSeconds(2);
-
-    /** The beginning of the line by which a process states a stall. */
-    private static final String STALLED = "Stalled: ";
 
     /** Opens the source of a target. */
     interface Opener {
@@ -116,7 +114,7 @@ final class ReplicaSource implements TopSource {
 
     /** Returns whether a replica stalls; if not, its line and the oldest requests of all say what is under way. */
     private static boolean isStalled(TopReading reading) {
-        return reading.progress().stream().anyMatch(line -> line.startsWith(STALLED));
+        return reading.progress().stream().anyMatch(line -> line.startsWith(Progress.STALLED));
     }
 
     @Override
