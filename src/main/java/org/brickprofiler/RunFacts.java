@@ -24,6 +24,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.BinaryOperator;
 import org.brickprofiler.graph.ExecutionGraph.Nesting;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Facts of a run apart from its bricks: its speed as the application measured it, the activity of its virtual machine,
@@ -160,21 +161,25 @@ public record RunFacts(
 
         /** The only user of the module {@code java.management}: images without it lack only these figures. */
         private static final class Beans {
+            private static final RuntimeMXBean RUNTIME = ManagementFactory.getRuntimeMXBean();
+            private static final List<GarbageCollectorMXBean> COLLECTORS =
+                    ManagementFactory.getGarbageCollectorMXBeans();
+
+            /** Null in a virtual machine that compiles nothing. */
+            private static final @Nullable CompilationMXBean COMPILERS = ManagementFactory.getCompilationMXBean();
+
             static VirtualMachine read() {
-                RuntimeMXBean runtime = ManagementFactory.getRuntimeMXBean();
                 long gcMs = 0;
-                for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
+                for (GarbageCollectorMXBean collector : COLLECTORS) {
                     gcMs += Math.max(0, collector.getCollectionTime());
                 }
-                // Null in a virtual machine that compiles nothing.
-                CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
-                long jitMs = compilers != null && compilers.isCompilationTimeMonitoringSupported()
-                        ? compilers.getTotalCompilationTime()
+                long jitMs = COMPILERS != null && COMPILERS.isCompilationTimeMonitoringSupported()
+                        ? COMPILERS.getTotalCompilationTime()
                         : 0;
                 return new VirtualMachine(
-                        runtime.getPid(),
-                        Instant.ofEpochMilli(runtime.getStartTime()),
-                        runtime.getUptime() * NS_PER_MS,
+                        RUNTIME.getPid(),
+                        Instant.ofEpochMilli(RUNTIME.getStartTime()),
+                        RUNTIME.getUptime() * NS_PER_MS,
                         gcMs * NS_PER_MS,
                         jitMs * NS_PER_MS);
             }

@@ -65,7 +65,7 @@ final class SnapshotReader {
         return take(true).snapshot();
     }
 
-    /** Takes a snapshot without distributions of bricks, kept steps, and a timeline of requests. */
+    /** Takes a snapshot without what {@link CurrentSums} lacks. */
     private CurrentSums sums() {
         return take(false);
     }

@@ -981,8 +981,9 @@ final class StepRecorder {
      */
     synchronized Reading read(boolean whole) {
         letGo();
-        Supplier<RequestTimeline> timeline = whole ? timeline() : Reading.NONE.timeline();
-        return reading(requests == null ? RequestStats.NONE : requests.stats(), timeline, whole);
+        RequestRecorder of = requests;
+        RequestStats stats = of == null ? RequestStats.NONE : whole ? of.stats() : of.sums();
+        return reading(stats, whole ? timeline() : Reading.NONE.timeline(), whole);
     }
 
     /** Returns what is under way. Where threads stand is read without the lock. */

@@ -1125,6 +1125,16 @@ public final class RequestRecorder {
                 live.live() == 0 ? List.of() : oldest(clock.nanoTime()));
     }
 
+    /**
+     * Returns the sums since the last reset, for readers that ask every few seconds: without the slowest and the live
+     * requests, and without the causes of the times to first token. Any thread.
+     *
+     * @return the requests
+     */
+    public synchronized RequestStats sums() {
+        return sums.sums(live.waiting(), (long) live.live() - live.waiting());
+    }
+
     private List<LiveRequest> oldest(long nowNs) {
         return live.oldest(RequestStats.SLOWEST).stream()
                 .map(slot -> live.request(slot, nowNs, unixMs))

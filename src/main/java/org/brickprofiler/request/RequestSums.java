@@ -4,6 +4,7 @@ import static org.brickprofiler.internal.base.Sums.limited;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -315,6 +316,16 @@ final class RequestSums {
     }
 
     /**
+     * Returns the sums without lists of requests, and without the causes of the times to first token.
+     *
+     * @param waiting live requests that no step has worked on
+     * @param running the other live requests
+     */
+    RequestStats sums(long waiting, long running) {
+        return stats(waiting, running, Collections.emptySortedMap(), List.of(), List.of(), List.of());
+    }
+
+    /**
      * Returns the sums.
      *
      * @param waiting live requests that no step has worked on
@@ -322,6 +333,17 @@ final class RequestSums {
      * @param oldestLive the oldest of the live requests
      */
     RequestStats stats(long waiting, long running, List<LiveRequest> oldestLive) {
+        return stats(
+                waiting, running, firstTokenCauses(), slowestFirstTokens.records(), longestGaps.records(), oldestLive);
+    }
+
+    private RequestStats stats(
+            long waiting,
+            long running,
+            SortedMap<Integer, Map<Cause, Long>> firstTokenCauseNs,
+            List<RequestRecord> slowest,
+            List<RequestRecord> longest,
+            List<LiveRequest> oldestLive) {
         RequestStats finished = all.stats();
         SortedMap<String, RequestStats> ofModels = new TreeMap<>();
         for (int number = 0; number < byModel.length; number++) {
@@ -342,9 +364,9 @@ final class RequestSums {
                         LatencyDistribution.ofCounts(perOutputTokens),
                         LatencyDistribution.ofCounts(durations)),
                 RequestRecord.byCause(causeNs, 0),
-                firstTokenCauses(),
-                slowestFirstTokens.records(),
-                longestGaps.records(),
+                firstTokenCauseNs,
+                slowest,
+                longest,
                 List.copyOf(countedFrom),
                 finished.histograms(),
                 oldestLive,

@@ -1045,4 +1045,34 @@ final class RequestRecorderTest {
         assertThat(stats.tokens().output()).isEqualTo((long) threads * each);
         assertThat(shared.recent()).hasSize(1_024);
     }
+
+    @Spec("20.7")
+    @Test
+    void sumsAreTheStatsWithoutSingleRequests() {
+        long request = requests.arrived(10);
+        requests.model(request, "small");
+        for (int token = 0; token < 2; token++) {
+            long step = begin(token == 0);
+            requests.inStep(request, 10);
+            end(step, 1_000);
+        }
+        requests.finished(request, Outcome.COMPLETED);
+        requests.arrived(10);
+
+        RequestStats whole = requests.stats();
+        RequestStats sums = requests.sums();
+        assertThat(whole.slowestFirstTokens()).hasSize(1);
+        assertThat(whole.longestGaps()).hasSize(1);
+        assertThat(whole.firstTokenCauseNs()).hasSize(1);
+        assertThat(whole.oldestLive()).hasSize(1);
+        assertThat(whole.models()).hasSize(1);
+        assertThat(sums)
+                .usingRecursiveComparison()
+                .ignoringFields("slowestFirstTokens", "longestGaps", "firstTokenCauseNs", "oldestLive")
+                .isEqualTo(whole);
+        assertThat(sums.slowestFirstTokens()).isEmpty();
+        assertThat(sums.longestGaps()).isEmpty();
+        assertThat(sums.firstTokenCauseNs()).isEmpty();
+        assertThat(sums.oldestLive()).isEmpty();
+    }
 }

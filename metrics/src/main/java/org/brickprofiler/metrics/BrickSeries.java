@@ -111,9 +111,12 @@ public final class BrickSeries {
      * else share a series; otherwise they would be one series with two values.
      */
     private static String encodable(String name) {
-        return name.chars().noneMatch(each -> Character.isSurrogate((char) each))
-                ? name
-                : new String(name.getBytes(UTF_8), UTF_8);
+        for (int i = 0; i < name.length(); i++) {
+            if (Character.isSurrogate(name.charAt(i))) {
+                return new String(name.getBytes(UTF_8), UTF_8);
+            }
+        }
+        return name;
     }
 
     private static CategoryStats plus(CategoryStats one, CategoryStats two) {

@@ -178,23 +178,24 @@ public final class ProfileMetrics {
      * @return a histogram for each latency, also if no request has it
      */
     public static List<Histograms> histograms(RequestStats requests, Optional<String> runModel) {
+        RequestStats unnamed = requests.unnamed();
         return List.of(
                 new Histograms(
                         "gen_ai.server.time_to_first_token",
                         "Time from the arrival of a request to its first token.",
-                        RequestLatencies.byModel(requests, Kind.TIME_TO_FIRST_TOKEN, false, runModel)),
+                        RequestLatencies.byModel(requests, unnamed, Kind.TIME_TO_FIRST_TOKEN, false, runModel)),
                 new Histograms(
                         "gen_ai.server.time_per_output_token",
                         "Time per output token after the first one.",
-                        RequestLatencies.byModel(requests, Kind.TIME_PER_OUTPUT_TOKEN, false, runModel)),
+                        RequestLatencies.byModel(requests, unnamed, Kind.TIME_PER_OUTPUT_TOKEN, false, runModel)),
                 new Histograms(
                         "gen_ai.server.request.duration",
                         "Time from the arrival of a request to its finish.",
-                        RequestLatencies.byModel(requests, Kind.DURATION, true, runModel)),
+                        RequestLatencies.byModel(requests, unnamed, Kind.DURATION, true, runModel)),
                 new Histograms(
                         "brick.request.queue_time",
                         "Time that a request waited for its first step.",
-                        RequestLatencies.byModel(requests, Kind.QUEUE_TIME, true, runModel)));
+                        RequestLatencies.byModel(requests, unnamed, Kind.QUEUE_TIME, true, runModel)));
     }
 
     private static void addBricks(Collected to, Map<String, Map<BrickSeries.Labels, CategoryStats>> byPhase) {

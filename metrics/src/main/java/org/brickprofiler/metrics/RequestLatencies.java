@@ -38,6 +38,7 @@ public final class RequestLatencies {
      * Requests that name no model have the label of the run's model, or none if it is unknown.
      *
      * @param requests the requests
+     * @param unnamed those of them that name no model, which takes long to compute
      * @param kind the latency
      * @param withErrors whether the requests with an error are wanted
      * @param runModel the model of the run
@@ -45,9 +46,9 @@ public final class RequestLatencies {
      *     empty
      */
     static Map<Map<Label, String>, LatencyHistogram> byModel(
-            RequestStats requests, Kind kind, boolean withErrors, Optional<String> runModel) {
+            RequestStats requests, RequestStats unnamed, Kind kind, boolean withErrors, Optional<String> runModel) {
         Map<Map<Label, String>, LatencyHistogram> all = new LinkedHashMap<>();
-        add(all, requests.unnamed(), kind, withErrors, runModel);
+        add(all, unnamed, kind, withErrors, runModel);
         requests.models().forEach((model, each) -> add(all, each, kind, withErrors, Optional.of(model)));
         return all;
     }
@@ -61,9 +62,12 @@ public final class RequestLatencies {
         Map<Label, String> labels =
                 model.map(name -> Map.of(Label.REQUEST_MODEL, name)).orElse(Map.of());
         to.merge(labels, requests.histogram(kind, ANSWERED), LatencyHistogram::plus);
+        if (!withErrors) {
+            return;
+        }
         for (Outcome outcome : Outcome.values()) {
             LatencyHistogram histogram = requests.histogram(kind, List.of(outcome));
-            if (withErrors && isError(outcome) && histogram.count() > 0) {
+            if (isError(outcome) && histogram.count() > 0) {
                 Map<Label, String> ofError = new EnumMap<>(Label.class);
                 ofError.putAll(labels);
                 ofError.put(Label.ERROR, ProfileMetrics.lower(outcome));

@@ -34,7 +34,7 @@ final class RowReader {
      * @param settling whether the writer is about to leave this table, or has left it: the buckets then always agree
      *     with the count
      */
-    static StatRow read(StatTable table, int phase, int key, long @Nullable [] into, boolean settling) {
+    static StatRow.Builder read(StatTable table, int phase, int key, long @Nullable [] into, boolean settling) {
         long[] spread = null;
         long[] log = null;
         long stuckAt = -1;
@@ -43,7 +43,7 @@ final class RowReader {
             long[] cells = table.cells(phase);
             int base = table.base(key);
             if (base >= cells.length) {
-                return StatRow.EMPTY;
+                return StatRow.builder();
             }
             long before = 0;
             boolean copies = into != null && (settling || reads <= READS_WITH_BUCKETS);
@@ -56,7 +56,7 @@ final class RowReader {
                 VarHandle.loadLoadFence();
             }
             long count = (long) StatTable.CELL.getAcquire(cells, base + StatTable.COUNT);
-            StatRow values = count == 0 ? StatRow.EMPTY : copy(table, phase, key, cells, count);
+            StatRow.Builder values = count == 0 ? StatRow.builder() : copy(table, phase, key, cells, count);
             if (spread != null) {
                 log = Arrays.copyOfRange(cells, table.log(key), table.log(key) + BucketLog.LONGS);
             }
@@ -82,7 +82,7 @@ final class RowReader {
         }
     }
 
-    private static StatRow copy(StatTable table, int phase, int key, long[] cells, long count) {
+    private static StatRow.Builder copy(StatTable table, int phase, int key, long[] cells, long count) {
         int base = table.base(key);
         StatRow.Builder row = StatRow.builder()
                 .samples(
@@ -104,7 +104,7 @@ final class RowReader {
                     .work(extras[further + StatTable.WORK])
                     .maxTag(extras[further + StatTable.MAX_TAG]);
         }
-        return row.build();
+        return row;
     }
 
     private static void addBuckets(

@@ -49,6 +49,17 @@ public record StatRow(
         return new Builder();
     }
 
+    Builder toBuilder() {
+        return builder()
+                .samples(count, totalNs, minNs, maxNs)
+                .last(lastNs, lastAtNs)
+                .elements(elements)
+                .bytes(bytes, compressedBytes)
+                .cycles(cycles, cycleSamples, minCycles, maxCycles)
+                .work(work)
+                .maxTag(maxTag);
+    }
+
     /**
      * Adds two rows up. Commutative and associative, with {@link #EMPTY} as the neutral element.
      *
@@ -62,25 +73,7 @@ public record StatRow(
         if (other.count == 0) {
             return this;
         }
-        boolean otherIsLater = other.lastAtNs > lastAtNs || (other.lastAtNs == lastAtNs && other.lastNs > lastNs);
-        boolean otherIsLonger = other.maxNs > maxNs || (other.maxNs == maxNs && other.maxTag > maxTag);
-        return builder()
-                .samples(
-                        count + other.count,
-                        limited(totalNs, other.totalNs),
-                        Math.min(minNs, other.minNs),
-                        Math.max(maxNs, other.maxNs))
-                .last(otherIsLater ? other.lastNs : lastNs, Math.max(lastAtNs, other.lastAtNs))
-                .elements(limited(elements, other.elements))
-                .bytes(limited(bytes, other.bytes), limited(compressedBytes, other.compressedBytes))
-                .cycles(
-                        limited(cycles, other.cycles),
-                        cycleSamples + other.cycleSamples,
-                        Math.min(minCycles, other.minCycles),
-                        Math.max(maxCycles, other.maxCycles))
-                .work(limited(work, other.work))
-                .maxTag(otherIsLonger ? other.maxTag : maxTag)
-                .build();
+        return toBuilder().add(other.toBuilder()).build();
     }
 
     /**
@@ -121,7 +114,10 @@ public record StatRow(
                 .build();
     }
 
-    /** Sets the values by name; the others stay at 0, empty or unknown. Not thread-safe. */
+    /**
+     * Sets the values by name; the others stay at 0, empty or unknown. Also the sums of several rows, which then need
+     * no object each. Not thread-safe.
+     */
     static final class Builder {
         private long count;
         private long totalNs;
@@ -182,6 +178,38 @@ public record StatRow(
         Builder maxTag(long tag) {
             maxTag = tag;
             return this;
+        }
+
+        /** Adds other sums. Commutative and associative, with the sums of no samples as the neutral element. */
+        Builder add(Builder other) {
+            if (other.count == 0) {
+                return this;
+            }
+            if (other.lastAtNs > lastAtNs || (other.lastAtNs == lastAtNs && other.lastNs > lastNs)) {
+                lastNs = other.lastNs;
+                lastAtNs = other.lastAtNs;
+            }
+            if (other.maxNs > maxNs || (other.maxNs == maxNs && other.maxTag > maxTag)) {
+                maxNs = other.maxNs;
+                maxTag = other.maxTag;
+            }
+            count += other.count;
+            totalNs = limited(totalNs, other.totalNs);
+            minNs = Math.min(minNs, other.minNs);
+            elements = limited(elements, other.elements);
+            bytes = limited(bytes, other.bytes);
+            compressedBytes = limited(compressedBytes, other.compressedBytes);
+            cycles = limited(cycles, other.cycles);
+            cycleSamples += other.cycleSamples;
+            minCycles = Math.min(minCycles, other.minCycles);
+            maxCycles = Math.max(maxCycles, other.maxCycles);
+            work = limited(work, other.work);
+            return this;
+        }
+
+        /** Returns the number of samples. */
+        long count() {
+            return count;
         }
 
         StatRow build() {

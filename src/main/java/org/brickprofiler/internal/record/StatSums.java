@@ -16,12 +16,15 @@ public final class StatSums {
 
     /** The sums of one phase. */
     private static final class Part {
-        private StatRow[] rows = new StatRow[0];
+        private StatRow.@Nullable Builder[] rows = new StatRow.Builder[0];
         private long[] @Nullable [] buckets = new long[0][];
 
         void add(Part other, int fromKey, int toKey, boolean withBuckets) {
             for (int key = fromKey; key < Math.min(toKey, other.rows.length); key++) {
-                add(key, other.rows[key]);
+                StatRow.Builder sum = other.rows[key];
+                if (sum != null) {
+                    add(key, sum);
+                }
                 long[] row = withBuckets ? other.buckets[key] : null;
                 if (row != null) {
                     addAll(row, bucketsOf(key));
@@ -29,10 +32,15 @@ public final class StatSums {
             }
         }
 
-        void add(int key, StatRow row) {
+        void add(int key, StatRow.Builder row) {
             if (row.count() > 0) {
                 ensure(key);
-                rows[key] = rows[key].plus(row);
+                StatRow.Builder sum = rows[key];
+                if (sum == null) {
+                    sum = StatRow.builder();
+                    rows[key] = sum;
+                }
+                sum.add(row);
             }
         }
 
@@ -48,16 +56,15 @@ public final class StatSums {
 
         private void ensure(int key) {
             if (key >= rows.length) {
-                int from = rows.length;
-                int to = Math.max(key + 1, from + from / 2);
-                rows = Arrays.copyOf(rows, to);
-                Arrays.fill(rows, from, to, StatRow.EMPTY);
-                buckets = Arrays.copyOf(buckets, to);
+                int length = Math.max(key + 1, rows.length + rows.length / 2);
+                rows = Arrays.copyOf(rows, length);
+                buckets = Arrays.copyOf(buckets, length);
             }
         }
 
         StatRow row(int key) {
-            return key < rows.length ? rows[key] : StatRow.EMPTY;
+            StatRow.Builder sum = key < rows.length ? rows[key] : null;
+            return sum == null ? StatRow.EMPTY : sum.build();
         }
 
         long @Nullable [] buckets(int key) {
@@ -122,9 +129,9 @@ public final class StatSums {
         for (int phase = 0; phase < added.length; phase++) {
             added[phase] = new StatRow[table.rowCount(phase)];
             for (int key = 0; key < added[phase].length; key++) {
-                StatRow row = addRow(table, phase, key, true);
-                added[phase][key] = row;
-                samples += row.count();
+                StatRow.Builder row = addRow(table, phase, key, true);
+                added[phase][key] = row == null ? StatRow.EMPTY : row.build();
+                samples += added[phase][key].count();
             }
         }
         addThread(table, samples);
@@ -137,7 +144,8 @@ public final class StatSums {
         for (int phase = 0; phase < PhaseKey.PHASES; phase++) {
             int end = Math.min(toKey, table.rowCount(phase));
             for (int key = fromKey; key < end; key++) {
-                samples += addRow(table, phase, key, false).count();
+                StatRow.Builder row = addRow(table, phase, key, false);
+                samples += row == null ? 0 : row.count();
             }
         }
         addThread(table, samples);
@@ -151,12 +159,13 @@ public final class StatSums {
         virtualThreads |= recorded && table.owner() == null;
     }
 
-    private StatRow addRow(StatTable table, int phase, int key, boolean settling) {
+    /** Adds a row of a table, and returns it; null if it never had a sample. */
+    private StatRow.@Nullable Builder addRow(StatTable table, int phase, int key, boolean settling) {
         if (!table.isBegun(phase, key)) {
-            return StatRow.EMPTY;
+            return null;
         }
         long[] into = withBuckets && table.withBuckets() ? part(phase).bucketsOf(key) : null;
-        StatRow row = table.read(phase, key, into, settling);
+        StatRow.Builder row = RowReader.read(table, phase, key, into, settling);
         part(phase).add(key, row);
         return row;
     }
@@ -181,7 +190,7 @@ public final class StatSums {
      * its duration, and the others count at their mean.
      */
     void addSamples(int phase, int key, StatRow late, boolean withBuckets) {
-        part(phase).add(key, late);
+        part(phase).add(key, late.toBuilder());
         if (withBuckets) {
             long[] row = part(phase).bucketsOf(key);
             row[LatencyBuckets.indexOf(late.lastNs())]++;

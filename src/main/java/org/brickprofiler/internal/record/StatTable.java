@@ -880,15 +880,7 @@ public final class StatTable extends PerThread.Owned {
 
     /** Returns the values of a row of a phase as they stood at one moment, without its buckets. */
     StatRow read(int number, int key) {
-        return RowReader.read(this, number, key, null, false);
-    }
-
-    /**
-     * Returns the values of a row of a phase as they stood at one moment, and its buckets as {@link RowReader#read}
-     * describes.
-     */
-    StatRow read(int number, int key, long @Nullable [] into, boolean settling) {
-        return RowReader.read(this, number, key, into, settling);
+        return RowReader.read(this, number, key, null, false).build();
     }
 
     private @Nullable Part part(int number) {

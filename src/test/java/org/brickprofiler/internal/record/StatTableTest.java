@@ -160,7 +160,8 @@ final class StatTableTest {
 
     @Test
     void aRowPastTheEndReadsAsEmpty() {
-        assertThat(table(2, true).read(0, 2, new long[LatencyBuckets.COUNT], false))
+        assertThat(RowReader.read(table(2, true), 0, 2, new long[LatencyBuckets.COUNT], false)
+                        .build())
                 .isEqualTo(StatRow.EMPTY);
         assertThat(table(2, true).buckets(0, 2)).isNull();
     }
@@ -176,7 +177,7 @@ final class StatTableTest {
         table.addWork(1, 0, 4, 1, 1, 1);
 
         long[] counts = new long[LatencyBuckets.COUNT];
-        StatRow row = table.read(0, 1, counts, false);
+        StatRow row = RowReader.read(table, 0, 1, counts, false).build();
 
         assertThat(row.count()).isEqualTo(4);
         assertThat(counts[5]).isEqualTo(2);
@@ -195,8 +196,8 @@ final class StatTableTest {
         table.add(9, 6, 2, 1);
 
         long[] counts = new long[LatencyBuckets.COUNT];
-        table.read(0, 0, counts, false);
-        table.read(0, 9, counts, false);
+        RowReader.read(table, 0, 0, counts, false);
+        RowReader.read(table, 0, 9, counts, false);
 
         assertThat(counts[5]).isEqualTo(1);
         assertThat(counts[6]).isEqualTo(1);
@@ -209,7 +210,7 @@ final class StatTableTest {
         long[] counts = new long[LatencyBuckets.COUNT];
         counts[5] = 10;
 
-        table.read(0, 0, counts, false);
+        RowReader.read(table, 0, 0, counts, false);
 
         assertThat(counts[5]).isEqualTo(11);
     }
@@ -237,7 +238,7 @@ final class StatTableTest {
             expected[LatencyBuckets.indexOf(elapsedNs)]++;
 
             long[] counts = new long[LatencyBuckets.COUNT];
-            assertThat(table.read(0, 2, counts, true).count()).isEqualTo(n);
+            assertThat(RowReader.read(table, 0, 2, counts, true).count()).isEqualTo(n);
             assertThat(counts).as("after %d samples", n).isEqualTo(expected);
         }
         assertThat(table.buckets(0, 1)).isNull();
@@ -256,7 +257,7 @@ final class StatTableTest {
         }
 
         long[] counts = new long[LatencyBuckets.COUNT];
-        assertThat(table.read(0, 0, counts, true).count()).isEqualTo(4 * BucketLog.CAPACITY);
+        assertThat(RowReader.read(table, 0, 0, counts, true).count()).isEqualTo(4 * BucketLog.CAPACITY);
         assertThat(counts[5]).isEqualTo(4 * BucketLog.CAPACITY);
         assertThat(StatTable.addTimed(rows, true, TimerToken.pack(1, 0), 5, 1))
                 .as("a row that does not exist")
@@ -310,7 +311,7 @@ final class StatTableTest {
         FutureTask<long[]> read = crew.start(() -> {
             reader.set(Thread.currentThread());
             long[] counts = new long[LatencyBuckets.COUNT];
-            long[] countAndSum = {table.read(0, 0, counts, true).count(), 0};
+            long[] countAndSum = {RowReader.read(table, 0, 0, counts, true).count(), 0};
             countAndSum[1] = Arrays.stream(counts).sum();
             return countAndSum;
         });
@@ -413,9 +414,9 @@ final class StatTableTest {
 
         StatTable table = Crew.result(writer);
         long[] counts = new long[LatencyBuckets.COUNT];
-        assertThat(table.read(0, 0, counts, false).count()
-                        + table.read(0, 1, counts, false).count()
-                        + table.read(0, 2, counts, false).count())
+        assertThat(RowReader.read(table, 0, 0, counts, false).count()
+                        + RowReader.read(table, 0, 1, counts, false).count()
+                        + RowReader.read(table, 0, 2, counts, false).count())
                 .isEqualTo(samples);
         assertThat(Arrays.stream(counts).sum()).isEqualTo(samples);
         assertThat(checked).isPositive();
