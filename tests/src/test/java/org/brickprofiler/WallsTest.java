@@ -19,6 +19,7 @@ import com.tngtech.archunit.core.domain.JavaPackage;
 import com.tngtech.archunit.core.domain.JavaType;
 import com.tngtech.archunit.core.importer.Location;
 import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTag;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.junit.LocationProvider;
 import com.tngtech.archunit.lang.ArchRule;
@@ -45,6 +46,7 @@ import org.jspecify.annotations.NullMarked;
 /** Checks what holds for the classes of all projects, and for their sources. */
 @AnalyzeClasses(locations = WallsTest.Compiled.class)
 @OneJdk
+@ArchTag("one-jdk")
 final class WallsTest {
     private static final String ROOT = "org.brickprofiler";
 

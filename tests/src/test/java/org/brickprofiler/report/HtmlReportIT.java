@@ -1,6 +1,5 @@
 package org.brickprofiler.report;
 
-import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -1214,49 +1213,6 @@ class HtmlReportIT extends PageInBrowser {
                 .containsExactly("NO DIVERGENCE: 1 entry with equal checksums");
         show(HtmlReport.of(Profiles.plain()).withChecksums(checksums(3)));
         assertThat(browser.text("#section-checksums p")).startsWith("DIVERGENCE at '<b>RmsNorm' (layer 1, pos 7)");
-    }
-
-    @ParameterizedTest
-    @MethodSource("pages")
-    void hasNoFaultOfAccessibility(HtmlReport page) throws Exception {
-        assertNoFaultOfAccessibility(page.render());
-    }
-
-    @Test
-    void wouldFindAFaultOfAccessibility() throws Exception {
-        show(Profiles.full());
-        browser.evaluate(axe() + "; document.querySelector('input').removeAttribute('aria-label'); "
-                + "document.querySelector('input').placeholder = ''; "
-                + "document.documentElement.style.setProperty('--quiet', 'var(--rule)')");
-        assertThat(browser.evaluate("axe.run().then(({violations}) => violations.map(({id}) => id).sort().join())")
-                        .asText())
-                .isEqualTo("color-contrast,label");
-    }
-
-    @Test
-    void followsTheSystemsSetting() throws Exception {
-        show(Profiles.full());
-        List<String> papers = new ArrayList<>();
-        for (String scheme : List.of("light", "dark")) {
-            browser.prefer(scheme);
-            papers.add(browser.evaluate("getComputedStyle(document.body).backgroundColor")
-                    .asText());
-        }
-        assertThat(papers).containsExactly("rgb(255, 255, 255)", "rgb(20, 23, 26)");
-    }
-
-    @Test
-    void keepsToTheWindowHoweverNarrow() throws Exception {
-        assertKeepsToTheWindow(HtmlReport.render(Profiles.full()));
-    }
-
-    @Test
-    void prints() throws Exception {
-        show(Profiles.many(200));
-        String pdf = new String(browser.pdf(), ISO_8859_1);
-
-        assertThat(pdf).startsWith("%PDF-");
-        assertThat(pdf.split("/Type /Page\\b", -1).length - 1).as("pages").isBetween(4, 20);
     }
 
     @Test
