@@ -8,7 +8,7 @@ import java.util.Objects;
  * cause, and the next step. Immutable; any thread.
  *
  * @param kind the kind
- * @param place the brick, phase, rank or stream that it is about; empty for the whole profile
+ * @param place the brick, phase, wait, rank or stream that it is about; empty for the whole profile
  * @param share the share of the whole that could be won at most, 0 to 1
  * @param sentence the sentence, without a line break, with its full stop. It states the cause only if a source of data
  *     states it, and contains the reason to doubt it, if there is one
@@ -36,6 +36,8 @@ public record Finding(Kind kind, String place, double share, String sentence, St
         REQUESTS_QUEUE(Whole.REQUESTS),
         /** Requests wait between their tokens. */
         REQUESTS_STALL(Whole.REQUESTS),
+        /** A wait that the virtual machine or the system states, while requests are queued or stalled. */
+        REQUESTS_WAIT(Whole.REQUESTS),
         /** The thread that serves a request does other work between its steps. */
         OWN_WORK(Whole.REQUESTS),
         /** Requests wait after their last token. */

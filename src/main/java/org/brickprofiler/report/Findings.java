@@ -119,7 +119,7 @@ public final class Findings {
             return 0;
         }
         return switch (kind) {
-            case REQUESTS_QUEUE, REQUESTS_STALL, OWN_WORK, DELIVERY -> 1;
+            case REQUESTS_QUEUE, REQUESTS_STALL, REQUESTS_WAIT, OWN_WORK, DELIVERY -> 1;
             case COMMUNICATION -> 3;
             case LARGEST_BRICK -> 4;
             default -> 2;

@@ -6,9 +6,11 @@ import static org.brickprofiler.report.internal.RoughUnits.percent;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
@@ -22,6 +24,7 @@ import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.report.Finding.Kind;
 import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.request.Wait;
 
 /** The candidates that a snapshot itself holds. It names no cause that the snapshot does not state. Any thread. */
 final class SnapshotFindings implements FindingSource {
@@ -51,6 +54,8 @@ final class SnapshotFindings implements FindingSource {
 
     /** The largest ratio of the median context length of slow steps to that of all kept steps. */
     private static final double MOST_LONGER = 1.25;
+
+    private static final String LESS_ON_THE_PROCESSORS = "run fewer threads, or nothing else on this machine";
 
     @Override
     public List<Finding> candidates(ProfileSnapshot snapshot) {
@@ -125,6 +130,11 @@ final class SnapshotFindings implements FindingSource {
         }
         queue(snapshot, allNs).ifPresent(found::add);
         stall(snapshot, allNs).ifPresent(found::add);
+        for (Wait wait : Wait.values()) {
+            if (wait != Wait.UNKNOWN && stats.waits().ns(wait) > 0) {
+                found.add(waiting(stats, wait, allNs));
+            }
+        }
         long own = stats.causeNs(Cause.OWN_WORK);
         if (own > 0) {
             found.add(new Finding(
@@ -221,6 +231,43 @@ final class SnapshotFindings implements FindingSource {
                 isBehindPrompts
                         ? "process prompts in chunks"
                         : "look at the slowest requests: brick report FILE --html OUT"));
+    }
+
+    /** Returns a wait that is stated for the time in which requests were queued or stalled: a second split of it. */
+    private static Finding waiting(RequestStats stats, Wait wait, long allNs) {
+        double share = share(stats.waits().ns(wait), allNs);
+        String state =
+                switch (wait) {
+                    case GC -> "a garbage collection had stopped all threads";
+                    case BLOCKED -> "a lock blocked the thread that they waited for" + longestBlock(stats);
+                    case THROTTLED -> "a CPU quota throttled the thread that they waited for";
+                    case NO_PROCESSOR -> "the thread that they waited for had no processor";
+                    case UNKNOWN -> throw new IllegalArgumentException("nothing is stated");
+                };
+        String next =
+                switch (wait) {
+                    case GC -> "run with -Xlog:gc";
+                    case BLOCKED -> "look at what holds the lock";
+                    case THROTTLED -> "raise the quota, or run fewer threads";
+                    case NO_PROCESSOR, UNKNOWN -> LESS_ON_THE_PROCESSORS;
+                };
+        return new Finding(
+                Kind.REQUESTS_WAIT,
+                wait.displayName(),
+                share,
+                "For " + percent(share) + " of their time, requests were queued or stalled while " + state + ".",
+                next);
+    }
+
+    /** Returns the lock that blocked one of the slowest requests longest, after a semicolon; empty if none is known. */
+    private static String longestBlock(RequestStats stats) {
+        return Stream.concat(stats.slowestFirstTokens().stream(), stats.longestGaps().stream())
+                .filter(request -> request.lock().isPresent())
+                .max(Comparator.comparingLong(request -> request.waitNs().getOrDefault(Wait.BLOCKED, 0L)))
+                .map(request -> "; of the slowest ones, one waited "
+                        + duration(request.waitNs().getOrDefault(Wait.BLOCKED, 0L)) + ", longest for "
+                        + request.lock().orElseThrow())
+                .orElse("");
     }
 
     /**
@@ -451,7 +498,7 @@ final class SnapshotFindings implements FindingSource {
                 share(waited, Math.max(of, snapshot.wallNs())),
                 "The threads of steps waited for a processor for " + percent(share(waited, of))
                         + " of the steps' time, because other threads and processes occupied it.",
-                "run fewer threads, or nothing else on this machine"));
+                LESS_ON_THE_PROCESSORS));
     }
 
     /**

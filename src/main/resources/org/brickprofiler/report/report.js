@@ -477,6 +477,7 @@ function findings() {
 const FINDING_SECTIONS = {
   REQUESTS_QUEUE: "Requests",
   REQUESTS_STALL: "Requests",
+  REQUESTS_WAIT: "Requests",
   OWN_WORK: "Requests",
   DELIVERY: "Requests",
   IDLE: "Steps",

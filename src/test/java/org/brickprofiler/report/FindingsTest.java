@@ -2,11 +2,13 @@ package org.brickprofiler.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.TreeMap;
@@ -25,10 +27,14 @@ import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.report.Finding.Kind;
 import org.brickprofiler.request.Cause;
 import org.brickprofiler.request.Outcome;
+import org.brickprofiler.request.RequestIdentity;
+import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestStats;
+import org.brickprofiler.request.Wait;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.Profiles;
 import org.brickprofiler.testing.Spec;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Profiles with a planted answer, and the findings that state it. */
@@ -136,6 +142,68 @@ class FindingsTest {
         assertThat(Findings.of(served).get(0).next()).isEqualTo("process prompts in chunks, or have more slots");
         assertThat(sentence(served, Kind.LARGEST_BRICK))
                 .isEqualTo("LmHead is the largest brick, 40 % of brick time and 38 % of wall time.");
+    }
+
+    /** The largest of the stated waits is first; what nobody saw, and a wait below five percent, is no finding. */
+    @Spec("8.10")
+    @Test
+    void waitsThatTheVirtualMachineStatesAreNamedWithTheLock() {
+        RequestStats queued = requests(Map.of(Cause.QUEUED_IDLE, 80 * SECOND, Cause.DECODE, 20 * SECOND), 10, 10);
+        RequestRecord slow = record(3 * SECOND, "monitor of app.Log, held by flusher");
+        RequestStats stats = new RequestStats(
+                queued.counts(),
+                queued.tokens(),
+                queued.latencies(),
+                queued.causeNs(),
+                new TreeMap<>(),
+                List.of(record(2 * SECOND, "monitor of app.Cache"), record(9 * SECOND, null)),
+                List.of(slow),
+                List.of(),
+                Map.of(),
+                List.of(),
+                new TreeMap<>(),
+                new RequestStats.Waits(
+                        Map.of(
+                                Wait.GC, 12 * SECOND,
+                                Wait.BLOCKED, 34 * SECOND,
+                                Wait.NO_PROCESSOR, 4 * SECOND,
+                                Wait.UNKNOWN, 30 * SECOND),
+                        List.of("jfr")));
+        ProfileSnapshot served =
+                profile(42 * SECOND, 40 * SECOND).requests(stats).build();
+
+        assertThat(Findings.of(served))
+                .filteredOn(finding -> finding.kind() == Kind.REQUESTS_WAIT)
+                .extracting(Finding::place, Finding::share, Finding::sentence)
+                .containsExactly(
+                        tuple(
+                                "blocked by a lock",
+                                0.34,
+                                "For 34 % of their time, requests were queued or stalled while a lock blocked the thread"
+                                        + " that they waited for; of the slowest ones, one waited 3 s, longest for"
+                                        + " monitor of app.Log, held by flusher."),
+                        tuple(
+                                "garbage collection",
+                                0.12,
+                                "For 12 % of their time, requests were queued or stalled while a garbage collection had"
+                                        + " stopped all threads."));
+    }
+
+    private static RequestRecord record(long blockedNs, @Nullable String lock) {
+        return new RequestRecord(
+                0,
+                10 * SECOND,
+                10 * SECOND,
+                1,
+                0,
+                1,
+                Outcome.COMPLETED,
+                Map.of(Cause.QUEUED_IDLE, 10 * SECOND),
+                0,
+                0,
+                RequestIdentity.NONE,
+                Map.of(Wait.BLOCKED, blockedNs),
+                Optional.ofNullable(lock));
     }
 
     /** None of three parts is half of the wait. */

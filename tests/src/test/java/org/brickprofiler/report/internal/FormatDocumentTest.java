@@ -91,7 +91,7 @@ class FormatDocumentTest {
                 ignore them, except those *read from old files*. *If not 0*: windows lack the value if it is 0. Fields are
                 columns of *CSV* unless it says *no*. Rules [8.1 to 8.10](spec/reports.md) apply.
 
-                A report, but no window, has `findings`, the answer first: objects with `kind`, `place` (a brick, a phase, a
+                A report, but no window, has `findings`, the answer first: objects with `kind`, `place` (a brick, phase, wait,
                 rank), `share` (0 to 1) `of` what (`requests`, `wall_time`, `brick_time`, `up_time`, `slow_steps` or `none`), `sentence` and `next`.
                 They follow from the other values, so readers ignore them. New kinds may appear.
 
