@@ -58,7 +58,7 @@ public final class VirtualMachineStops implements AutoCloseable {
     /** The most collections that are remembered: those of some seconds. */
     private static final int MOST_PAUSES = 1_024;
 
-    private static final Duration QUOTA_PERIOD = Duration.ofSeconds(1);
+    private static final Duration QUOTA_PERIOD = Duration.ofMillis(100);
 
     /** The longest wait for the last stops; the flight recorder hands events over each second. */
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(3);
@@ -131,7 +131,7 @@ public final class VirtualMachineStops implements AutoCloseable {
      * millisecond or more; the quota of a container; and how long threads of steps waited for a processor, as the
      * timeline of slow steps knows it. The thread that counts is that of the request's next step.
      *
-     * <p>The recording then also enables {@code jdk.ContainerCPUThrottling} each second.
+     * <p>The recording then also enables {@code jdk.ContainerCPUThrottling}, ten times a second.
      *
      * @param recorderOfRequests the requests; their clock must be {@link System#nanoTime()}
      */
@@ -143,7 +143,6 @@ public final class VirtualMachineStops implements AutoCloseable {
             }
             requests = recorderOfRequests;
         }
-        stream.onEvent(QUOTA, this::throttled);
         stream.enable(QUOTA).withPeriod(QUOTA_PERIOD);
         recorderOfRequests.setWaitSource(waits);
     }
@@ -166,6 +165,9 @@ public final class VirtualMachineStops implements AutoCloseable {
         stream.onEvent(PAUSE, this::paused);
         stream.onEvent(MONITOR, this::entered);
         stream.onEvent(PARK, this::parked);
+        // Before the start, although splitWaits enables it: JDK 25 calls no later handler if the stream has another
+        // one.
+        stream.onEvent(QUOTA, this::throttled);
         stream.enable(MONITOR).withThreshold(SHORTEST_BLOCK).withoutStackTrace();
         stream.enable(PARK).withThreshold(SHORTEST_BLOCK).withoutStackTrace();
         stream.onEvent(OPERATION, this::stopped);

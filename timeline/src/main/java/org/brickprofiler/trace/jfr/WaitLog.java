@@ -30,7 +30,7 @@ final class WaitLog implements WaitSource {
 
     private final LatestTimes<Stop> stops = new LatestTimes<>(MOST);
 
-    /** The time for which the process was throttled, ns, by the moment of the reading. Guarded by this. */
+    /** The time for which a quota has throttled the process since its start, ns, by moments. Guarded by this. */
     private final NavigableMap<Long, Long> throttledNs = new TreeMap<>();
 
     /**
@@ -77,6 +77,12 @@ final class WaitLog implements WaitSource {
 
     /** Adds a reading of the time for which a quota has throttled the process since its start, ns. */
     synchronized void throttled(long atNs, long sumNs) {
+        // Of readings in a row with the same sum, the first and the last one tell all.
+        Map.Entry<Long, Long> last = throttledNs.lastEntry();
+        Map.Entry<Long, Long> before = last == null ? null : throttledNs.lowerEntry(last.getKey());
+        if (before != null && before.getValue() == sumNs && last.getValue() == sumNs) {
+            throttledNs.remove(last.getKey());
+        }
         if (throttledNs.size() == MOST_READINGS) {
             throttledNs.pollFirstEntry();
         }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.file.Files;
@@ -12,12 +13,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import javax.management.ObjectName;
 import org.assertj.core.data.Percentage;
 import org.brickprofiler.BrickProfiler;
@@ -29,6 +32,7 @@ import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecord;
 import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.request.Wait;
+import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.TraceRecorder;
 import org.junit.jupiter.api.BeforeEach;
@@ -241,6 +245,110 @@ final class RequestWaitsIT {
                 .isNotEqualTo(ThreadTimes.UNKNOWN);
         assertThat(expectedNs[0]).isGreaterThan(200_000_000);
         assertThat(ns(requests.recent().get(0), Wait.NO_PROCESSOR)).isCloseTo(expectedNs[0], TENTH);
+    }
+
+    /**
+     * A group of processes that get half of a processor, and get this before all others. It can only be made as root,
+     * and outside of most containers.
+     */
+    private record Quota(Path folder, boolean isFirstVersion) implements AutoCloseable {
+
+        private static final Path ROOT = Path.of("/sys/fs/cgroup");
+
+        static Quota make() throws IOException {
+            boolean isFirstVersion = Files.isDirectory(ROOT.resolve("cpu"));
+            Path folder = ROOT.resolve(isFirstVersion ? "cpu" : "")
+                    .resolve("brick-quota-" + ProcessHandle.current().pid());
+            Quota quota = new Quota(Files.createDirectory(folder), isFirstVersion);
+            try {
+                quota.write(isFirstVersion ? "cpu.cfs_quota_us" : "cpu.max", isFirstVersion ? "50000" : "50000 100000");
+                quota.write(isFirstVersion ? "cpu.shares" : "cpu.weight", isFirstVersion ? "262144" : "10000");
+                return quota;
+            } catch (IOException refused) {
+                quota.close();
+                throw refused;
+            }
+        }
+
+        private void write(String file, String value) throws IOException {
+            Files.writeString(folder.resolve(file), value);
+        }
+
+        List<String> entering() {
+            return List.of("sh", "-c", "echo $$ > " + folder.resolve("cgroup.procs") + " && exec \"$@\"", "sh");
+        }
+
+        long throttledNs() throws IOException {
+            String name = isFirstVersion ? "throttled_time " : "throttled_usec ";
+            return Files.readAllLines(folder.resolve("cpu.stat")).stream()
+                    .filter(line -> line.startsWith(name))
+                    .mapToLong(line -> Long.parseLong(line.substring(name.length())) * (isFirstVersion ? 1 : 1_000))
+                    .sum();
+        }
+
+        @Override
+        public void close() throws IOException {
+            Files.delete(folder);
+        }
+    }
+
+    /** Computes for two seconds between two steps, and prints what the group and the request say of this time. */
+    static final class UnderQuota {
+
+        public static void main(String[] arguments) throws Exception {
+            ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+            Quota quota = new Quota(Path.of(arguments[0]), Boolean.parseBoolean(arguments[1]));
+            RequestWaitsIT here = new RequestWaitsIT();
+            here.on();
+            long[] waitedNs = new long[1];
+            long[] throttledNs = new long[1];
+            try (VirtualMachineStops stops = VirtualMachineStops.of(here.recorder)) {
+                stops.splitWaits(here.requests);
+                here.batch(() -> {
+                    waitedNs[0] = threads.getCurrentThreadCpuTime() - System.nanoTime();
+                    throttledNs[0] = -quota.throttledNs();
+                    compute(2_000);
+                    throttledNs[0] += quota.throttledNs();
+                    waitedNs[0] += System.nanoTime() - threads.getCurrentThreadCpuTime();
+                });
+            }
+            RequestRecord record = here.requests.recent().get(0);
+            System.out.println(waitedNs[0] + " " + throttledNs[0] + " " + ns(record, Wait.THROTTLED) + " "
+                    + ns(record, Wait.NO_PROCESSOR));
+        }
+    }
+
+    /**
+     * With a real quota, whose effect the kernel states for the group as a whole; the last tenth of a second is
+     * unknown.
+     */
+    @Spec("25.32")
+    @Test
+    void aThreadWhoseQuotaIsUsedUpIsThrottled() throws Exception {
+        Optional<Quota> made;
+        try {
+            made = Optional.of(Quota.make());
+        } catch (IOException refused) {
+            made = Optional.empty();
+        }
+        assumeThat(made).as("a group of processes with a quota can be made").isPresent();
+        long[] ns;
+        try (Quota quota = made.orElseThrow()) {
+            String printed = ChildProcess.java(UnderQuota.class)
+                    .through(quota.entering())
+                    .arguments(List.of(quota.folder().toString(), Boolean.toString(quota.isFirstVersion())))
+                    .run()
+                    .assertSucceeded()
+                    .out();
+            ns = Stream.of(printed.strip().split(" "))
+                    .mapToLong(Long::parseLong)
+                    .toArray();
+        }
+        long waitedNs = ns[0];
+        long throttledNs = ns[1];
+        assertThat(throttledNs).isGreaterThan(200_000_000);
+        assertThat(ns[2]).as("throttled").isGreaterThan((long) (0.75 * Math.min(waitedNs, throttledNs)));
+        assertThat((double) ns[2] + ns[3]).isCloseTo(waitedNs, TENTH);
     }
 
     /** Writes the pauses of collections to a file, as the option -Xlog:gc does. */

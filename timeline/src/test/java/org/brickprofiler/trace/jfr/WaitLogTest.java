@@ -61,6 +61,20 @@ final class WaitLogTest {
         assertThat(split(60, 200, 140)).isEqualTo(Map.of(Wait.THROTTLED, 2L, Wait.NO_PROCESSOR, 28L));
     }
 
+    /** A quota that is not used up gives the same sum ten times a second. */
+    @Test
+    void readingsWithTheSameSumPushOutNoOtherOnes() {
+        log.throttled(0, 1_000);
+        for (int i = 1; i <= 20_000; i++) {
+            log.throttled(10L * i, i < 10_000 ? 1_007 : 1_010);
+        }
+        waitedNs.put(MINE, 30L);
+        assertThat(split(0, 50, 50)).isEqualTo(Map.of(Wait.THROTTLED, 7L, Wait.NO_PROCESSOR, 23L));
+        assertThat(split(50, 99_980, 50)).isEqualTo(Map.of(Wait.NO_PROCESSOR, 30L));
+        assertThat(split(99_985, 99_995, 10)).isEqualTo(Map.of(Wait.THROTTLED, 3L, Wait.NO_PROCESSOR, 7L));
+        assertThat(split(100_010, 300_000, 50)).isEqualTo(Map.of(Wait.NO_PROCESSOR, 30L));
+    }
+
     @Test
     void theLockThatBlockedLongestIsNamed() {
         log.blocked(MINE, 0, 10, "one");
