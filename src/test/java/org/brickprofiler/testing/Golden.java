@@ -13,7 +13,9 @@ import java.nio.file.Path;
  */
 public final class Golden {
 
-    private static final String REGENERATE = "golden.regenerate";
+    /** The system property that has the files written anew. */
+    public static final String REGENERATE = "golden.regenerate";
+
     private static final Path RESOURCES = Path.of("src", "test", "resources");
 
     private Golden() {}
