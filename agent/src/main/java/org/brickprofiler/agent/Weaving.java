@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
@@ -102,9 +103,30 @@ final class Weaving {
         return rules;
     }
 
-    /** Applies the rules to the class files on the class path, so that errors are reported before a class is loaded. */
+    /**
+     * Applies the rules to the class files on the class path, so that errors are reported before a class is loaded. If
+     * the class path has not the engine of shipped rules, prints only which one they are written for.
+     */
     void check() {
+        Optional<KnownEngine> engine = KnownEngine.ofRules(rulesFile);
+        if (engine.isPresent() && !engine.get().isHere()) {
+            messages.warn(engine.get().missing());
+            return;
+        }
         weaver.classes().forEach(this::check);
+        engine.ifPresent(this::sayVersion);
+    }
+
+    /**
+     * Prints the version for which shipped rules are written if some do not apply, and which other engines there are.
+     */
+    private void sayVersion(KnownEngine engine) {
+        long without = rules.rules().size() - appliedRules();
+        if (without > 0) {
+            messages.warn(Plural.of(without, "rule") + " of " + rulesFile + " found no place: they are written for "
+                    + engine.version());
+        }
+        KnownEngine.others(engine).ifPresent(messages::warn);
     }
 
     /** Weaves the classes that are loaded, and from now on each class as it is loaded. */
