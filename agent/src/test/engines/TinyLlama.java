@@ -15,7 +15,8 @@ import java.util.UUID;
 
 /**
  * Writes a tiny Llama of random weights and has Jlama decode with it, as its users do: {@code TinyLlama FOLDER DIM RUNS
- * [THREADS]}. Each thread generates one token more than the one before it.
+ * [THREADS [EXPERTS]]}. Each thread generates one token more than the one before it. With experts, two of which a token
+ * takes, it is a Mixtral.
  */
 public class TinyLlama {
 
@@ -29,15 +30,19 @@ public class TinyLlama {
     public static void main(String[] args) throws Exception {
         Path folder = Path.of(args[0]);
         int dim = Integer.parseInt(args[1]);
+        int experts = args.length > 4 ? Integer.parseInt(args[4]) : 0;
+        String type = experts == 0
+                ? "\"model_type\": \"llama\""
+                : "\"model_type\": \"mixtral\", \"num_local_experts\": " + experts + ", \"num_experts_per_tok\": 2";
         Files.writeString(folder.resolve("config.json"), """
-                {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "max_position_embeddings": 128,
+                {"architectures": ["LlamaForCausalLM"], %s, "max_position_embeddings": 128,
                  "hidden_size": %d, "intermediate_size": %d, "num_attention_heads": %d, "num_key_value_heads": %d,
                  "num_hidden_layers": %d, "rms_norm_eps": 1e-5, "vocab_size": %d, "bos_token_id": 1, "eos_token_id": 2,
                  "hidden_act": "silu", "rope_theta": 10000.0}
-                """.formatted(dim, 2 * dim, HEADS, KV_HEADS, LAYERS, VOCAB));
+                """.formatted(type, dim, 2 * dim, HEADS, KV_HEADS, LAYERS, VOCAB));
         Files.writeString(folder.resolve("tokenizer.json"), tokenizer());
         Files.writeString(folder.resolve("tokenizer_config.json"), "{}");
-        Files.write(folder.resolve("model.safetensors"), weights(dim));
+        Files.write(folder.resolve("model.safetensors"), weights(dim, experts));
         int runs = Integer.parseInt(args[2]);
         Thread[] threads = new Thread[args.length > 3 ? Integer.parseInt(args[3]) : 1];
         for (int i = 0; i < threads.length; i++) {
@@ -77,7 +82,7 @@ public class TinyLlama {
                 """.formatted(vocab);
     }
 
-    private static byte[] weights(int dim) {
+    private static byte[] weights(int dim, int experts) {
         Map<String, int[]> shapes = new LinkedHashMap<>();
         shapes.put("model.embed_tokens.weight", new int[] {VOCAB, dim});
         for (int layer = 0; layer < LAYERS; layer++) {
@@ -88,9 +93,19 @@ public class TinyLlama {
             shapes.put(prefix + "self_attn.k_proj.weight", new int[] {dim * KV_HEADS / HEADS, dim});
             shapes.put(prefix + "self_attn.v_proj.weight", new int[] {dim * KV_HEADS / HEADS, dim});
             shapes.put(prefix + "self_attn.o_proj.weight", new int[] {dim, dim});
-            shapes.put(prefix + "mlp.gate_proj.weight", new int[] {2 * dim, dim});
-            shapes.put(prefix + "mlp.up_proj.weight", new int[] {2 * dim, dim});
-            shapes.put(prefix + "mlp.down_proj.weight", new int[] {dim, 2 * dim});
+            if (experts == 0) {
+                shapes.put(prefix + "mlp.gate_proj.weight", new int[] {2 * dim, dim});
+                shapes.put(prefix + "mlp.up_proj.weight", new int[] {2 * dim, dim});
+                shapes.put(prefix + "mlp.down_proj.weight", new int[] {dim, 2 * dim});
+            } else {
+                shapes.put(prefix + "block_sparse_moe.gate.weight", new int[] {experts, dim});
+            }
+            for (int i = 0; i < experts; i++) {
+                String expert = prefix + "block_sparse_moe.experts." + i + ".";
+                shapes.put(expert + "w1.weight", new int[] {2 * dim, dim});
+                shapes.put(expert + "w2.weight", new int[] {dim, 2 * dim});
+                shapes.put(expert + "w3.weight", new int[] {2 * dim, dim});
+            }
         }
         shapes.put("model.norm.weight", new int[] {dim});
         shapes.put("lm_head.weight", new int[] {VOCAB, dim});

@@ -79,7 +79,7 @@ class EnginesIT {
                 "64",
                 "2");
 
-        assertThat(result.err()).contains("brick agent: 25 of 25 rules apply");
+        assertThat(result.err()).contains("brick agent: 27 of 27 rules apply");
         assertThat(result.out().lines()).hasSize(2).allMatch(line -> line.startsWith("prompt 5 generated 32 "));
         ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
         // Two runs, each with a prompt of six tokens, its begin token included, and 32 more tokens; two layers of four
@@ -114,6 +114,30 @@ class EnginesIT {
         assertThat(flops(profile, "LmHead")).isEqualTo(2L * 66 * 259 * 64);
         // Position p of 38 attends to p + 1 positions, with each of 64 dimensions.
         assertThat(flops(profile, "AttentionScore")).isEqualTo(2L * 2 * 2 * 64 * (38 * 39 / 2));
+    }
+
+    /** Each of 38 tokens takes a router and two of four experts in both layers. */
+    @Test
+    void decodesAMixtureOfExpertsWithJlama() throws IOException {
+        assumeTrue(Runtime.version().feature() >= JLAMA_NEEDS, "Jlama needs a later Java");
+
+        ProcessResult result = run(
+                "jlama",
+                "TinyLlama.java",
+                List.of("--add-modules", "jdk.incubator.vector"),
+                "jlama",
+                folder.toString(),
+                "64",
+                "1",
+                "1",
+                "4");
+
+        assertThat(result.out()).startsWith("prompt 5 generated 32 ");
+        ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
+        assertThat(counts(profile))
+                .contains("MoeExpert=152/152", "MoeRouter=76/76", "OutputProjection=66/76")
+                .doesNotContain("DownProjection");
+        assertThat(flops(profile, "MoeRouter")).isEqualTo(2L * 76 * 4 * 64);
     }
 
     private static long flops(ProfileSnapshot profile, String brick) {
