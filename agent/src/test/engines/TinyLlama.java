@@ -34,7 +34,8 @@ public class TinyLlama {
         String type = experts == 0
                 ? "\"model_type\": \"llama\""
                 : "\"model_type\": \"mixtral\", \"num_local_experts\": " + experts + ", \"num_experts_per_tok\": 2";
-        Files.writeString(folder.resolve("config.json"), """
+        Files.writeString(
+                folder.resolve("config.json"), """
                 {"architectures": ["LlamaForCausalLM"], %s, "max_position_embeddings": 128,
                  "hidden_size": %d, "intermediate_size": %d, "num_attention_heads": %d, "num_key_value_heads": %d,
                  "num_hidden_layers": %d, "rms_norm_eps": 1e-5, "vocab_size": %d, "bos_token_id": 1, "eos_token_id": 2,

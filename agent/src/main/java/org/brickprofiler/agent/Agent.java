@@ -184,6 +184,7 @@ public final class Agent {
         recording.profiler.enable();
         options.spans()
                 .ifPresent(provider -> ApplicationSpans.begin(recording.profiler, provider, instrumentation, messages));
+        recording.sessions.ifPresent(sessions -> sessions.begin(instrumentation));
         weaving.begin(instrumentation);
         reports.writeAtEnd();
         options.port().ifPresent(this::open);

@@ -23,7 +23,9 @@ enum KnownEngine {
 
     LLAMA3("Llama3.java of April 2026 (commit 8cf392d)", "com/llama4j/Llama3"),
 
-    GEMMA4("Gemma4.java of April 2026 (commit cb323d2)", "com/llama4j/Gemma4");
+    GEMMA4("Gemma4.java of April 2026 (commit cb323d2)", "com/llama4j/Gemma4"),
+
+    ONNX("ONNX Runtime 1.22", "ai/onnxruntime/OrtSession");
 
     private final String version;
     private final String mark;
@@ -50,6 +52,11 @@ enum KnownEngine {
     /** Returns whether the class path has the engine. */
     boolean isHere() {
         return ClassLoader.getSystemResource(mark + ".class") != null;
+    }
+
+    /** Returns whether a class, by its internal name, is the engine's own, and not of a library used beside it. */
+    boolean has(String className) {
+        return className.startsWith(mark.substring(0, mark.indexOf('/', mark.indexOf('/') + 1) + 1));
     }
 
     /** Returns a message for rules whose engine is not on the class path; it names those that are. */

@@ -2,6 +2,7 @@ package org.brickprofiler.agent;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickProfilerBuilder;
@@ -45,6 +46,9 @@ final class Recording {
     /** Switches recording on and off in turns; null without the option {@code ab}. */
     final @Nullable Alternation alternation;
 
+    /** The profiles that ONNX Runtime records of its sessions; empty unless these are the shipped rules for it. */
+    final Optional<OnnxSessions> sessions;
+
     private final AgentOptions options;
 
     /**
@@ -61,6 +65,7 @@ final class Recording {
         requireSteps(rules, options.rules());
         requireRequests(rules, options.rules());
         losses = new AgentLosses(say);
+        sessions = OnnxSessions.of(options, say);
         BrickProfilerBuilder builder = BrickProfiler.builder().stepCpuTimes(true);
         Path timeline = options.timeline();
         if (timeline != null) {

@@ -351,6 +351,7 @@ final class Reports {
         remarks.addAll(recording.losses.summary());
         remarks.addAll(recording.requests.summary());
         remarks.addAll(weaving.dropped(snapshot));
+        recording.sessions.map(OnnxSessions::summary).ifPresent(remarks::addAll);
         return remarks.isEmpty()
                 ? snapshot
                 : snapshot.withFacts(
@@ -397,6 +398,10 @@ final class Reports {
         weaving.sayApplied(false);
         endStops.run();
         forgetUnfinishedWarmup();
+        recording.sessions.ifPresent(sessions -> {
+            sessions.endAll();
+            sessions.summary().forEach(messages::info);
+        });
         CurrentReport last = report(null);
         ProfileSnapshot snapshot = last.snapshot();
         List<WeaveRule> unused = weaving.rules().rules().stream()

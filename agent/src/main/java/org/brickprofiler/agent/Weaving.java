@@ -113,15 +113,24 @@ final class Weaving {
             messages.warn(engine.get().missing());
             return;
         }
-        weaver.classes().forEach(this::check);
+        weaver.classes().stream()
+                .filter(name -> engine.isEmpty() || engine.get().has(name) || isHere(name))
+                .forEach(this::check);
         engine.ifPresent(this::sayVersion);
+    }
+
+    private static boolean isHere(String className) {
+        return ClassLoader.getSystemResource(className + ".class") != null;
     }
 
     /**
      * Prints the version for which shipped rules are written if some do not apply, and which other engines there are.
      */
     private void sayVersion(KnownEngine engine) {
-        long without = rules.rules().size() - appliedRules();
+        long without = rules.rules().stream()
+                .filter(rule -> engine.has(rule.target().className().replace('.', '/')))
+                .filter(rule -> !applied.contains(rule))
+                .count();
         if (without > 0) {
             messages.warn(Plural.of(without, "rule") + " of " + rulesFile + " found no place: they are written for "
                     + engine.version());

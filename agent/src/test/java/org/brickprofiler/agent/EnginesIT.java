@@ -176,6 +176,34 @@ class EnginesIT {
                 .containsOnly(6L);
     }
 
+    /** Two sessions whose profile the agent switches on, of which one stays open, and one with a profile of its own. */
+    @Test
+    void showsTheOperatorsInsideOfOnnxRuntime() throws IOException {
+        ProcessResult result = run(
+                "onnxruntime",
+                "../../../../readers/src/test/engines/OnnxDecoder.java",
+                List.of(),
+                "onnx",
+                folder.toString(),
+                "GENAI",
+                "4",
+                "without options");
+
+        assertThat(result.err())
+                .contains("brick agent: 1 of 8 rules apply")
+                .contains("a session of ONNX Runtime has its profile on already, and is left alone")
+                .doesNotContain("there is no class", "found no place");
+        ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
+        assertThat(counts(profile)).isEqualTo("{OrtSession.run=13/13}");
+        assertThat(profile.facts().disturbances())
+                .anyMatch(remark ->
+                        remark.matches("ONNX Runtime's own profile of session 1 holds 5 of 5 runs; inside of them,"
+                                + " by operator: .*MatMul.* %.*; brick report .*run-onnx-1_.*json shows its bricks"))
+                .anyMatch(remark -> remark.startsWith("ONNX Runtime's own profile of session 2 holds 4 of 4 runs; "))
+                .contains("1 session of ONNX Runtime had the profile on already, and was left alone");
+        assertThat(Path.of(result.out().strip().split(" ", 4)[3])).exists();
+    }
+
     @Test
     void solvesWithEjml() throws IOException {
         Path rules = folder.resolve("ejml.yaml");
