@@ -168,7 +168,14 @@ class JitllmRulesIT {
      */
     @Test
     void countsPromptsByTheirLoops() throws IOException {
-        engine("jitllm").run().assertSucceeded();
+        WovenApplication.compile(
+                folder,
+                "org/beehive/gpullama3/inference/InferenceCore.java",
+                "package org.beehive.gpullama3.inference; final class InferenceCore {}");
+        assertThat(engine("jitllm").run().assertSucceeded().err())
+                .contains("rules of jitllm found no place: they are written for jitLLM 1.0.0 and 1.0.1")
+                .contains("the class path also has GPULlama3.java 1.0.0, see rules=gpullama3, of which the rules jitllm"
+                        + " record nothing");
 
         ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
         StepStats prefill = profile.steps().phase(StepInfo.Phase.PREFILL).orElseThrow();

@@ -85,6 +85,12 @@ final class RunSuggestions {
 
     private static final int MOST_CANDIDATES = 400;
 
+    private static final String WITHOUT_STEP = """
+            # No step is proposed: no call in a loop that leads to these bricks takes the position or the latest token. Under
+            # step:, name the method that runs the model once, with its tokens: and kv:; without one, phases, tokens/s and
+            # requests are unknown.
+            """;
+
     private static final double NS_PER_MS = 1e6;
 
     private static final Pattern PRODUCT = Pattern.compile("(?i).*(matmul|gemm|gemv|dot|product|matrix|mul_?mat).*");
@@ -232,6 +238,7 @@ final class RunSuggestions {
         List<Site> found = new ArrayList<>();
         Map<String, Integer> numbers = new HashMap<>();
         List<Code> bodies = new ArrayList<>();
+        FieldNames fields = FieldNames.of(code.method);
         Optional<BrickId> read = Optional.empty();
         for (AbstractInsnNode node : code.method.instructions) {
             String body = CallGraph.body(node);
@@ -241,7 +248,7 @@ final class RunSuggestions {
                         .forEach(bodies::add);
             } else if (node instanceof FieldInsnNode field) {
                 Optional<BrickId> before = read;
-                read = BrickId.parse(field.name).or(() -> before);
+                read = fields.brick(field).or(() -> before);
             } else if (node instanceof MethodInsnNode call) {
                 int number = numbers.merge(call.name, 1, Integer::sum);
                 if (!call.name.startsWith("<")) {
@@ -310,7 +317,9 @@ final class RunSuggestions {
         double mostNs = MOST_COST * measured.wallNs();
         List<StepMethod> steps = steps();
         String remark = "";
-        if (costNs(steps) >= mostNs) {
+        if (steps.isEmpty()) {
+            remark = WITHOUT_STEP;
+        } else if (costNs(steps) >= mostNs) {
             remark = tooShort(steps);
             steps = List.of();
         }

@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;
-import org.objectweb.asm.tree.FieldInsnNode;
 import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
 import org.objectweb.asm.tree.VarInsnNode;
@@ -339,6 +338,7 @@ public final class Suggestions {
     /** Returns by method name the calls of methods outside the JDK with several arguments, in the order of the code. */
     private static Map<String, List<Site>> sites(MethodNode method) {
         Map<String, List<Site>> sites = new LinkedHashMap<>();
+        FieldNames names = FieldNames.of(method);
         String body = null;
         for (AbstractInsnNode node : method.instructions) {
             if (CallGraph.body(node) != null) {
@@ -350,7 +350,7 @@ public final class Suggestions {
                 if (computes) {
                     sites.computeIfAbsent(call.name, none -> new ArrayList<>())
                             .add(new Site(
-                                    named(method, call),
+                                    named(method, call, names),
                                     call.name + call.desc,
                                     body,
                                     call.owner.replace('/', '.') + "::" + call.name));
@@ -368,15 +368,15 @@ public final class Suggestions {
      * Returns the known brick that is named like the last field that is read for a call, directly or through a
      * variable.
      */
-    private static Optional<BrickId> named(MethodNode method, MethodInsnNode call) {
+    private static Optional<BrickId> named(MethodNode method, MethodInsnNode call, FieldNames names) {
         for (AbstractInsnNode node : Operands.computing(call, Operands.pops(call))) {
-            Optional<BrickId> brick = read(node);
+            Optional<BrickId> brick = names.brick(node);
             if (brick.isEmpty() && node instanceof VarInsnNode load && load.getOpcode() == Opcodes.ALOAD) {
                 AbstractInsnNode store = Operands.store(method, load);
                 brick = store == null
                         ? Optional.empty()
                         : Operands.computing(store, 1).stream()
-                                .map(Suggestions::read)
+                                .map(names::brick)
                                 .flatMap(Optional::stream)
                                 .findFirst();
             }
@@ -385,20 +385,6 @@ public final class Suggestions {
             }
         }
         return Optional.empty();
-    }
-
-    /**
-     * Returns the known brick that is named like a field that is read, or like a getter whose parameters, if any, are
-     * ints.
-     */
-    private static Optional<BrickId> read(AbstractInsnNode node) {
-        if (node instanceof FieldInsnNode field) {
-            return BrickId.parse(field.name);
-        }
-        return node instanceof MethodInsnNode call
-                        && Stream.of(Type.getArgumentTypes(call.desc)).allMatch(Type.INT_TYPE::equals)
-                ? BrickId.parse(call.name)
-                : Optional.empty();
     }
 
     /**

@@ -49,7 +49,7 @@ class SuggestionsTest {
             return sum;
         }
 
-        private static float matmul(float[] weights, float[] x) {
+        static float matmul(float[] weights, float[] x) {
             float sum = 0;
             for (int i = 0; i < x.length; i++) {
                 sum += weights[i] * x[i];
@@ -107,6 +107,34 @@ class SuggestionsTest {
 
         static int scaled(int value, int by) {
             return value * by + (value >> 3) + (by << 2);
+        }
+    }
+
+    /** A block with the names of Llama's reference code. */
+    static final class Port {
+        final float[] wq = {1};
+        final float[] wk = {1};
+        final float[] wv = {1};
+        final float[] wo = {1};
+        final float[] w1 = {1};
+        final float[] w2 = {1};
+        final float[] w3 = {1};
+
+        float block(float[] x) {
+            float sum = matmul(wq, x) + matmul(wk, x) + matmul(wv, x) + matmul(wo, x);
+            return sum + matmul(w1, x) + matmul(w3, x) + matmul(w2, x);
+        }
+
+        float other(float[] x) {
+            return matmul(w1, x) + matmul(w2, x) + matmul(wo, x);
+        }
+
+        private static float matmul(float[] weights, float[] x) {
+            float sum = 0;
+            for (int i = 0; i < x.length; i++) {
+                sum += weights[i] * x[i];
+            }
+            return sum;
         }
     }
 
@@ -264,6 +292,25 @@ class SuggestionsTest {
     }
 
     /** An engine's dot product over the vectors of the JDK, of which every call is one instruction. */
+    /** Alone, w1 and w2 are the names of different matrices in different engines. */
+    @Test
+    void knowsTheMatricesOfLlamaWhereAMethodReadsThemAll() throws IOException {
+        String rules = Suggestions.of(List.of(AppliedRules.file(Port.class)), SuggestionsTest::fail)
+                .rules();
+        assertThat(rules.lines().map(String::strip).filter(line -> line.startsWith("brick:")))
+                .containsExactly(
+                        "brick: QKV_PROJECTION",
+                        "brick: QKV_PROJECTION",
+                        "brick: QKV_PROJECTION",
+                        "brick: OUTPUT_PROJECTION",
+                        "brick: GATE_PROJECTION",
+                        "brick: UP_PROJECTION",
+                        "brick: DOWN_PROJECTION",
+                        "brick: Port.other matmul 1",
+                        "brick: Port.other matmul 2",
+                        "brick: OUTPUT_PROJECTION");
+    }
+
     @Test
     void proposesNoCallsOfTheJdk() {
         ClassWriter type = new ClassWriter(ClassWriter.COMPUTE_MAXS);
