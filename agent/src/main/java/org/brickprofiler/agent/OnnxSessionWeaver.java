@@ -52,6 +52,9 @@ final class OnnxSessionWeaver implements ClassFileTransformer {
         }
         JdkBridge.enter();
         try {
+            if (loader != null && !Weaving.seesBridge(loader)) {
+                throw new IllegalStateException("its loader does not see " + SessionBridge.class.getName());
+            }
             return weave(file);
         } catch (Throwable failed) {
             say.accept(className.replace('/', '.') + " is not woven, so its own profile is not switched on: " + failed);

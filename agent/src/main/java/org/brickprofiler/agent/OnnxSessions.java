@@ -43,8 +43,11 @@ final class OnnxSessions implements SessionBridge.Listener {
 
     private final Map<Identity, Session> open = new ConcurrentHashMap<>();
 
-    /** The sums of sessions that have ended, as remarks. Guarded by this. */
-    private final List<String> ended = new ArrayList<>();
+    /** The sessions whose profiles have ended and are not read yet. Guarded by this. */
+    private final List<Ended> ended = new ArrayList<>();
+
+    /** The sums of sessions, as remarks. Guarded by this. */
+    private final List<String> sums = new ArrayList<>();
 
     /** Sessions that are left alone. Guarded by this. */
     private long leftAlone;
@@ -58,6 +61,32 @@ final class OnnxSessions implements SessionBridge.Listener {
         Session(int number, Object session) {
             this.number = number;
             this.session = session;
+        }
+    }
+
+    /**
+     * A session whose profile has ended.
+     *
+     * @param file the profile; null if it is lost
+     * @param lost why it is lost
+     */
+    private record Ended(int number, long runs, @Nullable Path file, String lost) {
+
+        /** Reads the profile, which takes seconds for a million events. */
+        String text() {
+            try {
+                if (file != null) {
+                    return OnnxSums.read(file).text(number, runs) + "; brick report " + file + " shows its bricks";
+                }
+            } catch (RuntimeException | IOException unreadable) {
+                return textOfLost(cause(unreadable).toString());
+            }
+            return textOfLost(lost);
+        }
+
+        private String textOfLost(String reason) {
+            return "the profile of session " + number + " of ONNX Runtime, with " + Plural.of(runs, "run")
+                    + ", is lost: " + reason;
         }
     }
 
@@ -182,27 +211,32 @@ final class OnnxSessions implements SessionBridge.Listener {
         }
     }
 
-    /** Ends the profiles of the sessions that are open. */
+    /** Ends the profiles of the sessions that are open, and sums all profiles up. */
     void endAll() {
         for (Identity each : List.copyOf(open.keySet())) {
             closing(each.object);
         }
+        synchronized (this) {
+            while (!ended.isEmpty()) {
+                // Kept until it is read: a report is tried again if the heap is full.
+                sums.add(ended.get(0).text());
+                ended.remove(0);
+            }
+        }
     }
 
+    /** Ends a profile, and leaves it to the end of the process to read it, since the application waits here. */
     private void end(Session session) {
-        String text;
+        Path file = null;
+        String lost = "";
         try {
-            Path file = Path.of(String.valueOf(
-                            session.session.getClass().getMethod("endProfiling").invoke(session.session)))
-                    .toAbsolutePath();
-            text = OnnxSums.read(file).text(session.number, session.runs.sum()) + "; brick report " + file
-                    + " shows its bricks";
-        } catch (ReflectiveOperationException | RuntimeException | IOException lost) {
-            text = "the profile of session " + session.number + " of ONNX Runtime, with "
-                    + Plural.of(session.runs.sum(), "run") + ", is lost: " + cause(lost);
+            Object name = session.session.getClass().getMethod("endProfiling").invoke(session.session);
+            file = Path.of(String.valueOf(name)).toAbsolutePath();
+        } catch (ReflectiveOperationException | RuntimeException unable) {
+            lost = cause(unable).toString();
         }
         synchronized (this) {
-            ended.add(text);
+            ended.add(new Ended(session.number, session.runs.sum(), file, lost));
         }
     }
 
@@ -214,14 +248,17 @@ final class OnnxSessions implements SessionBridge.Listener {
 
     /** Returns what is known of the sessions, as remarks. */
     synchronized List<String> summary() {
-        List<String> all = new ArrayList<>(ended);
-        if (!open.isEmpty()) {
-            all.add(Plural.of(open.size(), "session")
-                    + " of ONNX Runtime had not ended: the operators inside of its runs" + " are known at the end");
+        List<String> all = new ArrayList<>(sums);
+        int unread = open.size() + ended.size();
+        if (unread > 0) {
+            all.add("the operators inside of " + Plural.of(unread, "session")
+                    + " of ONNX Runtime are known at the end of the process");
         }
         if (leftAlone > 0) {
-            all.add(Plural.of(leftAlone, "session")
-                    + " of ONNX Runtime had the profile on already, and was left alone");
+            all.add(Plural.of(
+                    leftAlone,
+                    "session of ONNX Runtime had the profile on already, and was left alone",
+                    "sessions of ONNX Runtime had the profile on already, and were left alone"));
         }
         return all;
     }

@@ -296,7 +296,7 @@ final class Weaving {
     }
 
     /** Returns whether woven code in a loader finds the bridge itself, and not a copy of it without a sink. */
-    private static boolean seesBridge(ClassLoader loader) {
+    static boolean seesBridge(ClassLoader loader) {
         try {
             return Class.forName(Bridge.class.getName(), false, loader) == Bridge.class;
         } catch (Throwable unseen) {

@@ -406,7 +406,7 @@ class AgentIT extends WovenApplication {
                 "rules=none.yaml   | not started: java.io.IOException: cannot read none.yaml: it does not exist",
                 "rules=bad.yaml    | bad.yaml:3: there is no brick 'RMSNORMM'; the closest that exist: RMS_NORM,",
                 "rules=other.yaml  | other.yaml:2: there is no class app.Mein; the closest that exist: app.Main",
-                "rules=llama3      | llama3:5: there is no class ",
+                "rules=llama3      | the rules llama3 are written for Llama3.java of April 2026",
                 "rules=bricks.yaml,trace=t.xyz | not started: java.lang.IllegalArgumentException: ",
             })
     void neverKeepsTheApplicationFromRunning(String options, String message) throws Exception {

@@ -158,7 +158,7 @@ class RuleFileTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"jlama", "llama3", "gpullama3"})
+    @ValueSource(strings = {"jlama", "llama3", "jitllm", "gpullama3"})
     void readsTheRulesThatComeWithIt(String engine) throws IOException {
         RuleFile.Rules rules = RuleFile.read(
                 Path.of("src", "main", "resources", "org", "brickprofiler", "agent", engine + ".yaml"), 0);

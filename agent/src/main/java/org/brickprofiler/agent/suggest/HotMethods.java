@@ -9,6 +9,7 @@ import java.util.Set;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordedMethod;
+import jdk.jfr.consumer.RecordedStackTrace;
 import jdk.jfr.consumer.RecordingFile;
 import org.brickprofiler.internal.io.InputFile;
 
@@ -16,12 +17,13 @@ import org.brickprofiler.internal.io.InputFile;
  * The methods in which a recording of the flight recorder has samples, their callers included. Immutable.
  *
  * @param samples the samples of each method, by class, name and descriptor
- * @param total the number of all samples of Java code
+ * @param total the number of all samples of Java code, and of native methods outside the JDK
  * @param classPath the class path of the recorded virtual machine, with its module path
  */
 record HotMethods(Map<String, Integer> samples, int total, String classPath) {
 
     private static final String SAMPLE = "jdk.ExecutionSample";
+    private static final String NATIVE_SAMPLE = "jdk.NativeMethodSample";
     private static final String PROPERTY = "jdk.InitialSystemProperty";
 
     /** Settings of the flight recorder: samples of Java code, and the class path. */
@@ -29,6 +31,10 @@ record HotMethods(Map<String, Integer> samples, int total, String classPath) {
             <?xml version="1.0" encoding="UTF-8"?>
             <configuration version="2.0" label="Samples" description="Samples of Java code" provider="brick suggest">
               <event name="jdk.ExecutionSample">
+                <setting name="enabled">true</setting>
+                <setting name="period">10 ms</setting>
+              </event>
+              <event name="jdk.NativeMethodSample">
                 <setting name="enabled">true</setting>
                 <setting name="period">10 ms</setting>
               </event>
@@ -65,12 +71,30 @@ record HotMethods(Map<String, Integer> samples, int total, String classPath) {
                         total++;
                         methods(event).forEach(method -> samples.merge(method, 1, Integer::sum));
                     }
+                    case NATIVE_SAMPLE -> {
+                        if (isInNativeOfEngine(event)) {
+                            total++;
+                            methods(event).forEach(method -> samples.merge(method, 1, Integer::sum));
+                        }
+                    }
                     case PROPERTY -> properties.put(event.getString("key"), event.getString("value"));
                     default -> {}
                 }
             }
         }
         return new HotMethods(samples, total, classPath(properties));
+    }
+
+    /** Returns whether a sample is in a native method outside the JDK, whose native methods mostly wait. */
+    private static boolean isInNativeOfEngine(RecordedEvent event) {
+        RecordedStackTrace trace = event.getStackTrace();
+        if (trace == null || trace.getFrames().isEmpty()) {
+            return false;
+        }
+        RecordedMethod method = trace.getFrames().get(0).getMethod();
+        return method != null
+                && method.getType() != null
+                && !CallGraph.isOfJdk(method.getType().getName().replace('.', '/'));
     }
 
     private static Set<String> methods(RecordedEvent event) {

@@ -354,7 +354,9 @@ public final class Suggestions {
                                     call.name + call.desc,
                                     body,
                                     call.owner.replace('/', '.') + "::" + call.name));
-                    body = null;
+                }
+                if (Type.getArgumentTypes(call.desc).length > 0) {
+                    body = null; // the call took the lambda, of the JDK's too
                 }
             }
         }

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.jar.JarOutputStream;
+import java.util.stream.IntStream;
 import java.util.zip.ZipEntry;
 import jdk.jfr.Configuration;
 import org.brickprofiler.agent.AppliedRules;
@@ -121,8 +122,16 @@ class SuggestionsTest {
         final float[] w3 = {1};
 
         float block(float[] x) {
-            float sum = matmul(wq, x) + matmul(wk, x) + matmul(wv, x) + matmul(wo, x);
+            float sum = matmul(wq, x) + matmul(wk, x) + matmul(wv, x);
+            IntStream.range(0, x.length).forEach(i -> softmax(x));
+            sum += matmul(wo, x);
             return sum + matmul(w1, x) + matmul(w3, x) + matmul(w2, x);
+        }
+
+        private static void softmax(float[] x) {
+            for (int i = 0; i < x.length; i++) {
+                x[i] = (float) Math.exp(x[i]);
+            }
         }
 
         float other(float[] x) {
@@ -299,6 +308,7 @@ class SuggestionsTest {
                 .rules();
         assertThat(rules.lines().map(String::strip).filter(line -> line.startsWith("brick:")))
                 .containsExactly(
+                        "brick: ATTENTION_SOFTMAX",
                         "brick: QKV_PROJECTION",
                         "brick: QKV_PROJECTION",
                         "brick: QKV_PROJECTION",
