@@ -300,7 +300,6 @@ class SuggestionsTest {
                         "brick: UP_PROJECTION");
     }
 
-    /** An engine's dot product over the vectors of the JDK, of which every call is one instruction. */
     /** Alone, w1 and w2 are the names of different matrices in different engines. */
     @Test
     void knowsTheMatricesOfLlamaWhereAMethodReadsThemAll() throws IOException {
@@ -321,6 +320,7 @@ class SuggestionsTest {
                         "brick: OUTPUT_PROJECTION");
     }
 
+    /** An engine's dot product over the vectors of the JDK, of which every call is one instruction. */
     @Test
     void proposesNoCallsOfTheJdk() {
         ClassWriter type = new ClassWriter(ClassWriter.COMPUTE_MAXS);
