@@ -13,6 +13,11 @@ module org.brickprofiler.gpu {
             com.sun.jna;
     opens org.brickprofiler.device.metal to
             com.sun.jna;
+    opens org.brickprofiler.device.nvtx to
+            com.sun.jna;
     opens org.brickprofiler.device.opencl to
             com.sun.jna;
+
+    provides org.brickprofiler.internal.record.SettingAction with
+            org.brickprofiler.device.nvtx.NvtxSetting;
 }

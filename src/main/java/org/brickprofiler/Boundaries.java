@@ -3,6 +3,7 @@ package org.brickprofiler;
 import java.util.function.Supplier;
 import org.brickprofiler.graph.GraphRecorder;
 import org.brickprofiler.internal.device.DeviceRecorder;
+import org.brickprofiler.internal.record.BrickRanges;
 import org.brickprofiler.internal.record.LayerToken;
 import org.brickprofiler.internal.record.Layers;
 import org.brickprofiler.internal.record.Listeners;
@@ -33,7 +34,12 @@ abstract class Boundaries extends SampleTables {
     /** The marks on device streams; null without a device stream. */
     final @Nullable DeviceRecorder devices;
 
-    /** Whether the graph or a listener follows the bricks. Written while holding {@code this}. */
+    /**
+     * Whether the host's clock times the bricks, and no tool sees them as ranges: their timers need the clock alone.
+     */
+    final boolean needsClockAlone;
+
+    /** Whether the graph, a listener or a tool follows the bricks. Written while holding {@code this}. */
     volatile boolean followed;
 
     volatile SyncMode mode = SyncMode.DEFERRED;
@@ -54,6 +60,9 @@ abstract class Boundaries extends SampleTables {
     final PendingResolver resolver;
     final Listeners<ProfilerListener> listeners = new Listeners<>();
 
+    /** Show the bricks to a tool; null without a tool. */
+    final @Nullable BrickRanges ranges;
+
     /** Creates the reader of a thread's CPU time; null if steps record no CPU time. */
     private final @Nullable Supplier<ThreadTimes> threadTimes;
 
@@ -64,6 +73,9 @@ abstract class Boundaries extends SampleTables {
         period = new RunPeriod(clock.nanoTime());
         epochNs = period.originNs();
         devices = options.recorder(registry, spanNames, this);
+        ranges = options.ranges(spanNames);
+        needsClockAlone = devices == null && ranges == null;
+        followed = ranges != null;
         resolver = new PendingResolver(registry, options.attribution == Attribution.SEQUENTIAL);
         threadTimes = options.threadTimes();
     }
@@ -121,6 +133,9 @@ abstract class Boundaries extends SampleTables {
         if (follower != null) {
             follower.startLayer(layer);
         }
+        if (ranges != null && isOn()) {
+            ranges.beginLayer(number);
+        }
     }
 
     /**
@@ -141,6 +156,9 @@ abstract class Boundaries extends SampleTables {
         }
         endWorkForOthers();
         long layer = layers.end();
+        if (ranges != null) {
+            ranges.endLayer();
+        }
         reach(SpanKind.LAYER_END, LayerToken.layer(layer), resolves);
         GraphRecorder follower = follower();
         if (follower != null) {
@@ -163,6 +181,9 @@ abstract class Boundaries extends SampleTables {
         passEnds(false);
         layers.endStep();
         passEnded(true, false);
+        if (ranges != null) {
+            ranges.endPass(true);
+        }
         StepRecorder recorder = steps;
         if (recorder != null) {
             deselect();
@@ -178,6 +199,9 @@ abstract class Boundaries extends SampleTables {
 
     private void passEnded(boolean abandoned, boolean resolves) {
         layers.endPass(!abandoned);
+        if (ranges != null) {
+            ranges.endPass(!abandoned);
+        }
         GraphRecorder follower = follower();
         StepRecorder recorder = abandoned ? null : steps;
         long endNs = recorder == null ? 0 : nowNs();
@@ -239,6 +263,9 @@ abstract class Boundaries extends SampleTables {
         if (records) {
             if (!listeners.isEmpty()) {
                 listeners.ofStep(each -> each.stepBegan(info));
+            }
+            if (ranges != null) {
+                ranges.beginStep(info.phase().name());
             }
             (recorder == null ? newSteps() : recorder).begin(info, pending() > 0);
         } else if (recorder != null) {

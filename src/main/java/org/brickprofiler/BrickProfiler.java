@@ -16,6 +16,7 @@ import org.brickprofiler.internal.access.ProfilerAccess;
 import org.brickprofiler.internal.device.DeviceRecorder;
 import org.brickprofiler.internal.device.MarkToken;
 import org.brickprofiler.internal.record.BrickKeys;
+import org.brickprofiler.internal.record.BrickRanges;
 import org.brickprofiler.internal.record.LayerToken;
 import org.brickprofiler.internal.record.Layers;
 import org.brickprofiler.internal.record.NameTable;
@@ -246,7 +247,23 @@ public final class BrickProfiler extends Boundaries {
     }
 
     private long start(int key) {
-        return devices == null ? TimerToken.pack(key, nowNs()) : startOn(devices, DEFAULT_STREAM, key);
+        return needsClockAlone ? TimerToken.pack(key, nowNs()) : startSeen(DEFAULT_STREAM, key);
+    }
+
+    /** Starts a brick that a device times or a tool sees. */
+    long startSeen(int stream, int key) {
+        BrickRanges shown = ranges;
+        if (shown == null) {
+            return startTimer(stream, key);
+        }
+        shown.begin(key);
+        long timer = startTimer(stream, key);
+        shown.began(timer);
+        return timer;
+    }
+
+    private long startTimer(int stream, int key) {
+        return devices == null ? TimerToken.pack(key, nowNs()) : startOn(devices, stream, key);
     }
 
     /**
@@ -260,12 +277,14 @@ public final class BrickProfiler extends Boundaries {
         int now = state;
         if (timer == TimerToken.VOID || !ProfilerState.isOn(now)) {
             requireNotNegative("elements", elements);
+            endRange(timer);
             return;
         }
         if (devices == null) {
             stop(now, timer, elements, nowNs());
         } else {
             stopOn(devices, timer, elements);
+            endRange(timer);
         }
     }
 
@@ -286,10 +305,19 @@ public final class BrickProfiler extends Boundaries {
 
     /** Follows the sample of a timer that was added in a phase, or {@link #IN_LANE}. */
     void followTimed(int phase, long timer, long elements, long nowNs) {
+        endRange(timer);
         int key = TimerToken.key(timer);
         if (hasBrick(key)) {
             int found = phase == IN_LANE ? phaseOfLane() : phase;
             followTimed(found, key, TimerToken.elapsedNs(timer, nowNs), nowNs, elements);
+        }
+    }
+
+    /** Ends the range of a timer, if a tool sees it. */
+    private void endRange(long timer) {
+        BrickRanges shown = ranges;
+        if (shown != null && timer != TimerToken.VOID) {
+            shown.end(timer, devices == null ? TimerToken.key(timer) : MarkToken.key(timer));
         }
     }
 
@@ -338,16 +366,36 @@ public final class BrickProfiler extends Boundaries {
     }
 
     private long lapTo(int now, long timer, long elements, int nextKey) {
-        if (devices != null) {
-            return lapOn(devices, timer, elements, nextKey);
+        if (!needsClockAlone) {
+            return lapSeen(now, timer, elements, nextKey);
         }
-        long nowNs = nowNs();
+        return lapOnHost(now, timer, elements, nextKey, nowNs());
+    }
+
+    private long lapOnHost(int now, long timer, long elements, int nextKey, long nowNs) {
         if (timer == TimerToken.VOID) {
             requireNotNegative("elements", elements);
         } else {
             stop(now, timer, elements, nowNs);
         }
         return TimerToken.pack(nextKey, nowNs);
+    }
+
+    /** Stops a timer and starts a brick that a device times or a tool sees. */
+    private long lapSeen(int now, long timer, long elements, int nextKey) {
+        long next;
+        if (devices == null) {
+            next = lapOnHost(now, timer, elements, nextKey, nowNs());
+        } else {
+            next = lapOn(devices, timer, elements, nextKey);
+            endRange(timer);
+        }
+        BrickRanges shown = ranges;
+        if (shown != null) {
+            shown.begin(nextKey);
+            shown.began(next);
+        }
+        return next;
     }
 
     /**
@@ -362,7 +410,7 @@ public final class BrickProfiler extends Boundaries {
     // ---- bricks on device streams ----
 
     /** Starts a brick on a device stream; in {@link SyncMode#NONE} the host's clock times it. */
-    long startOn(DeviceRecorder marks, int stream, int key) {
+    private long startOn(DeviceRecorder marks, int stream, int key) {
         return mode == SyncMode.NONE ? MarkToken.host(key, nowNs()) : marks.start(key, stream);
     }
 
@@ -1531,7 +1579,7 @@ public final class BrickProfiler extends Boundaries {
      */
     public synchronized void addListener(ProfilerListener listener) {
         listeners.add(Objects.requireNonNull(listener, "listener"), listener.wantsBricks());
-        followed = graph != null || listeners.wantBricks();
+        followed = isFollowed();
     }
 
     /**
@@ -1541,13 +1589,17 @@ public final class BrickProfiler extends Boundaries {
      */
     public synchronized void removeListener(ProfilerListener listener) {
         listeners.remove(Objects.requireNonNull(listener, "listener"));
-        followed = graph != null || listeners.wantBricks();
+        followed = isFollowed();
+    }
+
+    private boolean isFollowed() {
+        return graph != null || ranges != null || listeners.wantBricks();
     }
 
     // ---- shared helpers ----
 
-    /** Returns whether recording is on in a state, and the host's clock times the bricks. */
+    /** Returns whether recording is on in a state, and timers need the host's clock alone. */
     boolean isOnHost(int now) {
-        return ProfilerState.isOn(now) && devices == null;
+        return ProfilerState.isOn(now) && needsClockAlone;
     }
 }

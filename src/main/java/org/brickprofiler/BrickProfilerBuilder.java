@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.internal.device.DeviceRecorder;
+import org.brickprofiler.internal.record.BrickRanges;
 import org.brickprofiler.internal.record.HostThreadTimes;
 import org.brickprofiler.internal.record.PhaseKey;
 import org.brickprofiler.internal.record.SettingAction;
@@ -31,6 +32,7 @@ public final class BrickProfilerBuilder {
             "brick.profiler.percentiles",
             "BRICK_PROFILER_PERCENTILES",
             Settings.ofProfiler(SettingAction.EXPORT) != null);
+    private boolean nvtx = SwitchSetting.isOn("brick.profiler.nvtx", "BRICK_PROFILER_NVTX", false);
     Attribution attribution = Attribution.LITERAL;
 
     @Nullable
@@ -103,6 +105,32 @@ public final class BrickProfilerBuilder {
         Objects.requireNonNull(recorder, "recorder");
         this.tracing = SpanSinks.of(recorder);
         return this;
+    }
+
+    /**
+     * Sets whether a tool that follows NVTX, such as Nsight Systems, sees the bricks, layers and steps of this profiler
+     * as ranges. Unless set, the system property {@code brick.profiler.nvtx} decides, or else the environment variable
+     * {@code BRICK_PROFILER_NVTX}; without both, it is off. Needs the artifact {@code brick-profiler-gpu}. If the tool
+     * has not set the variable {@code NVTX_INJECTION64_PATH} of the process, this setting changes nothing.
+     *
+     * <p>A range belongs to the thread that starts the brick, and encloses the brick's own time by that of the call to
+     * the tool. A brick that ends on another thread, or after a brick, layer or step that encloses it, has no range
+     * from its next start on; neither have bricks on virtual threads, deferred measurements and layers without
+     * {@link BrickProfiler#startLayer}. The first of these is logged for each brick, and their number at the end of the
+     * process.
+     *
+     * @param on true to show ranges
+     * @return this
+     */
+    public BrickProfilerBuilder nvtx(boolean on) {
+        this.nvtx = on;
+        return this;
+    }
+
+    /** Creates the ranges of a profiler; null if no tool is to see any. */
+    @Nullable
+    BrickRanges ranges(SpanSink.Names names) {
+        return nvtx ? SettingAction.ranges(names) : null;
     }
 
     /**

@@ -143,8 +143,10 @@ final class Calibrator {
     }
 
     private static BrickProfiler profiler(Way way, @Nullable DeviceStream device) {
-        BrickProfilerBuilder builder =
-                BrickProfiler.builder().clock(way.clock()).percentiles(way.percentiles());
+        BrickProfilerBuilder builder = BrickProfiler.builder()
+                .clock(way.clock())
+                .percentiles(way.percentiles())
+                .nvtx(false);
         builder.tracing = way.traced() ? new FewSpans() : null;
         if (device != null) {
             builder.deviceStream(device);

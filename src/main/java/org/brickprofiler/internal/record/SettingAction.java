@@ -28,6 +28,9 @@ public abstract class SettingAction {
     /** The key of the setting that names the folder of the windows. */
     public static final String EXPORT = "export";
 
+    /** The key of the setting that shows bricks to a tool as ranges of NVTX. */
+    public static final String NVTX = "nvtx";
+
     private final String key;
 
     /**
@@ -51,6 +54,16 @@ public abstract class SettingAction {
     }
 
     /**
+     * Creates the ranges of a profiler. Called for each profiler, for {@link #NVTX} alone.
+     *
+     * @param names the names of the profiler's keys
+     * @return its ranges; null if no tool wants any
+     */
+    protected @Nullable BrickRanges createRanges(SpanSink.Names names) {
+        return null;
+    }
+
+    /**
      * Acts on a profiler that is switched on. Called each time that a profiler is switched on.
      *
      * @param profiler the profiler
@@ -66,6 +79,17 @@ public abstract class SettingAction {
      */
     public static @Nullable SpanSink sink() {
         return Sink.OF_SETTING;
+    }
+
+    /**
+     * Creates the ranges of a profiler that is to have some.
+     *
+     * @param names the names of the profiler's keys
+     * @return its ranges; null if no tool wants any, or the artifact is missing, which is logged once
+     */
+    public static @Nullable BrickRanges ranges(SpanSink.Names names) {
+        SettingAction action = Ranges.ACTION;
+        return action == null ? null : action.createRanges(names);
     }
 
     /**
@@ -85,6 +109,10 @@ public abstract class SettingAction {
 
     private static final class Sink {
         static final @Nullable SpanSink OF_SETTING = open(Settings.ofProfiler(TRACE), load());
+    }
+
+    private static final class Ranges {
+        static final @Nullable SettingAction ACTION = find(NVTX, "on", load());
     }
 
     private static final class WhenEnabled {

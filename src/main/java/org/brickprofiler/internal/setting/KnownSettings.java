@@ -52,6 +52,7 @@ public final class KnownSettings {
                     "org.brickprofiler.device.cuda.CudaStream",
                     List.of("cuda.binding"),
                     List.of("metal.library", "opencl.library")),
+            new Artifact(LIBRARY + "-gpu", null, List.of("nvtx"), List.of()),
             new Artifact(LIBRARY + "-agent", "org.brickprofiler.agent.Premain", List.of("shortest_ns"), List.of()));
 
     private KnownSettings() {}

@@ -127,8 +127,11 @@ public final class EventProfile {
         /** The profiler's clock, ns since 1970. */
         private long nowNs = unixNs(Instant.now());
 
-        private final BrickProfiler profiler =
-                BrickProfiler.builder().percentiles(true).clock(() -> nowNs).build();
+        private final BrickProfiler profiler = BrickProfiler.builder()
+                .percentiles(true)
+                .nvtx(false)
+                .clock(() -> nowNs)
+                .build();
 
         Playback() {
             profiler.enable();

@@ -1,0 +1,52 @@
+package org.brickprofiler.device.nvtx;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.brickprofiler.internal.base.Log;
+import org.brickprofiler.internal.record.BrickRanges;
+import org.brickprofiler.internal.record.SettingAction;
+import org.brickprofiler.internal.record.SpanSink;
+import org.jspecify.annotations.Nullable;
+
+/** Gives profilers ranges of NVTX while a tool listens. Any thread. */
+public final class NvtxSetting extends SettingAction {
+
+    private static final Log LOG = Log.of(NvtxSetting.class);
+
+    /** The number of profilers with ranges: each has a domain of its own, since ranges nest within a domain. */
+    private static final AtomicInteger DOMAINS = new AtomicInteger();
+
+    /** The tool, loaded once in a process. */
+    private static final class Attached {
+        static final @Nullable NvtxTool TOOL = attach();
+
+        private static @Nullable NvtxTool attach() {
+            try {
+                NvtxTool tool = NvtxTool.attach();
+                if (tool == null) {
+                    LOG.info("no tool sees the bricks as ranges of NVTX: {} is not set", NvtxTool.VARIABLE);
+                }
+                return tool;
+            } catch (IllegalStateException | LinkageError refused) {
+                LOG.warn("no tool sees the bricks as ranges of NVTX: {}", refused.getMessage());
+                return null;
+            }
+        }
+    }
+
+    /** Creates the action, for the service loader. */
+    public NvtxSetting() {
+        super(NVTX);
+    }
+
+    @Override
+    protected @Nullable BrickRanges createRanges(SpanSink.Names names) {
+        NvtxTool tool = Attached.TOOL;
+        if (tool == null) {
+            return null;
+        }
+        int number = DOMAINS.incrementAndGet();
+        NvtxRanges ranges = new NvtxRanges(tool, number == 1 ? "Brick Profiler" : "Brick Profiler " + number, names);
+        Runtime.getRuntime().addShutdownHook(new Thread(ranges::logLeftOut, "brick-nvtx-summary"));
+        return ranges;
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package org.brickprofiler.device.nvtx;
+
+import org.jspecify.annotations.NullMarked;
