@@ -45,10 +45,22 @@ public final class SpinKernels {
      * @return the launch
      */
     public Work spin(long ns, Floats stamps) {
+        return spin(ns, 1, stamps);
+    }
+
+    /**
+     * Returns a kernel of several blocks, each of which lasts a given time by the device's clock.
+     *
+     * @param ns how long, ns
+     * @param blocks number of blocks
+     * @param stamps as for {@link #spin(long, Floats)}; those of any block
+     * @return the launch
+     */
+    public Work spin(long ns, int blocks, Floats stamps) {
         stamps.requireLength(STAMP_FLOATS);
         CUfunction function = gpu.function(SPIN);
         Pointer arguments = Pointer.to(Gpu.argument(HostNumber.of(ns)), Gpu.argument(stamps));
-        return () -> Gpu.require("cuLaunchKernel", launch(function, 1, 1, arguments));
+        return () -> Gpu.require("cuLaunchKernel", launch(function, blocks, 1, arguments));
     }
 
     /**

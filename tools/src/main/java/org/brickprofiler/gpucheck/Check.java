@@ -75,6 +75,11 @@ abstract class Check {
          * @throws DeviceFailure when the device refuses
          */
         final CUgraph capture(String end, Runnable work) {
+            return capture(gpu, end, work);
+        }
+
+        /** Captures work into a graph, as {@link #capture(String, Runnable)} does, on any device. */
+        static CUgraph capture(Gpu gpu, String end, Runnable work) {
             Gpu.require(
                     "cuStreamBeginCapture",
                     JCudaDriver.cuStreamBeginCapture(

@@ -65,6 +65,15 @@ public final class GpuCheck implements Callable<Integer> {
     @Option(names = "--marks", paramLabel = "N", description = "How many marks are set (${DEFAULT-VALUE}).")
     private long marks = 10_000_000;
 
+    @Option(
+            names = "--cycles",
+            paramLabel = "N",
+            description = "How often activity records are switched on and off (${DEFAULT-VALUE}).")
+    private int cycles = 12;
+
+    @Option(names = "--cupti", paramLabel = "FILE", description = "The library of CUPTI (the newest that is found).")
+    private @Nullable Path cupti;
+
     @Option(names = "--torch", paramLabel = "FILE", description = "What torch_cost.py printed (nothing).")
     private @Nullable Path torch;
 
@@ -113,6 +122,7 @@ public final class GpuCheck implements Callable<Integer> {
             }
             requirePositive("rounds", rounds);
             requirePositive("marks", marks);
+            requirePositive("cycles", cycles);
             OutputFile.requireWritable(json);
         } catch (IllegalArgumentException badInput) {
             return refuse(spec.commandLine(), badInput);
@@ -180,6 +190,7 @@ public final class GpuCheck implements Callable<Integer> {
                 new ErrorsCheck(gpu),
                 new ClockCheck(gpu, clock),
                 new CostCheck(gpu, rounds, clock),
+                new ActivityCheck(device, cycles, cupti),
                 new MarksCheck(gpu, marks),
                 new TorchCost(torch),
                 new LossCheck(gpu));
