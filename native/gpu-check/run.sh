@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks device times, and the cost of measuring them, on a machine with a CUDA device. Takes up to eight minutes.
+# Checks device times, and the cost of measuring them, on a machine with a CUDA device. Takes up to ten minutes.
 # Prints a description of the machine and a table, and writes gpu-check.json to the current folder. --help lists the
 # options.
 #
@@ -79,8 +79,8 @@ elif ! within 50 python3 "$here/torch_cost.py" >"$torch" 2>/dev/null; then
 fi
 
 # The whole heap is resident from the start, so that only memory outside of the heap makes the process grow.
-within 400 "$java" -Xms768m -Xmx768m -XX:+AlwaysPreTouch --enable-native-access=ALL-UNNAMED \
+within 540 "$java" -Xms768m -Xmx768m -XX:+AlwaysPreTouch --enable-native-access=ALL-UNNAMED \
     -cp "$jar" org.brickprofiler.gpucheck.GpuCheck --torch "$torch" "$@"
 code=$?
-[[ $code -ne 124 && $code -ne 137 ]] || echo "gpu-check: stopped after 400 s; there is no result" >&2
+[[ $code -ne 124 && $code -ne 137 ]] || echo "gpu-check: stopped after 540 s; there is no result" >&2
 exit $code

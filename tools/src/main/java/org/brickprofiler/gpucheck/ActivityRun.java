@@ -354,7 +354,10 @@ final class ActivityRun {
                                         Locale.ROOT,
                                         " (%+.2f, %+.1f %%)",
                                         load.addedNs(way.name()).median() / 1e3,
-                                        100 * (medianNs / load.medianNs(ABSENT) - 1))));
+                                        100
+                                                * load.addedNs(way.name()).median()
+                                                * load.kernels
+                                                / load.medianNs(ABSENT))));
             }
             shown(load.name + ", time per kernel", String.join("; ", ways), figures);
         }
@@ -540,7 +543,9 @@ final class ActivityRun {
         criterion(
                 "no kernel starts before its launch or ends after the wait, by CUPTI's clock",
                 isExactnessKnown && outsideOfTheClock == 0,
-                isExactnessKnown ? outsideOfTheClock + " of " + ROUNDS * LENGTHS_NS.length : "not known");
+                isExactnessKnown
+                        ? outsideOfTheClock + " of " + ROUNDS * LENGTHS_NS.length + " passes have one"
+                        : "not known");
     }
 
     private void atMost(String criterion, Spread ns, double boundNs) {

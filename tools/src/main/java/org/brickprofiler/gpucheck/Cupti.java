@@ -165,7 +165,9 @@ final class Cupti implements AutoCloseable {
      */
     static Cupti load(@Nullable Path given, int driverMajor) {
         List<String> reasons = new ArrayList<>();
-        for (String name : given == null ? names(driverMajor) : List.of(given.toString())) {
+        for (String name : given == null
+                ? names(driverMajor)
+                : List.of(given.toAbsolutePath().toString())) {
             try {
                 NativeLibrary library = NativeLibrary.getInstance(name);
                 Native.register(Direct.class, library);

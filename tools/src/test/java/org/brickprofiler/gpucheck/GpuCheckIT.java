@@ -82,7 +82,7 @@ class GpuCheckIT {
                 .containsEntry("capture", "held")
                 .containsEntry("errors", "held")
                 .containsEntry("loss", "held")
-                .containsKeys("cost", "torch", "deferred", "clock");
+                .containsKeys("cost", "activity", "torch", "deferred", "clock");
         // These compare times with a bound: on a busy machine the times may spread too much, but no time is wrong.
         assertThat(statuses)
                 .extractingByKeys("spin", "span", "graph", "binding", "marks")

@@ -43,6 +43,7 @@ class GpuCheckTest extends SimulatedRun {
                         "cost",
                         "cost",
                         "cost",
+                        "activity",
                         "marks",
                         "torch",
                         "loss");
