@@ -38,6 +38,7 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.NvtxStandIn;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.RunningProcess;
 import org.brickprofiler.testing.VirtualThreadStarter;
@@ -85,6 +86,24 @@ class AgentIT extends WovenApplication {
         assertThat(recorded("run.json.2")).isEqualTo(RECORDED);
         assertThat(folder.resolve("run.html.2")).exists();
         assertThat(folder.resolve("run.json.3")).doesNotExist();
+    }
+
+    @Test
+    void aToolThatListensToNvtxSeesTheWovenBricks() throws Exception {
+        Path lines = folder.resolve("lines.txt");
+        Map<String, String> tool = Map.of(
+                "NVTX_INJECTION64_PATH", NvtxStandIn.build().toString(),
+                "NVTX_STAND_IN_LINES", lines.toString(),
+                "BRICK_PROFILER_NVTX", "on");
+        application("rules=bricks.yaml,out=run.json,warmup=0")
+                .environment(tool)
+                .run()
+                .assertSucceeded();
+
+        assertThat(recorded("run.json")).contains("QkvProjection=36/288");
+        assertThat(lines).content().startsWith("domain 1 Brick Profiler\n").doesNotContain("error");
+        assertThat(Files.readAllLines(lines).stream().filter(line -> line.matches("push \\d+ 1 QkvProjection")))
+                .hasSize(36);
     }
 
     /** The rules name a forward pass that this engine does not call, and a brick that it does. */

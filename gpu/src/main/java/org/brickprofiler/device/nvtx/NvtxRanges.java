@@ -8,7 +8,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 import org.brickprofiler.internal.base.Log;
-import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.internal.record.BrickRanges;
 import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.internal.record.SpanSink;
@@ -49,8 +48,7 @@ final class NvtxRanges implements BrickRanges {
      */
     private final boolean[] leftOut = new boolean[BRICKS];
 
-    /** The bricks that were started or stopped without a range. */
-    private final LongAdder withoutRange = new LongAdder();
+    private final LongAdder withoutRange;
 
     /** Written while holding {@code this}. */
     private volatile boolean isVirtualLogged;
@@ -117,10 +115,12 @@ final class NvtxRanges implements BrickRanges {
      * @param tool the tool that sees them
      * @param domain the name of the domain
      * @param names the names of the profiler's keys
+     * @param withoutRange counts the bricks that are started or stopped without a range
      */
-    NvtxRanges(NvtxTool tool, String domain, SpanSink.Names names) {
+    NvtxRanges(NvtxTool tool, String domain, SpanSink.Names names, LongAdder withoutRange) {
         this.tool = tool;
         this.names = names;
+        this.withoutRange = withoutRange;
         this.domain = tool.createDomain(domain);
         this.popParameters = NvtxTool.parametersOfPop(this.domain);
     }
@@ -265,19 +265,6 @@ final class NvtxRanges implements BrickRanges {
         if (!isVirtualLogged) {
             isVirtualLogged = true;
             LOG.warn("bricks on virtual threads have no ranges of NVTX, which belong to threads of the system");
-        }
-    }
-
-    /** Returns the number of bricks that were started or stopped without a range. */
-    long withoutRange() {
-        return withoutRange.sum();
-    }
-
-    /** Logs the number of bricks without a range, if there are any. */
-    void logLeftOut() {
-        long count = withoutRange();
-        if (count > 0) {
-            LOG.warn("{} had no range of NVTX", Plural.of(count, "brick"));
         }
     }
 }

@@ -1,7 +1,9 @@
 package org.brickprofiler.device.nvtx;
 
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import org.brickprofiler.internal.base.Log;
+import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.internal.record.BrickRanges;
 import org.brickprofiler.internal.record.SettingAction;
 import org.brickprofiler.internal.record.SpanSink;
@@ -15,6 +17,9 @@ public final class NvtxSetting extends SettingAction {
     /** The number of profilers with ranges: each has a domain of its own, since ranges nest within a domain. */
     private static final AtomicInteger DOMAINS = new AtomicInteger();
 
+    /** The bricks of all profilers that were started or stopped without a range. */
+    private static final LongAdder WITHOUT_RANGE = new LongAdder();
+
     /** The tool, loaded once in a process. */
     private static final class Attached {
         static final @Nullable NvtxTool TOOL = attach();
@@ -24,12 +29,22 @@ public final class NvtxSetting extends SettingAction {
                 NvtxTool tool = NvtxTool.attach();
                 if (tool == null) {
                     LOG.info("no tool sees the bricks as ranges of NVTX: {} is not set", NvtxTool.VARIABLE);
+                } else {
+                    Runtime.getRuntime()
+                            .addShutdownHook(new Thread(NvtxSetting::logWithoutRange, "brick-nvtx-summary"));
                 }
                 return tool;
             } catch (IllegalStateException | LinkageError refused) {
                 LOG.warn("no tool sees the bricks as ranges of NVTX: {}", refused.getMessage());
                 return null;
             }
+        }
+    }
+
+    private static void logWithoutRange() {
+        long count = WITHOUT_RANGE.sum();
+        if (count > 0) {
+            LOG.warn("{} had no range of NVTX", Plural.of(count, "brick"));
         }
     }
 
@@ -45,8 +60,7 @@ public final class NvtxSetting extends SettingAction {
             return null;
         }
         int number = DOMAINS.incrementAndGet();
-        NvtxRanges ranges = new NvtxRanges(tool, number == 1 ? "Brick Profiler" : "Brick Profiler " + number, names);
-        Runtime.getRuntime().addShutdownHook(new Thread(ranges::logLeftOut, "brick-nvtx-summary"));
-        return ranges;
+        String domain = number == 1 ? "Brick Profiler" : "Brick Profiler " + number;
+        return new NvtxRanges(tool, domain, names, WITHOUT_RANGE);
     }
 }

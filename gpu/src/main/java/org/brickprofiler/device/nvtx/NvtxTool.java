@@ -113,13 +113,9 @@ final class NvtxTool {
         try {
             entry = NativeLibrary.getInstance(path).getFunction(ENTRY);
         } catch (UnsatisfiedLinkError missing) {
-            throw new IllegalStateException(
-                    origin + ": "
-                            + String.valueOf(missing.getMessage())
-                                    .lines()
-                                    .findFirst()
-                                    .orElse("not loaded"),
-                    missing);
+            // The message is a headline, and a line for each place that was searched; or one line.
+            List<String> lines = String.valueOf(missing.getMessage()).lines().toList();
+            throw new IllegalStateException(origin + ": " + lines.get(Math.min(1, lines.size() - 1)), missing);
         }
         Tables tables = new Tables();
         if (entry.invokeInt(new Object[] {tables.export}) == 0) {

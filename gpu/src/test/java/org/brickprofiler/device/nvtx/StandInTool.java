@@ -2,9 +2,7 @@ package org.brickprofiler.device.nvtx;
 
 import com.sun.jna.Function;
 import java.util.List;
-import org.brickprofiler.testing.Fixture;
-import org.brickprofiler.testing.NativeLibrary;
-import org.brickprofiler.testing.SourceTree;
+import org.brickprofiler.testing.NvtxStandIn;
 
 /** The tool in {@code src/test/native/nvtx}, which writes a line for each call. */
 final class StandInTool {
@@ -14,18 +12,11 @@ final class StandInTool {
     static final int WANTS_NO_RANGES = 2;
     static final int WANTS_NO_STRINGS = 3;
 
-    private static final NativeLibrary LIBRARY = new NativeLibrary(
-            Fixture.COMPILER,
-            "libnvtx_stand_in.so",
-            "cc",
-            List.of(SourceTree.path("gpu", "src", "test", "native", "nvtx")),
-            List.of("-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-fvisibility=hidden"));
-
     private StandInTool() {}
 
     /** Builds the tool. Skips the test if it cannot be built. */
     static String build() {
-        return LIBRARY.build().toString();
+        return NvtxStandIn.build().toString();
     }
 
     /** Makes the tool of a library behave in another way when it is attached. */
