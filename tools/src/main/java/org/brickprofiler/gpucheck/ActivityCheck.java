@@ -78,8 +78,8 @@ final class ActivityCheck extends Check {
 
     private List<Outcome> run(List<String> command, Path lines) throws IOException, InterruptedException {
         Process process = new ProcessBuilder(command)
+                .redirectErrorStream(true)
                 .redirectOutput(lines.toFile())
-                .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
         try {
             if (!process.waitFor(LONGEST_S, TimeUnit.SECONDS)) {
@@ -88,10 +88,13 @@ final class ActivityCheck extends Check {
         } finally {
             process.destroyForcibly();
         }
-        List<Outcome> outcomes = read(Files.readAllLines(lines, StandardCharsets.UTF_8));
-        return process.exitValue() == 0 && !outcomes.isEmpty()
-                ? outcomes
-                : List.of(notMade("its process ended with the code " + process.exitValue()));
+        List<String> printed = Files.readAllLines(lines, StandardCharsets.UTF_8);
+        List<Outcome> outcomes = read(printed);
+        if (process.exitValue() == 0 && !outcomes.isEmpty()) {
+            return outcomes;
+        }
+        String last = printed.isEmpty() ? "" : ": " + printed.get(printed.size() - 1);
+        return List.of(notMade("its process ended with the code " + process.exitValue() + last));
     }
 
     private static Outcome notMade(String reason) {

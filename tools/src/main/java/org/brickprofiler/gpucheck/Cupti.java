@@ -86,6 +86,7 @@ final class Cupti implements AutoCloseable {
     private final AtomicInteger buffers = new AtomicInteger();
     private final Memory lastId = new Memory(Long.BYTES);
     private @Nullable Pointer subscriber;
+    private boolean hasIds;
 
     /** A buffer that CUPTI has returned. */
     private record Full(long address, long validBytes) {}
@@ -337,13 +338,17 @@ final class Cupti implements AutoCloseable {
     void recordIds() {
         require("cuptiActivityEnable", call("cuptiActivityEnable", IDS));
         enableCalls(true);
+        hasIds = true;
     }
 
     /** Ends all records; those so far stay. */
     void stopRecords() {
         require("cuptiActivityDisable", call("cuptiActivityDisable", KERNELS));
-        require("cuptiActivityDisable", call("cuptiActivityDisable", IDS));
-        enableCalls(false);
+        if (hasIds) {
+            hasIds = false;
+            require("cuptiActivityDisable", call("cuptiActivityDisable", IDS));
+            enableCalls(false);
+        }
     }
 
     private void enableCalls(boolean on) {

@@ -69,7 +69,7 @@ public final class GpuCheck implements Callable<Integer> {
             names = "--cycles",
             paramLabel = "N",
             description = "How often activity records are switched on and off (${DEFAULT-VALUE}).")
-    private int cycles = 12;
+    private int cycles = 24;
 
     @Option(names = "--cupti", paramLabel = "FILE", description = "The library of CUPTI (the newest that is found).")
     private @Nullable Path cupti;

@@ -132,7 +132,7 @@ class ActivityCheckTest {
     }
 
     @Test
-    void aProcessThatFailsIsNoResult() {
+    void theProcessNamesWhatIsMissing() {
         Outcome outcome =
                 new ActivityCheck(-1, 1, Path.of("/no/such/libcupti.so")).run().get(0);
         assertThat(outcome.status()).isEqualTo(Status.NOT_MADE);
