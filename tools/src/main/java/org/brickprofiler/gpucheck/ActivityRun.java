@@ -188,7 +188,7 @@ final class ActivityRun {
     static List<Outcome> run(int device, int cycles, @Nullable Path library, NanoClock clock) {
         int major = CudaSupport.probe()
                 .driverVersion()
-                .map(version -> Integer.parseInt(version.split("\\.")[0]))
+                .map(version -> Integer.parseInt(version.split("\\.", -1)[0]))
                 .orElse(0);
         try (Cupti cupti = Cupti.load(library, major)) {
             Optional<String> missing = Gpu.missing(device);

@@ -92,16 +92,19 @@ final class Cupti implements AutoCloseable {
     private record Full(long address, long validBytes) {}
 
     /** Asks for a buffer. */
+    @SuppressWarnings("UnusedMethod") // native code calls it
     private interface Requested extends Callback {
         void invoke(Pointer buffer, Pointer size, Pointer mostRecords);
     }
 
     /** Returns a buffer. */
+    @SuppressWarnings("UnusedMethod") // native code calls it
     private interface Completed extends Callback {
         void invoke(@Nullable Pointer context, int stream, Pointer buffer, long size, long validBytes);
     }
 
     /** Reports a call of the driver; never called, since no kind of calls is enabled. */
+    @SuppressWarnings("UnusedMethod") // native code calls it
     private interface Called extends Callback {
         void invoke(@Nullable Pointer data, int domain, int call, @Nullable Pointer parameters);
     }

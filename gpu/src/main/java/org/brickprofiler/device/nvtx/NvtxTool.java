@@ -63,17 +63,20 @@ final class NvtxTool {
     private final @Nullable Function createDomain;
 
     /** Returns a table by its number. */
+    @SuppressWarnings("UnusedMethod") // native code calls it
     private interface ExportTable extends Callback {
         @Nullable
         Pointer invoke(int table);
     }
 
     /** Writes the address of the table of a module, and its size. */
+    @SuppressWarnings("UnusedMethod") // native code calls it
     private interface FunctionTable extends Callback {
         int invoke(int module, @Nullable Pointer table, @Nullable Pointer size);
     }
 
     /** Receives the version of the tool. */
+    @SuppressWarnings("UnusedMethod") // native code calls it
     private interface ToolVersion extends Callback {
         void invoke(int version);
     }

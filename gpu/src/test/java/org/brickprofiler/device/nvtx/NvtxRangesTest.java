@@ -101,11 +101,11 @@ class NvtxRangesTest {
         }
         Map<String, Long> recorded = lines.stream()
                 .filter(line -> line.startsWith("count "))
-                .map(line -> line.split(" "))
+                .map(line -> line.split(" ", -1))
                 .collect(toMap(line -> line[1], line -> Long.valueOf(line[2])));
         Map<String, Long> seen = lines.stream()
                 .filter(line -> line.matches("push \\d+ 3 \\w+"))
-                .collect(groupingBy(line -> line.split(" ")[3], counting()));
+                .collect(groupingBy(line -> line.split(" ", -1)[3], counting()));
         assertThat(recorded).isNotEmpty().isEqualTo(seen);
     }
 

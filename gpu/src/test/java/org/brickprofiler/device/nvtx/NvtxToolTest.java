@@ -78,7 +78,7 @@ class NvtxToolTest {
     private String domainNamed(String name) {
         return StandInTool.lines(library).stream()
                 .filter(line -> line.matches("domain \\d+ " + name))
-                .map(line -> line.split(" ")[1])
+                .map(line -> line.split(" ", -1)[1])
                 .findFirst()
                 .orElseThrow();
     }
