@@ -218,7 +218,7 @@ final class ActivityRun {
                     new Spins(SHORT_KERNELS + " empty kernels", SHORT_KERNELS, 0, 1),
                     graph);
             double[] before = loads.stream()
-                    .mapToDouble(load -> medianNs(load, () -> load.run(() -> {})))
+                    .mapToDouble(load -> medianPassNs(() -> load.run(() -> {})))
                     .toArray();
             cupti.start();
             switchTo(On.KERNELS);
@@ -252,7 +252,7 @@ final class ActivityRun {
                 for (Load load : loads) {
                     load.times
                             .computeIfAbsent(way.name(), name -> new ArrayList<>())
-                            .add(medianNs(load, () -> way.watch().run(load)));
+                            .add(medianPassNs(() -> way.watch().run(load)));
                     if (way.on() != On.NOTHING) {
                         int kernels = (PASSES_OF_CYCLE + 1) * load.kernels;
                         launched(kernels);
@@ -290,7 +290,7 @@ final class ActivityRun {
     }
 
     /** Returns the median time of a pass, after one that does not count, ns. */
-    private double medianNs(Load load, Runnable pass) {
+    private double medianPassNs(Runnable pass) {
         double[] times = new double[PASSES_OF_CYCLE];
         timeNs(pass);
         for (int i = 0; i < times.length; i++) {
@@ -495,7 +495,7 @@ final class ActivityRun {
         Arrays.sort(sorted);
         double least = before.orElse(Double.MAX_VALUE);
         for (int i = 1; i < sorted.length; i++) {
-            least = sorted[i] > sorted[i - 1] ? Math.min(least, sorted[i] - sorted[i - 1]) : least;
+            least = sorted[i] > sorted[i - 1] ? Math.min(least, (double) sorted[i] - sorted[i - 1]) : least;
         }
         return least == Double.MAX_VALUE ? OptionalDouble.empty() : OptionalDouble.of(least);
     }

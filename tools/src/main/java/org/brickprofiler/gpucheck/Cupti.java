@@ -302,7 +302,7 @@ final class Cupti implements AutoCloseable {
     // ---- recording ----
 
     /**
-     * Becomes the user of CUPTI in this process. Records begin with {@link #record}.
+     * Becomes the user of CUPTI in this process. Records begin with {@link #recordKernels}.
      *
      * @throws IllegalStateException when CUPTI refuses; the message has the reason
      */
