@@ -71,8 +71,8 @@ final class Cupti implements AutoCloseable {
     private static final long ID = 8;
     private static final long CORRELATION_OF_ID = 16;
 
-    /** Callbacks that CUPTI calls until the process ends: JNA holds them weakly. */
-    private static final List<Callback> KEPT = new ArrayList<>();
+    /** CUPTI, and callbacks that it calls until the process ends: JNA holds both weakly. */
+    private static final List<Object> KEPT = new ArrayList<>();
 
     private final NativeLibrary library;
     private final String origin;
@@ -175,6 +175,7 @@ final class Cupti implements AutoCloseable {
             try {
                 NativeLibrary library = NativeLibrary.getInstance(name);
                 Native.register(Direct.class, library);
+                KEPT.add(library);
                 return new Cupti(
                         library,
                         library.getFile() == null ? name : library.getFile().toString());

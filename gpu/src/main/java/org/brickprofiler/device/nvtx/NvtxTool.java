@@ -52,7 +52,10 @@ final class NvtxTool {
 
     private static final int POINTER = Long.BYTES;
 
-    /** Memory and callbacks that the tool may use until the process ends. */
+    /**
+     * The library of the tool, and memory and callbacks that the tool may use until the process ends. JNA unloads a
+     * library that is no longer referenced.
+     */
     private static final List<Object> KEPT = new CopyOnWriteArrayList<>();
 
     private final long push;
@@ -114,7 +117,9 @@ final class NvtxTool {
         }
         Function entry;
         try {
-            entry = NativeLibrary.getInstance(path).getFunction(ENTRY);
+            NativeLibrary library = NativeLibrary.getInstance(path);
+            entry = library.getFunction(ENTRY);
+            KEPT.add(library);
         } catch (UnsatisfiedLinkError missing) {
             // The message is a headline, and a line for each place that was searched; or one line.
             List<String> lines = String.valueOf(missing.getMessage()).lines().toList();

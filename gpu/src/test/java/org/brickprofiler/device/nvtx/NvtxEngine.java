@@ -30,6 +30,10 @@ final class NvtxEngine {
     /** Prints a line for each call of the tool, and lines of its own: "count BRICK N", "expected ..." and others. */
     public static void main(String[] args) throws Exception {
         nest(BrickProfiler.enabled());
+        for (int i = 0; i < 5; i++) {
+            System.gc(); // nothing that the tool uses may go
+            Thread.sleep(20);
+        }
         onDevice();
         random();
         cross(BrickProfiler.enabled());
