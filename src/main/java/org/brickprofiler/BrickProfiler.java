@@ -315,8 +315,8 @@ public final class BrickProfiler extends Boundaries {
 
     /** Ends the range of a timer, if a tool sees it. */
     private void endRange(long timer) {
-        BrickRanges shown = ranges;
-        if (shown != null && timer != TimerToken.VOID) {
+        BrickRanges shown = timer == TimerToken.VOID ? null : ranges;
+        if (shown != null) {
             shown.end(timer, devices == null ? TimerToken.key(timer) : MarkToken.key(timer));
         }
     }
