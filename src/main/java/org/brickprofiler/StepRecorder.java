@@ -97,8 +97,7 @@ final class StepRecorder {
     private @Nullable Place recent;
 
     /** The steps of each phase. */
-    private final PhaseSteps[] phases =
-            Arrays.stream(PHASES).map(PhaseSteps::new).toArray(PhaseSteps[]::new);
+    private final PhaseSteps[] phases = new PhaseSteps[PHASES.length];
 
     /** The sampled steps since the last reset; the head of the queue is the step that a better one replaces. */
     private final PriorityQueue<Step> sampled = new PriorityQueue<>(Steps.BY_CHANCE.reversed());
@@ -449,6 +448,7 @@ final class StepRecorder {
      * @param cpuTimes creates the reader of the calling thread's CPU time; null if steps record no CPU time
      */
     StepRecorder(Boundaries profiler, RunPeriod period, NanoClock clock, @Nullable Supplier<ThreadTimes> cpuTimes) {
+        Arrays.setAll(phases, index -> new PhaseSteps(PHASES[index]));
         this.profiler = profiler;
         this.registry = profiler.registry;
         this.tags = profiler.names.tags();

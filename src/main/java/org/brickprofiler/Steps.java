@@ -58,18 +58,15 @@ public record Steps(
     /** The number of slowest steps of each phase that are kept in addition. */
     public static final int SLOWEST = 8;
 
-    private static final Comparator<Step> BY_BEGINNING = Comparator.comparingLong(Step::startedAtUnixNs)
-            .thenComparingLong(Step::index)
-            .thenComparingLong(Step::durationNs)
-            .thenComparing(Step::toString);
+    private static final Comparator<Step> BY_BEGINNING = Steps::compareBeginnings;
 
     /** The order of the sample, which does not depend on the time or the duration of a step. */
     static final Comparator<Step> BY_CHANCE =
-            Comparator.<Step>comparingLong(step -> hash(step.index())).thenComparing(BY_BEGINNING);
+            (one, other) -> firstUnequal(Long.compare(hash(one.index()), hash(other.index())), one, other);
 
     /** The slowest first. */
     static final Comparator<Step> BY_SLOWNESS =
-            Comparator.comparingLong(Step::durationNs).reversed().thenComparing(BY_BEGINNING);
+            (one, other) -> firstUnequal(Long.compare(other.durationNs(), one.durationNs()), one, other);
 
     /** No steps. */
     public static final Steps NONE =
@@ -101,7 +98,21 @@ public record Steps(
         return List.copyOf(sums.values());
     }
 
+    private static int firstUnequal(int compared, Step one, Step other) {
+        return compared == 0 ? compareBeginnings(one, other) : compared;
+    }
+
+    private static int compareBeginnings(Step one, Step other) {
+        int beginnings = Long.compare(one.startedAtUnixNs(), other.startedAtUnixNs());
+        int indexes = beginnings == 0 ? Long.compare(one.index(), other.index()) : beginnings;
+        int durations = indexes == 0 ? Long.compare(one.durationNs(), other.durationNs()) : indexes;
+        return durations == 0 ? one.toString().compareTo(other.toString()) : durations;
+    }
+
     private static List<Step> thinned(Collection<Step> steps) {
+        if (steps.isEmpty()) {
+            return List.of();
+        }
         List<Step> all = new ArrayList<>(new LinkedHashSet<>(steps));
         Set<Step> chosen = new LinkedHashSet<>();
         all.sort(BY_CHANCE);

@@ -44,7 +44,10 @@ public record LatencyHistogram(Kind kind, List<Long> counts, long sumNs) {
         private final long[] boundsNs;
 
         Kind(long... boundsMs) {
-            boundsNs = LongStream.of(boundsMs).map(ms -> ms * NS_PER_MS).toArray();
+            boundsNs = boundsMs.clone();
+            for (int i = 0; i < boundsNs.length; i++) {
+                boundsNs[i] *= NS_PER_MS;
+            }
         }
 
         /**

@@ -185,7 +185,7 @@ public final class Agent {
         options.spans()
                 .ifPresent(provider -> ApplicationSpans.begin(recording.profiler, provider, instrumentation, messages));
         recording.sessions.ifPresent(sessions -> sessions.begin(instrumentation));
-        weaving.begin(instrumentation);
+        weaving.begin(instrumentation, reports::reportStops);
         reports.writeAtEnd();
         options.port().ifPresent(this::open);
         options.metrics().ifPresent(this::open);
@@ -194,7 +194,6 @@ public final class Agent {
             registerLater();
             reports.beginWindows();
         }
-        reports.reportStops();
         try {
             AgentEvents.follow(recording.profiler);
         } catch (LinkageError | IllegalStateException none) {

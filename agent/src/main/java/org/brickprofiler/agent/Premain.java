@@ -4,15 +4,12 @@ import java.io.File;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.lang.reflect.InvocationTargetException;
-import java.net.JarURLConnection;
-import java.net.MalformedURLException;
 import java.net.URI;
-import java.net.URISyntaxException;
 import java.net.URL;
-import java.net.URLClassLoader;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.jar.JarFile;
+import org.brickprofiler.agent.bridge.AgentLoader;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -107,10 +104,11 @@ public final class Premain {
 
     /** Returns the agent's messages. */
     private static synchronized String run(@Nullable String options, Instrumentation instrumentation)
-            throws IOException, URISyntaxException, ReflectiveOperationException {
+            throws IOException, ReflectiveOperationException {
         if (loader == null) {
-            instrumentation.appendToBootstrapClassLoaderSearch(jar());
-            loader = newLoader();
+            JarFile jar = jar();
+            instrumentation.appendToBootstrapClassLoaderSearch(jar);
+            loader = new AgentLoader(jar, FOLDER);
         }
         Object messages = Class.forName("org.brickprofiler.agent.Agent", true, loader)
                 .getMethod("start", String.class, Instrumentation.class)
@@ -124,26 +122,16 @@ public final class Premain {
     }
 
     /**
-     * Returns the URL of an entry that only the agent's jar contains; the class path may hold another copy of this
-     * class.
+     * Returns the agent's own jar, found by an entry that no other jar contains; the class path may hold another copy
+     * of this class.
      */
-    private static URL entry() {
+    private static JarFile jar() throws IOException {
         URL entry = ClassLoader.getSystemResource(FOLDER + AGENT);
         if (entry == null) {
             throw new IllegalStateException("the agent's own jar is not on the class path");
         }
-        return entry;
-    }
-
-    private static JarFile jar() throws IOException, URISyntaxException {
-        URL jar = ((JarURLConnection) entry().openConnection()).getJarFileURL();
-        return new JarFile(new File(jar.toURI()));
-    }
-
-    private static ClassLoader newLoader() throws MalformedURLException {
-        String entry = entry().toString();
-        URL folder =
-                URI.create(entry.substring(0, entry.length() - AGENT.length())).toURL();
-        return new URLClassLoader("brick-profiler-agent", new URL[] {folder}, ClassLoader.getPlatformClassLoader());
+        String jar = entry.toString();
+        String file = jar.substring("jar:".length(), jar.length() - ("!/" + FOLDER + AGENT).length());
+        return new JarFile(new File(URI.create(file)), false);
     }
 }

@@ -76,8 +76,6 @@ final class Reports {
         this.weaving = weaving;
         this.messages = messages;
         runFile = beginRunFile();
-        // A class whose initialisation fails in a full heap cannot be used any more.
-        JsonReport.toJson(recording.profiler.snapshot());
     }
 
     /** Prints which files cannot be written, and renames the files of an earlier run. */
@@ -166,7 +164,7 @@ final class Reports {
 
     /**
      * Starts recording the stops of the virtual machine, and why requests waited, on a thread of its own, because the
-     * start takes some time.
+     * start takes some time. Before a class is woven, there is neither a step nor a request.
      */
     void reportStops() {
         if (recording.trace != null && options.asksForRecording()) {

@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,10 +21,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
+import org.brickprofiler.agent.RuleNode.Entry;
+import org.brickprofiler.agent.RuleNode.Mapping;
+import org.brickprofiler.agent.RuleNode.Scalar;
+import org.brickprofiler.agent.RuleNode.Sequence;
 import org.brickprofiler.agent.WeaveRule.Anchor;
 import org.brickprofiler.agent.WeaveRule.Call;
 import org.brickprofiler.agent.WeaveRule.Elements;
@@ -36,15 +40,6 @@ import org.brickprofiler.agent.WeaveRule.Weight;
 import org.brickprofiler.internal.io.InputFile;
 import org.brickprofiler.request.Outcome;
 import org.jspecify.annotations.Nullable;
-import org.snakeyaml.engine.v2.api.LoadSettings;
-import org.snakeyaml.engine.v2.api.lowlevel.Compose;
-import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
-import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
-import org.snakeyaml.engine.v2.nodes.MappingNode;
-import org.snakeyaml.engine.v2.nodes.Node;
-import org.snakeyaml.engine.v2.nodes.NodeTuple;
-import org.snakeyaml.engine.v2.nodes.ScalarNode;
-import org.snakeyaml.engine.v2.nodes.SequenceNode;
 
 /**
  * Reads a file of rules, in YAML.
@@ -170,11 +165,14 @@ final class RuleFile {
     static Rules read(Path file, int firstProduct) throws IOException {
         if ((Files.notExists(file) || Files.isDirectory(file))
                 && file.toString().matches("\\w+")) {
-            try (InputStream builtIn = RuleFile.class.getResourceAsStream(file + ".yaml")) {
-                if (builtIn != null) {
-                    return parse(
-                            file.toString(), new String(builtIn.readAllBytes(), StandardCharsets.UTF_8), firstProduct);
-                }
+            String shipped = shipped(file + ShippedRules.ENDING);
+            if (shipped != null) {
+                return new RuleFile(file.toString(), firstProduct).rules(ShippedRules.read(shipped));
+            }
+            // Outside of the agent's jar.
+            String yaml = shipped(file + ".yaml");
+            if (yaml != null) {
+                return parse(file.toString(), yaml, firstProduct);
             }
         }
         if (Files.exists(file) && !Files.isRegularFile(file)) {
@@ -192,6 +190,12 @@ final class RuleFile {
             return parse(file.toString(), utf8(file, bytes), firstProduct);
         } catch (IOException failed) {
             throw InputFile.cannotRead(file.toString(), failed);
+        }
+    }
+
+    private static @Nullable String shipped(String name) throws IOException {
+        try (InputStream file = RuleFile.class.getResourceAsStream(name)) {
+            return file == null ? null : new String(file.readAllBytes(), StandardCharsets.UTF_8);
         }
     }
 
@@ -217,29 +221,16 @@ final class RuleFile {
     }
 
     private static Rules parse(String source, String text, int firstProduct) {
-        RuleFile file = new RuleFile(source, firstProduct);
-        try {
-            LoadSettings settings = LoadSettings.builder().setLabel(source).build();
-            Node root = new Compose(settings)
-                    .composeString(text)
-                    .orElseThrow(() -> new IllegalArgumentException(source + ": there are no rules in it"));
-            return file.rules(root);
-        } catch (MarkedYamlEngineException malformed) {
-            int line =
-                    malformed.getProblemMark().map(mark -> mark.getLine() + 1).orElse(0);
-            throw new IllegalArgumentException(source + ":" + line + ": " + malformed.getProblem(), malformed);
-        } catch (YamlEngineException malformed) {
-            throw new IllegalArgumentException(source + ": " + malformed.getMessage(), malformed);
-        }
+        return new RuleFile(source, firstProduct).rules(YamlNodes.parse(source, text));
     }
 
-    private Rules rules(Node root) {
-        Map<String, Node> parts = parts(root);
+    private Rules rules(RuleNode root) {
+        Map<String, RuleNode> parts = parts(root);
         AtomicInteger warmup = new AtomicInteger();
         Map<String, Integer> annotated = new LinkedHashMap<>();
-        for (Node step : oneOrMore(parts.get("step"))) {
+        for (RuleNode step : oneOrMore(parts.get("step"))) {
             orProblem(() -> {
-                Map<String, Node> entries = entries(
+                Map<String, RuleNode> entries = entries(
                         step,
                         Set.of("in", "lambda", "call", "from", "to", "tokens", "kv", "output", "prompt", "warmup"));
                 int steps = entries.containsKey("warmup") ? number(entries.get("warmup")) : 0;
@@ -247,13 +238,13 @@ final class RuleFile {
                 warmup.accumulateAndGet(steps, Math::max);
             });
         }
-        for (Node prompt : list(parts.get("prompts"))) {
+        for (RuleNode prompt : list(parts.get("prompts"))) {
             orProblem(() -> add(
                     prompt,
                     Kind.PROMPT,
                     entries(prompt, Set.of("in", "lambda", "call", "from", "to", "steps", "output"))));
         }
-        for (Node request : oneOrMore(parts.get("request"))) {
+        for (RuleNode request : oneOrMore(parts.get("request"))) {
             orProblem(() -> add(
                     request,
                     Kind.REQUEST,
@@ -273,14 +264,14 @@ final class RuleFile {
                                     "outcomes"))));
         }
         addRequests(parts.get("requests"));
-        for (Node layer : oneOrMore(parts.get("layer"))) {
+        for (RuleNode layer : oneOrMore(parts.get("layer"))) {
             orProblem(() ->
                     add(layer, Kind.LAYER, entries(layer, Set.of("in", "lambda", "call", "from", "to", "number"))));
         }
-        for (Node task : list(parts.get("tasks"))) {
+        for (RuleNode task : list(parts.get("tasks"))) {
             orProblem(() -> add(task, Kind.TASK, entries(task, Set.of("in", "lambda", "call"))));
         }
-        for (Node brick : list(parts.get("bricks"))) {
+        for (RuleNode brick : list(parts.get("bricks"))) {
             orProblem(() -> add(
                     brick,
                     Kind.BRICK,
@@ -290,7 +281,7 @@ final class RuleFile {
         }
         addModels(parts.get("model"));
         stateThatWorkIsUnknown();
-        for (Node name : list(parts.get("annotated"))) {
+        for (RuleNode name : list(parts.get("annotated"))) {
             orProblem(() -> annotated.put(text(name), line(name)));
         }
         refuseRequestsThatCannotWork();
@@ -308,13 +299,13 @@ final class RuleFile {
                 rules.size() + problems.size() - withoutWork);
     }
 
-    private void addRequests(@Nullable Node node) {
+    private void addRequests(@Nullable RuleNode node) {
         if (node == null) {
             return;
         }
         orProblem(() -> {
-            Map<String, Node> parts = entries(node, Set.of("arrived", "inStep", "finished"));
-            for (Node each : oneOrMore(parts.get("arrived"))) {
+            Map<String, RuleNode> parts = entries(node, Set.of("arrived", "inStep", "finished"));
+            for (RuleNode each : oneOrMore(parts.get("arrived"))) {
                 orProblem(() -> add(
                         each,
                         Kind.ARRIVAL,
@@ -322,11 +313,11 @@ final class RuleFile {
                                 each,
                                 Set.of("in", "lambda", "call", "from", "to", "request", "id", "model", "prompt"))));
             }
-            for (Node each : oneOrMore(parts.get("inStep"))) {
+            for (RuleNode each : oneOrMore(parts.get("inStep"))) {
                 orProblem(() -> add(
                         each, Kind.IN_STEP, entries(each, Set.of("in", "lambda", "at", "request", "prompt", "gives"))));
             }
-            for (Node each : oneOrMore(parts.get("finished"))) {
+            for (RuleNode each : oneOrMore(parts.get("finished"))) {
                 orProblem(() -> add(
                         each,
                         Kind.FINISH,
@@ -375,10 +366,12 @@ final class RuleFile {
 
     /** Gives the rules without work an unknown product, if other rules of the same brick have one. */
     private void stateThatWorkIsUnknown() {
-        Set<String> stated = rules.stream()
-                .filter(rule -> rule.product().isPresent())
-                .map(RuleFile::brickOf)
-                .collect(Collectors.toUnmodifiableSet());
+        Set<String> stated = new HashSet<>();
+        for (WeaveRule rule : rules) {
+            if (rule.product().isPresent()) {
+                stated.add(brickOf(rule));
+            }
+        }
         rules.replaceAll(rule -> rule.kind() == Kind.BRICK && rule.product().isEmpty() && stated.contains(brickOf(rule))
                 ? rule.withProduct(Product.unknown(products++))
                 : rule);
@@ -388,12 +381,12 @@ final class RuleFile {
         return BrickId.parse(rule.brick()).map(BrickId::displayName).orElse(rule.brick());
     }
 
-    private void addModels(@Nullable Node node) {
-        Set<String> known = Stream.concat(
-                        Stream.of("in", "lambda", "at", "bits"),
-                        Stream.of(ModelNumber.values()).map(each -> each.key))
-                .collect(Collectors.toUnmodifiableSet());
-        for (Node model : oneOrMore(node)) {
+    private void addModels(@Nullable RuleNode node) {
+        Set<String> known = new HashSet<>(Set.of("in", "lambda", "at", "bits"));
+        for (ModelNumber number : ModelNumber.values()) {
+            known.add(number.key);
+        }
+        for (RuleNode model : oneOrMore(node)) {
             orProblem(() -> add(model, Kind.MODEL, entries(model, known)));
         }
     }
@@ -443,35 +436,35 @@ final class RuleFile {
     }
 
     /** Returns the top-level parts of the file by key, without those with an unknown key. */
-    private Map<String, Node> parts(Node root) {
+    private Map<String, RuleNode> parts(RuleNode root) {
         Set<String> known =
                 Set.of("step", "prompts", "request", "requests", "layer", "model", "tasks", "bricks", "annotated");
-        Map<String, Node> parts = new LinkedHashMap<>();
-        for (NodeTuple part : mapping(root, known)) {
+        Map<String, RuleNode> parts = new LinkedHashMap<>();
+        for (Entry part : mapping(root, known)) {
             orProblem(() -> add(part, known, parts));
         }
         return parts;
     }
 
-    private List<Node> list(@Nullable Node node) {
-        List<Node> nodes = new ArrayList<>();
+    private List<RuleNode> list(@Nullable RuleNode node) {
+        List<RuleNode> nodes = new ArrayList<>();
         orProblem(() -> nodes.addAll(sequence(node)));
         return nodes;
     }
 
     /** Adds one rule for each method that it names. */
-    private void add(Node node, Kind kind, Map<String, Node> entries) {
-        List<Node> methods = oneOrMore(entries.get("in"));
+    private void add(RuleNode node, Kind kind, Map<String, RuleNode> entries) {
+        List<RuleNode> methods = oneOrMore(entries.get("in"));
         if (methods.isEmpty()) {
             throw error(node, "in: is missing; write in: package.Class.method");
         }
         methods.forEach(in -> orProblem(() -> rules.add(rule(node, kind, in, entries))));
     }
 
-    private WeaveRule rule(Node node, Kind kind, Node in, Map<String, Node> entries) {
+    private WeaveRule rule(RuleNode node, Kind kind, RuleNode in, Map<String, RuleNode> entries) {
         Anchor from = Anchor.ENTRY;
         Anchor to = Anchor.EXIT;
-        Node call = entries.get("call");
+        RuleNode call = entries.get("call");
         if (call != null) {
             if (entries.containsKey("from") || entries.containsKey("to")) {
                 throw error(call, "call: replaces from: and to:, so a rule has either call: or from: and to:");
@@ -482,9 +475,9 @@ final class RuleFile {
             from = anchor(entries.get(kind.isPlace() ? "at" : "from"), Anchor.ENTRY);
             to = anchor(entries.get("to"), Anchor.EXIT);
         }
-        Node lambda = entries.get("lambda");
+        RuleNode lambda = entries.get("lambda");
         Target target = target(in, lambda == null ? null : call(lambda));
-        Node elements = entries.get(
+        RuleNode elements = entries.get(
                 switch (kind) {
                     case PROMPT -> "steps";
                     case STEP -> "tokens";
@@ -501,10 +494,10 @@ final class RuleFile {
         }
         Elements unlessGiven =
                 kind.isOfRequests() ? Elements.UNKNOWN : kind == Kind.LAYER ? Elements.COUNTED : Elements.ONE;
-        Node kvLength = entries.get("kv");
+        RuleNode kvLength = entries.get("kv");
         boolean isPrompt = kind == Kind.STEP && isTrue(entries.get("prompt"));
         Elements output = kind == Kind.STEP && !isPrompt ? Elements.ONE : Elements.ZERO;
-        Node outputNode = entries.get(kind == Kind.IN_STEP ? "gives" : "output");
+        RuleNode outputNode = entries.get(kind == Kind.IN_STEP ? "gives" : "output");
         if (outputNode != null) {
             output = elements(outputNode);
         } else if (kind == Kind.IN_STEP) {
@@ -536,15 +529,15 @@ final class RuleFile {
      * Returns the product of a rule. If it is malformed, returns a product without a shape, so that the brick is timed
      * without its work.
      */
-    private Optional<Product> product(@Nullable Node node) {
+    private Optional<Product> product(@Nullable RuleNode node) {
         if (node == null) {
             return Optional.empty();
         }
         int number = products++;
         try {
-            Map<String, Node> entries = entries(node, Set.of("matmul", "weight", "bits", "activation", "times"));
-            Node matmul = entries.get("matmul");
-            Node weight = entries.get("weight");
+            Map<String, RuleNode> entries = entries(node, Set.of("matmul", "weight", "bits", "activation", "times"));
+            RuleNode matmul = entries.get("matmul");
+            RuleNode weight = entries.get("weight");
             if (matmul == null || weight == null) {
                 throw error(
                         node,
@@ -559,12 +552,12 @@ final class RuleFile {
             if (shape.size() != 3) {
                 throw error(matmul, "matmul: has " + shape.size() + " numbers instead of rows, columns and vectors");
             }
-            Node activation = entries.get("activation");
+            RuleNode activation = entries.get("activation");
             Weight vectors = activation == null ? Weight.number(F32) : weight(activation, null);
             if (!vectors.path().isConstant()) {
                 throw error(activation, "'" + vectors.path() + "' is neither a type of numbers, such as F32, nor bits");
             }
-            Node times = entries.get("times");
+            RuleNode times = entries.get("times");
             return Optional.of(new Product(
                     number,
                     List.copyOf(shape),
@@ -578,7 +571,7 @@ final class RuleFile {
         }
     }
 
-    private long positive(Node node) {
+    private long positive(RuleNode node) {
         String text = text(node);
         if (!text.matches("[1-9]\\d{0,5}")) {
             throw error(node, "'" + text + "' is not a number above 0");
@@ -586,10 +579,10 @@ final class RuleFile {
         return Long.parseLong(text);
     }
 
-    private List<Weight> model(Node rule, Map<String, Node> entries) {
+    private List<Weight> model(RuleNode rule, Map<String, RuleNode> entries) {
         List<Weight> numbers = new ArrayList<>();
         for (ModelNumber number : ModelNumber.values()) {
-            Node node = entries.get(number.key);
+            RuleNode node = entries.get(number.key);
             if (node == null && number.isRequired()) {
                 throw error(rule, number.key + ": is missing in model:");
             }
@@ -601,11 +594,11 @@ final class RuleFile {
         return List.copyOf(numbers);
     }
 
-    private Weight weight(Node node, @Nullable Node bits) {
+    private Weight weight(RuleNode node, @Nullable RuleNode bits) {
         Map<String, Long> types = new LinkedHashMap<>();
-        if (bits instanceof MappingNode mapping) {
-            for (NodeTuple each : mapping.getValue()) {
-                types.put(text(each.getKeyNode()), sizeOf(each.getValueNode()).orElseThrow(() -> notBits(each)));
+        if (bits instanceof Mapping mapping) {
+            for (Entry each : mapping.entries()) {
+                types.put(text(each.key()), sizeOf(each.value()).orElseThrow(() -> notBits(each)));
             }
         } else if (bits != null) {
             throw error(bits, "expected {VALUE: BITS, ...}");
@@ -615,11 +608,11 @@ final class RuleFile {
                 size.isPresent() ? new Elements(size.getAsLong(), List.of()) : elements(node), Map.copyOf(types), true);
     }
 
-    private IllegalArgumentException notBits(NodeTuple each) {
-        return error(each.getValueNode(), "'" + text(each.getValueNode()) + "' is neither a type of numbers nor bits");
+    private IllegalArgumentException notBits(Entry each) {
+        return error(each.value(), "'" + text(each.value()) + "' is neither a type of numbers nor bits");
     }
 
-    private OptionalLong sizeOf(Node node) {
+    private OptionalLong sizeOf(RuleNode node) {
         try {
             return WeightTypes.sizeOf(text(node));
         } catch (IllegalArgumentException impossible) {
@@ -627,7 +620,7 @@ final class RuleFile {
         }
     }
 
-    private Elements request(Node rule, Kind kind, @Nullable Node node) {
+    private Elements request(RuleNode rule, Kind kind, @Nullable RuleNode node) {
         if (node == null) {
             if (kind.isOfRequests() && kind != Kind.REQUEST) {
                 throw error(rule, "request: is missing; write the path to the object that identifies the request");
@@ -648,7 +641,7 @@ final class RuleFile {
         return path;
     }
 
-    private Elements name(@Nullable Node node, String expected) {
+    private Elements name(@Nullable RuleNode node, String expected) {
         if (node == null) {
             return Elements.ZERO;
         }
@@ -661,11 +654,11 @@ final class RuleFile {
         return path;
     }
 
-    private Ending ending(@Nullable Node node, @Nullable Node outcomes) {
+    private Ending ending(@Nullable RuleNode node, @Nullable RuleNode outcomes) {
         Map<String, Outcome> known = new LinkedHashMap<>();
-        if (outcomes instanceof MappingNode mapping) {
-            for (NodeTuple each : mapping.getValue()) {
-                known.put(text(each.getKeyNode()), outcome(each.getValueNode()));
+        if (outcomes instanceof Mapping mapping) {
+            for (Entry each : mapping.entries()) {
+                known.put(text(each.key()), outcome(each.value()));
             }
         } else if (outcomes != null) {
             throw error(outcomes, "expected {VALUE: OUTCOME, ...} with the outcomes " + List.of(Outcome.values()));
@@ -690,7 +683,7 @@ final class RuleFile {
         return new Ending(Outcome.COMPLETED, path, Map.copyOf(known));
     }
 
-    private Outcome outcome(Node node) {
+    private Outcome outcome(RuleNode node) {
         for (Outcome each : Outcome.values()) {
             if (each.name().equalsIgnoreCase(text(node))) {
                 return each;
@@ -703,7 +696,7 @@ final class RuleFile {
                                 text(node), Stream.of(Outcome.values()).map(Outcome::name)));
     }
 
-    private String brick(Node rule, @Nullable Node node, Optional<BrickCategory> category) {
+    private String brick(RuleNode rule, @Nullable RuleNode node, Optional<BrickCategory> category) {
         if (node == null) {
             throw error(rule, "brick: is missing; write the name of the brick");
         }
@@ -726,7 +719,7 @@ final class RuleFile {
         return name;
     }
 
-    private Optional<BrickCategory> category(@Nullable Node node) {
+    private Optional<BrickCategory> category(@Nullable RuleNode node) {
         if (node == null) {
             return Optional.empty();
         }
@@ -740,7 +733,7 @@ final class RuleFile {
         throw error(node, "there is no category '" + name + "'" + ClosestNames.hint(name, names));
     }
 
-    private Target target(Node node, @Nullable Call lambda) {
+    private Target target(RuleNode node, @Nullable Call lambda) {
         Matcher matcher = matcher(
                 TARGET, node, "is not a method: write package.Class.method or package.Class.method(int, float[])");
         String types = matcher.group("types");
@@ -753,11 +746,11 @@ final class RuleFile {
                 : Stream.of(types.split(",", -1)).map(String::strip).toList();
     }
 
-    private Call call(Node node) {
+    private Call call(RuleNode node) {
         return call(node, text(node));
     }
 
-    private Call call(Node node, String text) {
+    private Call call(RuleNode node, String text) {
         Matcher matcher = CALL.matcher(text);
         if (!matcher.matches()) {
             throw error(node, "'" + text + "' is not a call: write NAME or NAME N, as in matmul 3");
@@ -770,7 +763,7 @@ final class RuleFile {
                 matcher.group("owner"), group(matcher, "name"), number == null ? Call.EACH : Integer.parseInt(number));
     }
 
-    private Anchor anchor(@Nullable Node node, Anchor unlessGiven) {
+    private Anchor anchor(@Nullable RuleNode node, Anchor unlessGiven) {
         if (node == null) {
             return unlessGiven;
         }
@@ -789,7 +782,7 @@ final class RuleFile {
         return new Anchor(place, call(node, group(matcher, "call").strip()));
     }
 
-    private Elements elements(Node node) {
+    private Elements elements(RuleNode node) {
         try {
             return Elements.parse(text(node));
         } catch (IllegalArgumentException neither) {
@@ -797,7 +790,7 @@ final class RuleFile {
         }
     }
 
-    private boolean isTrue(@Nullable Node node) {
+    private boolean isTrue(@Nullable RuleNode node) {
         String text = node == null ? "false" : text(node);
         if (!text.equals("true") && !text.equals("false")) {
             throw error(node, "'" + text + "' is neither true nor false");
@@ -805,7 +798,7 @@ final class RuleFile {
         return text.equals("true");
     }
 
-    private int number(@Nullable Node node) {
+    private int number(@Nullable RuleNode node) {
         String text = node == null ? "" : text(node);
         if (!text.matches("\\d{1,9}")) {
             throw error(node, "'" + text + "' is not a number of steps");
@@ -815,7 +808,7 @@ final class RuleFile {
 
     // ---- the nodes of YAML ----
 
-    private Matcher matcher(Pattern pattern, Node node, String otherwise) {
+    private Matcher matcher(Pattern pattern, RuleNode node, String otherwise) {
         Matcher matcher = pattern.matcher(text(node));
         if (!matcher.matches()) {
             throw error(node, "'" + text(node) + "' " + otherwise);
@@ -828,29 +821,29 @@ final class RuleFile {
         return group == null ? "" : group;
     }
 
-    private Map<String, Node> entries(Node node, Set<String> known) {
-        Map<String, Node> entries = new LinkedHashMap<>();
+    private Map<String, RuleNode> entries(RuleNode node, Set<String> known) {
+        Map<String, RuleNode> entries = new LinkedHashMap<>();
         mapping(node, known).forEach(entry -> add(entry, known, entries));
         return entries;
     }
 
-    private List<NodeTuple> mapping(Node node, Set<String> known) {
-        if (!(node instanceof MappingNode mapping)) {
+    private List<Entry> mapping(RuleNode node, Set<String> known) {
+        if (!(node instanceof Mapping mapping)) {
             throw error(node, "expected lines of the form key: value with one of the keys " + sorted(known));
         }
-        return mapping.getValue();
+        return mapping.entries();
     }
 
-    private void add(NodeTuple entry, Set<String> known, Map<String, Node> entries) {
-        String key = text(entry.getKeyNode());
+    private void add(Entry entry, Set<String> known, Map<String, RuleNode> entries) {
+        String key = text(entry.key());
         if (!known.contains(key)) {
             throw error(
-                    entry.getKeyNode(),
+                    entry.key(),
                     "there is no '" + key + ":' here" + ClosestNames.hint(key, known.stream()) + "; there are "
                             + sorted(known));
         }
-        if (entries.putIfAbsent(key, entry.getValueNode()) != null) {
-            throw error(entry.getKeyNode(), "'" + key + ":' is given twice");
+        if (entries.putIfAbsent(key, entry.value()) != null) {
+            throw error(entry.key(), "'" + key + ":' is given twice");
         }
     }
 
@@ -858,34 +851,32 @@ final class RuleFile {
         return String.join(", ", known.stream().sorted().toList());
     }
 
-    private List<Node> oneOrMore(@Nullable Node node) {
-        return node == null || node instanceof SequenceNode ? sequence(node) : List.of(node);
+    private List<RuleNode> oneOrMore(@Nullable RuleNode node) {
+        return node == null || node instanceof Sequence ? sequence(node) : List.of(node);
     }
 
-    private List<Node> sequence(@Nullable Node node) {
+    private List<RuleNode> sequence(@Nullable RuleNode node) {
         if (node == null) {
             return List.of();
         }
-        if (!(node instanceof SequenceNode sequence)) {
+        if (!(node instanceof Sequence sequence)) {
             throw error(node, "expected a list, with a dash before each rule");
         }
-        return sequence.getValue();
+        return sequence.values();
     }
 
-    private String text(Node node) {
-        if (!(node instanceof ScalarNode scalar)) {
+    private String text(RuleNode node) {
+        if (!(node instanceof Scalar scalar)) {
             throw error(node, "expected a single value");
         }
-        return scalar.getValue().strip();
+        return scalar.text();
     }
 
-    private static int line(@Nullable Node node) {
-        return node == null
-                ? 0
-                : node.getStartMark().map(mark -> mark.getLine() + 1).orElse(0);
+    private static int line(@Nullable RuleNode node) {
+        return node == null ? 0 : node.line();
     }
 
-    private IllegalArgumentException error(@Nullable Node node, String message) {
+    private IllegalArgumentException error(@Nullable RuleNode node, String message) {
         return new IllegalArgumentException(source + ":" + line(node) + ": " + message);
     }
 }

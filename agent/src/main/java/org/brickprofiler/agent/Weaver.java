@@ -1,6 +1,7 @@
 package org.brickprofiler.agent;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -103,12 +104,14 @@ final class Weaver {
      */
     Weaver(RuleFile.Rules file, ToIntFunction<WeaveRule> keys) {
         dropped = Set.of();
-        rules = file.rules().stream()
-                .collect(Collectors.groupingBy(
-                        rule -> rule.target().className().replace('.', '/'), LinkedHashMap::new, Collectors.toList()));
-        annotated = file.annotated().entrySet().stream()
-                .collect(Collectors.toUnmodifiableMap(
-                        entry -> entry.getKey().replace('.', '/') + '/', Map.Entry::getValue));
+        rules = new LinkedHashMap<>();
+        for (WeaveRule rule : file.rules()) {
+            rules.computeIfAbsent(rule.target().className().replace('.', '/'), any -> new ArrayList<>())
+                    .add(rule);
+        }
+        Map<String, Integer> folders = new HashMap<>();
+        file.annotated().forEach((name, line) -> folders.put(name.replace('.', '/') + '/', line));
+        annotated = Map.copyOf(folders);
         packages = annotated.keySet().toArray(String[]::new);
         this.keys = keys;
     }

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -69,6 +70,9 @@ final class Weaving {
 
     /** The remark that the rules were changed; empty before. */
     private volatile String changed = "";
+
+    /** Called once, when the first class is woven. */
+    private final AtomicReference<Runnable> whenWoven = new AtomicReference<>(() -> {});
 
     /** Held while classes are woven again. */
     private final Object weavingAgain = new Object();
@@ -138,8 +142,13 @@ final class Weaving {
         KnownEngine.others(engine).ifPresent(messages::warn);
     }
 
-    /** Weaves the classes that are loaded, and from now on each class as it is loaded. */
-    void begin(Instrumentation instrumentation) {
+    /**
+     * Weaves the classes that are loaded, and from now on each class as it is loaded.
+     *
+     * @param first called once, when the first class is woven, on the thread that loads it
+     */
+    void begin(Instrumentation instrumentation, Runnable first) {
+        whenWoven.set(first);
         instrumentation.addTransformer(new Transformer(), true);
         weaveLoaded(weaver::concerns, instrumentation);
         recording.reached.weavingEnds();
@@ -281,6 +290,9 @@ final class Weaving {
                     return null;
                 }
                 note(result);
+                if (result.bytes() != null) {
+                    whenWoven.getAndSet(() -> {}).run();
+                }
                 if (result.applied().stream().anyMatch(rules.rules()::contains)
                         && appliedRules() == rules.rules().size()) {
                     sayApplied(false);

@@ -66,9 +66,11 @@ final class WeightTypes {
             Map.entry("MXFP4", 136L));
 
     /** Sizes by name. */
-    private static final Map<String, Long> SIZES = BLOCKS.entrySet().stream()
-            .collect(
-                    Collectors.toUnmodifiableMap(Map.Entry::getKey, each -> each.getValue() * (BLOCK / LARGEST_BLOCK)));
+    private static final Map<String, Long> SIZES = new HashMap<>(BLOCKS);
+
+    static {
+        SIZES.replaceAll((name, bytes) -> bytes * (BLOCK / LARGEST_BLOCK));
+    }
 
     private static final Pattern LIKE_A_TYPE = Pattern.compile("(?i)(?:[FIUQ]|BF|IQ|TQ|MXFP|NVFP)\\d\\w*");
 

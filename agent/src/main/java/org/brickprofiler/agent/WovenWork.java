@@ -14,7 +14,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.ToIntFunction;
-import java.util.stream.Collectors;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
@@ -270,8 +269,10 @@ final class WovenWork {
         WeaveRule[] moreRules = Arrays.copyOf(rules, size);
         Product[] moreProducts = Arrays.copyOf(products, size);
         int[] moreKeys = Arrays.copyOf(keys, size);
+        Set<Integer> keysOfStating = new HashSet<>();
         for (WeaveRule rule : stating) {
             Product product = rule.product().orElseThrow();
+            keysOfStating.add(keyOf.applyAsInt(rule));
             moreRules[product.number()] = rule;
             moreProducts[product.number()] = product;
             moreKeys[product.number()] = keyOf.applyAsInt(rule);
@@ -279,15 +280,16 @@ final class WovenWork {
         rules = moreRules;
         products = moreProducts;
         keys = moreKeys;
-        stated = stating.stream().map(keyOf::applyAsInt).collect(Collectors.toUnmodifiableSet());
+        stated = Set.copyOf(keysOfStating);
         hasModel = ofFile.stream().anyMatch(rule -> rule.kind() == Kind.MODEL);
     }
 
     private static int lastNumber(List<WeaveRule> stating) {
-        return stating.stream()
-                .mapToInt(rule -> rule.product().orElseThrow().number())
-                .max()
-                .orElse(-1);
+        int last = -1;
+        for (WeaveRule rule : stating) {
+            last = Math.max(last, rule.product().orElseThrow().number());
+        }
+        return last;
     }
 
     /** Returns the number from which other rules count their products. */

@@ -43,7 +43,8 @@ class WeavingTest {
     void weavesInPortionsAndOneByOneWhereAPortionFails(boolean refusesSeveral) {
         RuleFile.Rules rules = RuleFile.parse("rules", "annotated: [org.brickprofiler.agent]");
         Recording recording = new Recording(AgentOptions.parse("", Map.of()), rules, message -> {});
-        new Weaving(Path.of("rules"), rules, recording, new Messages()).begin(instrumentation(refusesSeveral));
+        new Weaving(Path.of("rules"), rules, recording, new Messages())
+                .begin(instrumentation(refusesSeveral), () -> {});
         assertThat(portions)
                 .isEqualTo(refusesSeveral ? Collections.nCopies(LOADED, 1) : List.of(128, 128, LOADED - 2 * 128));
     }

@@ -1,0 +1,88 @@
+package org.brickprofiler.agent;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Enumeration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
+import java.util.zip.ZipOutputStream;
+
+/**
+ * A step of the build, and no part of the agent: prepares the classes and the rules in the agent's jar, so that the
+ * agent starts sooner. What the virtual machine would generate at the first use of a lambda expression is generated
+ * here ({@link LinkedClasses}), and the shipped rules are stored in a form that needs no parser of YAML.
+ */
+final class AgentJar {
+
+    private static final String FOLDER = "profiler/";
+    private static final String CLASS = ".class";
+    private static final String YAML = ".yaml";
+
+    private AgentJar() {}
+
+    /**
+     * Prepares a jar, in place.
+     *
+     * @param args the jar
+     * @throws IOException when it cannot be read or written
+     */
+    public static void main(String[] args) throws IOException {
+        Path jar = Path.of(args[0]);
+        Map<String, byte[]> files = read(jar);
+        Map<String, byte[]> open = new LinkedHashMap<>();
+        Map<String, byte[]> classes = new LinkedHashMap<>();
+        Map<String, byte[]> others = new LinkedHashMap<>();
+        files.forEach((name, bytes) -> {
+            if (name.endsWith(CLASS)) {
+                boolean isInFolder = name.startsWith(FOLDER);
+                (isInFolder ? classes : open)
+                        .put(name.substring(isInFolder ? FOLDER.length() : 0, name.length() - CLASS.length()), bytes);
+            } else if (name.startsWith(FOLDER + "org/brickprofiler/agent/") && name.endsWith(YAML)) {
+                others.put(
+                        name.substring(0, name.length() - YAML.length()) + ShippedRules.ENDING,
+                        ShippedRules.write(YamlNodes.parse(name, new String(bytes, StandardCharsets.UTF_8)))
+                                .getBytes(StandardCharsets.UTF_8));
+            } else {
+                others.put(name, bytes);
+            }
+        });
+        LinkedClasses.of(open).forEach((name, bytes) -> others.put(name + CLASS, bytes));
+        LinkedClasses.of(classes).forEach((name, bytes) -> others.put(FOLDER + name + CLASS, bytes));
+        write(jar, others);
+    }
+
+    private static Map<String, byte[]> read(Path jar) throws IOException {
+        Map<String, byte[]> files = new LinkedHashMap<>();
+        try (ZipFile zip = new ZipFile(jar.toFile())) {
+            Enumeration<? extends ZipEntry> entries = zip.entries();
+            while (entries.hasMoreElements()) {
+                ZipEntry entry = entries.nextElement();
+                try (InputStream file = zip.getInputStream(entry)) {
+                    files.put(entry.getName(), file.readAllBytes());
+                }
+            }
+        }
+        return files;
+    }
+
+    /** Writes the jar; its entries have no time, which the build sets for all jars alike. */
+    private static void write(Path jar, Map<String, byte[]> files) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (ZipOutputStream zip = new ZipOutputStream(bytes)) {
+            for (Map.Entry<String, byte[]> file : files.entrySet()) {
+                ZipEntry entry = new ZipEntry(file.getKey());
+                entry.setTime(0);
+                zip.putNextEntry(entry);
+                zip.write(file.getValue());
+                zip.closeEntry();
+            }
+        }
+        Files.write(jar, bytes.toByteArray());
+    }
+}
