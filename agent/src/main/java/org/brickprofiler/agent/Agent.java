@@ -200,6 +200,7 @@ public final class Agent {
             // Without a flight recorder there is no recording that could lack the steps.
         }
         weaving.sayApplied(true);
+        reports.loadClasses();
     }
 
     /**

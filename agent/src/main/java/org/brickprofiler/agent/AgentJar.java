@@ -3,15 +3,22 @@ package org.brickprofiler.agent;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Enumeration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.zip.CRC32;
+import java.util.zip.Deflater;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import java.util.zip.ZipOutputStream;
+import org.brickprofiler.agent.bridge.AgentLoader;
 
 /**
  * A step of the build, and no part of the agent: prepares the classes and the rules in the agent's jar, so that the
@@ -23,6 +30,9 @@ final class AgentJar {
     private static final String FOLDER = "profiler/";
     private static final String CLASS = ".class";
     private static final String YAML = ".yaml";
+
+    /** The most bytes by which deflating makes a class file larger. */
+    private static final int MARGIN = 1_000;
 
     private AgentJar() {}
 
@@ -48,12 +58,12 @@ final class AgentJar {
                         name.substring(0, name.length() - YAML.length()) + ShippedRules.ENDING,
                         ShippedRules.write(YamlNodes.parse(name, new String(bytes, StandardCharsets.UTF_8)))
                                 .getBytes(StandardCharsets.UTF_8));
-            } else {
+            } else if (!name.endsWith("/")) {
                 others.put(name, bytes);
             }
         });
         LinkedClasses.of(open).forEach((name, bytes) -> others.put(name + CLASS, bytes));
-        LinkedClasses.of(classes).forEach((name, bytes) -> others.put(FOLDER + name + CLASS, bytes));
+        others.put(FOLDER + AgentLoader.CLASSES, packed(LinkedClasses.of(classes)));
         write(jar, others);
     }
 
@@ -71,6 +81,41 @@ final class AgentJar {
         return files;
     }
 
+    /** Returns classes in the form that {@link AgentLoader} reads. */
+    private static byte[] packed(Map<String, byte[]> classes) {
+        SortedMap<Integer, byte[]> byHash = new TreeMap<>();
+        classes.forEach((name, bytes) -> {
+            if (byHash.put(name.hashCode(), bytes) != null) {
+                throw new IllegalArgumentException(name + " has the hash code of another class: rename it");
+            }
+        });
+        ByteBuffer index = ByteBuffer.allocate(Integer.BYTES + byHash.size() * AgentLoader.INDEXED);
+        index.putInt(byHash.size());
+        ByteArrayOutputStream files = new ByteArrayOutputStream();
+        byHash.forEach((hash, bytes) -> {
+            byte[] deflated = deflated(bytes);
+            index.putInt(hash).putInt(files.size()).putInt(deflated.length).putInt(bytes.length);
+            files.writeBytes(deflated);
+        });
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        all.writeBytes(index.array());
+        all.writeBytes(files.toByteArray());
+        return all.toByteArray();
+    }
+
+    private static byte[] deflated(byte[] bytes) {
+        Deflater deflater = new Deflater(Deflater.BEST_COMPRESSION, true);
+        deflater.setInput(bytes);
+        deflater.finish();
+        byte[] deflated = new byte[bytes.length + MARGIN];
+        int length = deflater.deflate(deflated);
+        if (!deflater.finished()) {
+            throw new IllegalStateException(bytes.length + " bytes became more than " + deflated.length);
+        }
+        deflater.end();
+        return Arrays.copyOf(deflated, length);
+    }
+
     /** Writes the jar; its entries have no time, which the build sets for all jars alike. */
     private static void write(Path jar, Map<String, byte[]> files) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -78,6 +123,14 @@ final class AgentJar {
             for (Map.Entry<String, byte[]> file : files.entrySet()) {
                 ZipEntry entry = new ZipEntry(file.getKey());
                 entry.setTime(0);
+                if (file.getKey().endsWith("/" + AgentLoader.CLASSES)) {
+                    // Its parts are deflated.
+                    CRC32 sum = new CRC32();
+                    sum.update(file.getValue());
+                    entry.setMethod(ZipEntry.STORED);
+                    entry.setSize(file.getValue().length);
+                    entry.setCrc(sum.getValue());
+                }
                 zip.putNextEntry(entry);
                 zip.write(file.getValue());
                 zip.closeEntry();

@@ -37,8 +37,6 @@ public final class Premain {
     /** The second line of the answer if everything was done. */
     public static final String DONE = "done";
 
-    private static final String AGENT = "org/brickprofiler/agent/Agent.class";
-
     private static @Nullable ClassLoader loader;
 
     private Premain() {}
@@ -126,12 +124,12 @@ public final class Premain {
      * of this class.
      */
     private static JarFile jar() throws IOException {
-        URL entry = ClassLoader.getSystemResource(FOLDER + AGENT);
+        URL entry = ClassLoader.getSystemResource(FOLDER + AgentLoader.CLASSES);
         if (entry == null) {
             throw new IllegalStateException("the agent's own jar is not on the class path");
         }
         String jar = entry.toString();
-        String file = jar.substring("jar:".length(), jar.length() - ("!/" + FOLDER + AGENT).length());
+        String file = jar.substring("jar:".length(), jar.length() - ("!/" + FOLDER + AgentLoader.CLASSES).length());
         return new JarFile(new File(URI.create(file)), false);
     }
 }

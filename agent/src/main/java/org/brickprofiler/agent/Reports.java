@@ -41,6 +41,9 @@ final class Reports {
     private static final byte[] FULL_HEAP =
             Messages.prepared(Level.WARNING, "the heap is full; if it still is at the end, the reports may be lost");
 
+    /** The time from the agent's start until it loads the classes of reports. */
+    private static final long LOAD_DELAY_MS = 200;
+
     /** The number of files of earlier runs that are kept for each report. */
     private static final int EARLIER_KEPT = 9;
 
@@ -86,6 +89,21 @@ final class Reports {
         keepEarlier(ownOut());
         keepEarlier(options.html());
         keepEarlier(options.timeline());
+    }
+
+    /**
+     * Loads the classes of reports once the application has begun, on a thread of its own: a class whose initialisation
+     * fails in a full heap cannot be used at the end, either.
+     */
+    void loadClasses() {
+        begin("brick-agent-classes", () -> {
+            try {
+                Thread.sleep(LOAD_DELAY_MS);
+                JsonReport.toJson(recording.profiler.snapshot());
+            } catch (InterruptedException | RuntimeException | LinkageError | OutOfMemoryError unable) {
+                // The report that needs them says so.
+            }
+        });
     }
 
     /** Writes the reports when the virtual machine ends. */
@@ -168,14 +186,14 @@ final class Reports {
      */
     void reportStops() {
         if (recording.trace != null && options.asksForRecording()) {
-            begin(() -> reportStops(recording.trace));
+            begin("brick-agent-stops", () -> reportStops(recording.trace));
         } else if (recording.servedRequests != null) {
-            begin(this::reportCollections);
+            begin("brick-agent-stops", this::reportCollections);
         }
     }
 
-    private static void begin(Runnable start) {
-        Thread starting = new Thread(start, "brick-agent-stops");
+    private static void begin(String name, Runnable start) {
+        Thread starting = new Thread(start, name);
         starting.setDaemon(true);
         starting.start();
     }

@@ -121,6 +121,7 @@ final class RuleFile {
             "(?<owner>" + NAME + "(?:\\." + NAME + ")*)\\.(?<name>" + NAME + "|<init>)(?:\\((?<types>[^()]*)\\))?");
     private static final Pattern CALL =
             Pattern.compile("(?:(?<owner>" + NAME + ")\\.)?(?<name>" + NAME + "|<init>)(?:\\s+(?<number>\\d{1,6}))?");
+    private static final Pattern DIGITS = Pattern.compile("\\d+");
     private static final Pattern ANCHOR = Pattern.compile("(?<place>before|after)\\s+(?<call>.*)");
 
     /** The size limit of a rule file. Rules are written by hand, so a larger file is something else. */
@@ -628,7 +629,7 @@ final class RuleFile {
             return Elements.ZERO;
         }
         String text = text(node);
-        Elements path = text.matches("\\d+") ? Elements.ZERO : elements(node);
+        Elements path = DIGITS.matcher(text).matches() ? Elements.ZERO : elements(node);
         if (path.isConstant()) {
             throw error(node, "'" + text + "' is not an object: write a path that begins with a parameter or this");
         }
@@ -646,7 +647,7 @@ final class RuleFile {
             return Elements.ZERO;
         }
         String text = text(node);
-        Elements path = text.matches("\\d+") ? Elements.ZERO : elements(node);
+        Elements path = DIGITS.matcher(text).matches() ? Elements.ZERO : elements(node);
         if (path.isConstant() || path.path().get(0).equals(WeaveRule.RESULT)) {
             throw error(
                     node, "'" + text + "' is no " + expected + ": write a path that begins with a parameter or this");

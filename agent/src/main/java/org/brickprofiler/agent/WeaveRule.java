@@ -148,6 +148,8 @@ record WeaveRule(
      */
     record Elements(long constant, List<String> path) {
 
+        private static final Pattern NUMBER = Pattern.compile("\\d{1,18}");
+
         private static final Pattern PATH = Pattern.compile(NAME + "(?:\\." + NAME + "(?:\\(\\))?)*");
 
         static final Elements COUNTED = new Elements(-1, List.of());
@@ -166,7 +168,7 @@ record WeaveRule(
          * @throws IllegalArgumentException when the text is neither a number nor a path
          */
         static Elements parse(String text) {
-            if (text.matches("\\d{1,18}")) {
+            if (NUMBER.matcher(text).matches()) {
                 return new Elements(Long.parseLong(text), List.of());
             }
             if (!PATH.matcher(text).matches()) {

@@ -60,6 +60,11 @@ final class AgentEndIT {
                         Runtime.getRuntime().halt(9);
                     }
                     if (args.length > 0) {
+                        // The agent has half a second to load what it needs in a full heap.
+                        while (Thread.getAllStackTraces().keySet().stream()
+                                .anyMatch(each -> each.getName().equals("brick-agent-classes"))) {
+                            Thread.sleep(10);
+                        }
                         for (int size = 1 << 20; size >= Integer.parseInt(args[0]); ) {
                             try {
                                 HELD.add(new byte[size]);
@@ -159,6 +164,23 @@ final class AgentEndIT {
         rules(2);
         assertThat(engine(",out=run.json").err()).doesNotContain("warm-up");
         assertThat(samples("run.json")).isEqualTo(3);
+    }
+
+    /** What the start does not load costs no time before {@code main}. */
+    @Test
+    void theStartLoadsNoReportAndNothingThatTheBuildHasReplaced() throws Exception {
+        ProcessResult result = ChildProcess.java()
+                .jvmOptions(List.of("-javaagent:" + JAR + "=rules=llama3", "-Xlog:class+load"))
+                .arguments(List.of("-cp", "engine", "app.Engine"))
+                .in(folder)
+                .run()
+                .assertSucceeded();
+        String start = result.out().substring(0, result.out().indexOf(" app.Engine "));
+        assertThat(start)
+                .contains("org.brickprofiler.agent.ShippedRules", "org.brickprofiler.agent.bridge.Bridge")
+                .doesNotContain("org.snakeyaml", "org.brickprofiler.report.", "com.fasterxml", "ProfileSnapshot")
+                .doesNotContainPattern("org\\.brickprofiler\\.\\S+\\$\\$Lambda");
+        assertThat(result.out()).contains("org.brickprofiler.report.TextReport");
     }
 
     @Test

@@ -1,61 +1,37 @@
 package org.brickprofiler.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.api.Test;
 
-/**
- * Each shipped rule of an engine whose names, signatures and calls are listed, on classes that consist of them. The
- * name of a list is that of the rules, a dash, and the version.
- */
+/** The agent's jar holds the shipped rules without their YAML. */
 @Tag("one-jdk")
-class ShippedRulesTest {
+final class ShippedRulesTest {
 
-    private static final Path LISTS = Path.of("src", "test", "engines", "signatures");
+    private static final Path FOLDER = Path.of("src", "main", "resources", "org", "brickprofiler", "agent");
 
-    static List<String> lists() throws IOException {
-        return EngineSignatures.names(LISTS);
-    }
-
-    @ParameterizedTest
-    @MethodSource("lists")
-    void eachRuleAppliesToTheListedClasses(String list) throws IOException {
-        RuleFile.Rules rules = RuleFile.read(Path.of(list.substring(0, list.indexOf('-'))), 0);
-        Map<String, byte[]> classes = EngineSignatures.classes(LISTS.resolve(list + ".txt"));
-        ClassLoader loader = loader(classes);
-        Weaver weaver = new Weaver(rules, rule -> 0);
-        List<WeaveRule> applied = new ArrayList<>();
-        List<String> errors = new ArrayList<>();
-        for (byte[] file : classes.values()) {
-            Weaver.Result result = weaver.weave(file, loader);
-            applied.addAll(result.applied());
-            result.problems().stream()
-                    .filter(Weaver.Problem::isError)
-                    .map(problem -> "line " + problem.rule().line() + ": " + problem.message())
-                    .forEach(errors::add);
+    @Test
+    void allFilesAreTheSameAfterTheyWereStored() throws IOException {
+        List<Path> files;
+        try (Stream<Path> all = Files.list(FOLDER)) {
+            files = all.filter(file -> file.toString().endsWith(".yaml")).toList();
         }
-
-        assertThat(rules.problems()).isEmpty();
-        assertThat(errors).isEmpty();
-        assertThat(applied).containsExactlyInAnyOrderElementsOf(rules.rules());
+        assertThat(files).hasSizeGreaterThan(2).allSatisfy(file -> {
+            RuleNode rules = YamlNodes.parse("rules", Files.readString(file));
+            assertThat(ShippedRules.read(ShippedRules.write(rules))).isEqualTo(rules);
+        });
     }
 
-    private static ClassLoader loader(Map<String, byte[]> classes) {
-        return new ClassLoader(null) {
-            @Override
-            public InputStream getResourceAsStream(String name) {
-                byte[] file = classes.get(name.replace(".class", "").replace('/', '.'));
-                return file == null ? ClassLoader.getSystemResourceAsStream(name) : new ByteArrayInputStream(file);
-            }
-        };
+    @Test
+    void aTextOfSeveralLinesIsRefused() {
+        RuleNode rules = YamlNodes.parse("rules", "step:\n  in: |\n    one\n    two\n");
+        assertThatThrownBy(() -> ShippedRules.write(rules)).hasMessage("line 2: a value has several lines");
     }
 }

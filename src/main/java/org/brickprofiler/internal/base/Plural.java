@@ -1,9 +1,9 @@
 package org.brickprofiler.internal.base;
 
-import java.util.Locale;
-
 /** Counts with their nouns, for texts. Stateless; any thread. */
 public final class Plural {
+
+    private static final int GROUP = 3;
 
     private Plural() {}
 
@@ -27,6 +27,15 @@ public final class Plural {
      * @return for example {@code "1 entry"} or {@code "1,234 entries"}
      */
     public static String of(long count, String one, String many) {
-        return String.format(Locale.ROOT, "%,d %s", count, count == 1 ? one : many);
+        return grouped(count) + " " + (count == 1 ? one : many);
+    }
+
+    /** Returns a number as {@code %,d} formats it, without the classes of formats, which take long to load. */
+    private static String grouped(long number) {
+        StringBuilder text = new StringBuilder(Long.toString(number));
+        for (int at = text.length() - GROUP; at > (number < 0 ? 1 : 0); at -= GROUP) {
+            text.insert(at, ',');
+        }
+        return text.toString();
     }
 }

@@ -11,7 +11,6 @@ import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.util.UUID;
 
 /**
  * Writes files completely or not at all. The content is written to a temporary file in the same folder, is forced to
@@ -95,7 +94,7 @@ public final class AtomicFile {
                     path.toString(), null, folder + (other ? " is not a folder" : " does not exist"));
         }
         FileMode mode = FileMode.of(path);
-        Path temporary = TemporaryFiles.keep(folder.resolve(".brick-profile-" + UUID.randomUUID() + ".tmp"));
+        Path temporary = TemporaryFiles.keep(TemporaryFiles.unused(path.toAbsolutePath(), ".tmp"));
         try {
             write(Files.createFile(temporary, mode.forCreation()), content, FORCED);
             mode.applyTo(temporary);

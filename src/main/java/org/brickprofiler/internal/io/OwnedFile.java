@@ -5,7 +5,6 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.UUID;
 import java.util.function.Predicate;
 
 /**
@@ -157,7 +156,7 @@ public final class OwnedFile<T> {
             writer.write(value, path);
             return Writer.THIS;
         }
-        Path temporary = TemporaryFiles.keep(path.resolveSibling(".brick-profile-" + UUID.randomUUID() + ".json"));
+        Path temporary = TemporaryFiles.keep(TemporaryFiles.unused(path, ".json"));
         try {
             FileMode kept = Files.exists(path) ? FileMode.of(path) : mode;
             // The writer replaces this file and keeps its mode.

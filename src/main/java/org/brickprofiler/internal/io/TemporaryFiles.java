@@ -8,6 +8,8 @@ import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -54,6 +56,19 @@ public final class TemporaryFiles {
         } catch (IOException failed) {
             throw cannotWrite(failed);
         }
+    }
+
+    /**
+     * Returns a name that no other process has. Its random numbers are not those of {@link UUID#randomUUID}, which
+     * loads the providers of cryptography.
+     *
+     * @param beside a file in the same folder
+     * @param suffix the end of the name
+     * @return the path; the file is not created
+     */
+    static Path unused(Path beside, String suffix) {
+        ThreadLocalRandom random = ThreadLocalRandom.current();
+        return beside.resolveSibling(".brick-profile-" + new UUID(random.nextLong(), random.nextLong()) + suffix);
     }
 
     /**

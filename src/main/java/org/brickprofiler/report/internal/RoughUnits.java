@@ -2,7 +2,7 @@ package org.brickprofiler.report.internal;
 
 import java.math.BigDecimal;
 import java.math.MathContext;
-import java.util.Locale;
+import java.math.RoundingMode;
 
 /** Numbers in sentences, with two or three digits; {@link HumanUnits} has those of tables. Stateless; any thread. */
 public final class RoughUnits {
@@ -24,8 +24,7 @@ public final class RoughUnits {
      */
     public static String percent(double share) {
         boolean isNearlyAll = share >= NEARLY_ALL && share < 1;
-        return (isNearlyAll ? String.format(Locale.ROOT, "%.1f", Math.min(99.9, 100 * share)) : number(100 * share))
-                + " %";
+        return (isNearlyAll ? rounded(Math.min(99.9, 100 * share), 1) : number(100 * share)) + " %";
     }
 
     /**
@@ -66,6 +65,14 @@ public final class RoughUnits {
      * @return for example {@code "4.7"} or {@code "191"}
      */
     public static String number(double value) {
-        return String.format(Locale.ROOT, value < SIGNIFICANT ? "%.1f" : "%.0f", value);
+        return rounded(value, value < SIGNIFICANT ? 1 : 0);
+    }
+
+    private static String rounded(double value, int decimals) {
+        return Double.isFinite(value)
+                ? BigDecimal.valueOf(value)
+                        .setScale(decimals, RoundingMode.HALF_UP)
+                        .toPlainString()
+                : Double.toString(value);
     }
 }
