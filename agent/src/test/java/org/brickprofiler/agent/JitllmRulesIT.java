@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The rules that come with the agent for jitLLM, on a stand-in with its names and its loops over a prompt. That they
- * match the names of the engine itself is the subject of {@link ShippedRulesTest}.
+ * match the names of the engine itself is the subject of {@link ListedEnginesTest}.
  */
 @Timeout(120)
 class JitllmRulesIT {
