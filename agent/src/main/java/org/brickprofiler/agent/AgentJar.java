@@ -45,6 +45,10 @@ final class AgentJar {
     public static void main(String[] args) throws IOException {
         Path jar = Path.of(args[0]);
         Map<String, byte[]> files = read(jar);
+        if (files.containsKey(FOLDER + AgentLoader.CLASSES)) {
+            // The build has kept a jar that it had prepared before.
+            return;
+        }
         Map<String, byte[]> open = new LinkedHashMap<>();
         Map<String, byte[]> classes = new LinkedHashMap<>();
         Map<String, byte[]> others = new LinkedHashMap<>();
