@@ -487,8 +487,8 @@ final class LinkedClasses {
             method.visitMethodInsn(opcode, handle.getOwner(), handle.getName(), handle.getDesc(), handle.isInterface());
             Type result = isNew ? owner : Type.getReturnType(handle.getDesc());
             Type wanted = group.erased.getReturnType();
-            if (wanted == Type.VOID_TYPE) {
-                if (result != Type.VOID_TYPE) {
+            if (wanted.getSort() == Type.VOID) {
+                if (result.getSort() != Type.VOID) {
                     method.visitInsn(result.getSize() == 2 ? POP2 : POP);
                 }
             } else {
@@ -514,7 +514,7 @@ final class LinkedClasses {
             } else if (isReference) {
                 Type primitive = unboxed(is);
                 Type unboxed = primitive == null ? to : primitive;
-                boolean isAnyNumber = primitive == null && to != Type.BOOLEAN_TYPE && to != Type.CHAR_TYPE;
+                boolean isAnyNumber = primitive == null && to.getSort() != Type.BOOLEAN && to.getSort() != Type.CHAR;
                 String box = isAnyNumber ? "java/lang/Number" : box(unboxed);
                 method.visitTypeInsn(CHECKCAST, box);
                 method.visitMethodInsn(INVOKEVIRTUAL, box, unboxed.getClassName() + "Value", "()" + unboxed, false);

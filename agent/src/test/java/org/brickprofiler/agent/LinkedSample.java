@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.IntFunction;
@@ -15,6 +16,7 @@ import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /** Lambda expressions, texts and records of all kinds, for {@link LinkedClassesTest}. */
 public final class LinkedSample implements Callable<List<String>> {
@@ -26,7 +28,14 @@ public final class LinkedSample implements Callable<List<String>> {
     public LinkedSample() {}
 
     private record Point(
-            int x, long y, double z, boolean flag, char letter, String name, int[] array, List<Object> all) {}
+            int x,
+            long y,
+            double z,
+            boolean flag,
+            char letter,
+            String name,
+            @Nullable Object none,
+            List<Object> all) {}
 
     private record Measured<T extends Number>(T value) {
         long asLong(ToLongFunction<Measured<T>> function) {
@@ -82,7 +91,7 @@ public final class LinkedSample implements Callable<List<String>> {
         say(new Measured<>(9).asLong(Measured<Integer>::value));
         LongSupplier bound = "bound"::hashCode;
         say(bound.getAsLong());
-        Runnable discards = said::size;
+        Runnable discards = new AtomicInteger()::incrementAndGet;
         discards.run();
         say(new Inner().own().apply("text"));
         List<String> words = new ArrayList<>(List.of("pear", "fig", "apple"));
@@ -91,9 +100,11 @@ public final class LinkedSample implements Callable<List<String>> {
         say(words);
         Point one = new Point(1, 2, Double.NaN, true, 'c', "p", null, List.of("q"));
         Point same = new Point(1, 2, Double.NaN, true, 'c', "p", null, List.of("q"));
-        say(one + " " + one.hashCode() + one.equals(same)
-                + one.equals(new Point(1, 2, 0, true, 'c', "p", null, List.of())) + one.equals("p") + one.equals(null));
-        say(new Measured<>(1L).toString() + new Measured<>(1L).equals(new Measured<>(1)));
+        Object text = "p";
+        say(one + " " + one.hashCode() + one.equals(same) + one.equals(text)
+                + one.equals(new Point(1, 2, 0, true, 'c', "p", null, List.of())));
+        Object measured = new Measured<>(1);
+        say(new Measured<>(1L).toString() + new Measured<>(1L).equals(measured));
         Callable<String> nested = () -> ((Supplier<String>) () -> "nested" + wide).get();
         say(nested.call());
         return said;
