@@ -55,6 +55,9 @@ abstract class Boundaries extends SampleTables {
 
     // The other fields serve boundaries and readers.
 
+    /** One brick in this many is marked on device streams. */
+    final int sampling;
+
     final NanoClock clock;
     final RunPeriod period;
     final PendingResolver resolver;
@@ -69,6 +72,7 @@ abstract class Boundaries extends SampleTables {
     Boundaries(BrickProfilerBuilder options) {
         super(options);
         clock = options.clock;
+        sampling = options.sampling();
         ownClock = clock == NanoClock.SYSTEM ? null : clock;
         period = new RunPeriod(clock.nanoTime());
         epochNs = period.originNs();

@@ -13,6 +13,7 @@ import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.graph.GraphRecorder;
 import org.brickprofiler.internal.access.ProfilerAccess;
+import org.brickprofiler.internal.base.Log;
 import org.brickprofiler.internal.device.DeviceRecorder;
 import org.brickprofiler.internal.device.MarkToken;
 import org.brickprofiler.internal.record.BrickKeys;
@@ -90,6 +91,8 @@ public final class BrickProfiler extends Boundaries {
 
     /** The name of the brick that counts the samples of all names beyond the limit on dynamic bricks. */
     public static final String OTHER_NAMES = NameTable.OTHER_NAMES;
+
+    private static final Log LOG = Log.of(BrickProfiler.class);
 
     /** The stream of bricks that are started without naming a stream. */
     private static final int DEFAULT_STREAM = 0;
@@ -942,9 +945,16 @@ public final class BrickProfiler extends Boundaries {
      * Sets when pending measurements are resolved.
      *
      * @param mode the mode from now on
+     * @throws IllegalArgumentException when it is {@link SyncMode#IMMEDIATE}, and the profiler marks one brick in
+     *     several: see {@link BrickProfilerBuilder#deviceSampling}
      */
     public void setSyncMode(SyncMode mode) {
-        this.mode = Objects.requireNonNull(mode, "mode");
+        Objects.requireNonNull(mode, "mode");
+        if (mode == SyncMode.IMMEDIATE && sampling > 1) {
+            throw new IllegalArgumentException("mode IMMEDIATE waits for the mark of each brick, and deviceSampling("
+                    + sampling + ") marks one in " + sampling + ": build the profiler with deviceSampling(1)");
+        }
+        this.mode = mode;
     }
 
     /**
@@ -1533,6 +1543,9 @@ public final class BrickProfiler extends Boundaries {
             followed = true;
             if (devices != null) {
                 devices.timeEveryLaunch();
+                if (devices.markAll()) {
+                    LOG.warn("deviceSampling({}) ends here: the graph shows each brick, so each is marked", sampling);
+                }
             }
         }
         return recorder;

@@ -1,14 +1,20 @@
 package org.brickprofiler;
 
 import java.lang.ref.WeakReference;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
 import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.internal.base.Log;
 import org.brickprofiler.internal.device.DeviceRecorder;
+import org.brickprofiler.internal.device.DeviceSampling;
 import org.brickprofiler.internal.record.BrickRanges;
 import org.brickprofiler.internal.record.HostThreadTimes;
 import org.brickprofiler.internal.record.PhaseKey;
@@ -25,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Options of a profiler. Not thread-safe; may be used for several profilers. */
 public final class BrickProfilerBuilder {
+    private static final Log LOG = Log.of(BrickProfilerBuilder.class);
     private static final Supplier<ThreadTimes> OF_HOST = HostThreadTimes::ofThisThread;
 
     NanoClock clock = NanoClock.SYSTEM;
@@ -40,6 +47,12 @@ public final class BrickProfilerBuilder {
 
     final Map<String, DeviceStream> streams = new LinkedHashMap<>();
     int launchesEvery = 32;
+    private int sampling = defaultSampling();
+    private final Set<Integer> exact = new HashSet<>();
+
+    /** The seed of the draws; empty for another one in each profiler. Tests set their own. */
+    OptionalLong samplingSeed = OptionalLong.empty();
+
     ChecksumOptions checksums = ChecksumOptions.DEFAULT;
 
     /** Creates the reader of a thread's CPU time; null if steps record no CPU time. Tests set their own. */
@@ -188,6 +201,58 @@ public final class BrickProfilerBuilder {
     }
 
     /**
+     * Sets the share of bricks on device streams that are marked: of each row (a brick in a phase on a stream), one
+     * occurrence is drawn at random out of each block of {@code every} successive ones. The others are only counted,
+     * which takes no clock read and no call of the driver. Counts, elements, bytes and work stay exact. Times become
+     * estimates: {@link DeviceTime#standardErrorNs}. The first 32 occurrences of a row are all marked, and the blocks
+     * then grow to {@code every}.
+     *
+     * <p>Unless set, the system property {@code brick.profiler.device_sampling} decides, or else the environment
+     * variable {@code BRICK_PROFILER_DEVICE_SAMPLING}; without both, each brick is marked. Each brick is also marked in
+     * a captured graph and, with a message in the log, while a timeline or a graph is recorded.
+     * {@link SyncMode#IMMEDIATE} is refused. Single steps have no times by category.
+     *
+     * @param every 1 for every brick, n for one in n, up to 4,096
+     * @return this
+     * @throws IllegalArgumentException when {@code every} is not within 1 to 4,096
+     */
+    public BrickProfilerBuilder deviceSampling(int every) {
+        sampling = new DeviceSampling(every, Set.of(), 0).every();
+        return this;
+    }
+
+    /**
+     * Sets bricks that are always marked, whatever {@link #deviceSampling} says.
+     *
+     * @param ids the bricks
+     * @return this
+     */
+    public BrickProfilerBuilder exact(BrickId... ids) {
+        for (BrickId id : ids) {
+            exact.add(Objects.requireNonNull(id, "id").index());
+        }
+        return this;
+    }
+
+    private static int defaultSampling() {
+        String setting = Settings.ofProfiler("device_sampling");
+        try {
+            return setting == null ? 1 : new DeviceSampling(Integer.parseInt(setting.strip()), Set.of(), 0).every();
+        } catch (IllegalArgumentException refused) {
+            LOG.warn(
+                    "the setting device_sampling={} is not within 1 to {}: each brick is marked",
+                    setting,
+                    DeviceSampling.MOST);
+            return 1;
+        }
+    }
+
+    /** Returns the number of bricks of which one is marked. */
+    int sampling() {
+        return streams.isEmpty() || tracing != null ? 1 : sampling;
+    }
+
+    /**
      * Sets how much of an output {@link BrickProfiler#checksums()} covers. Unless set, {@link ChecksumOptions#DEFAULT}
      * applies, which records a checksum and no values. A comparison within a tolerance needs sampled values, too.
      *
@@ -266,6 +331,15 @@ public final class BrickProfilerBuilder {
                 : (place, catchUp) -> sink.stream(place, names, owner, catchUp);
         DeviceRecorder recorder =
                 new DeviceRecorder(clock, registry, List.copyOf(streams.values()), launchesEvery, spans);
+        if (sampling() > 1) {
+            long seed = samplingSeed.orElseGet(ThreadLocalRandom.current()::nextLong);
+            recorder.sample(new DeviceSampling(sampling(), exact, seed), percentiles);
+        } else if (sampling > 1) {
+            LOG.warn(
+                    "deviceSampling({}) has no effect: a timeline shows each brick, so each is marked. Omit tracing to"
+                            + " mark fewer",
+                    sampling);
+        }
         // Weak: a timeline refers to the recorder, and must not keep the profiler reachable through it.
         WeakReference<Boundaries> profiler = new WeakReference<>(owner);
         recorder.timeLaunchesWhile(() -> {

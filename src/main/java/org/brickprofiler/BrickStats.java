@@ -20,8 +20,9 @@ import org.brickprofiler.stats.LatencyDistribution;
  * @param category its category
  * @param bottleneck the resource that limits it, as its author found
  * @param count number of samples
- * @param totalNs sum of the durations, ns
- * @param minNs shortest duration, ns; 0 without samples, and if it is not {@linkplain #isMinKnown known}
+ * @param totalNs sum of the durations, ns; an estimate if {@link DeviceTime#isEstimated}
+ * @param minNs shortest duration, ns; 0 without samples, and if it is not {@linkplain #isMinKnown known}. If some
+ *     samples have no marks, shortest, longest and last duration are those of the marked ones
  * @param maxNs longest duration, ns; 0 if it is not {@linkplain #isMaxKnown known}
  * @param minAtLeastNs a lower bound of the shortest duration, ns, if a window does not have that duration itself
  * @param maxAtMostNs an upper bound of the longest duration, ns, if a window does not have that duration itself
@@ -376,13 +377,15 @@ public record BrickStats(
     /**
      * Returns which clock measured the durations of the samples.
      *
-     * @return {@code DEVICE} if a device timed every sample, {@code HOST} if it timed none, {@code MIXED} otherwise
+     * @return {@code DEVICE} if a device timed every sample or those drawn for the others, {@code HOST} if it timed
+     *     none, {@code MIXED} otherwise
      */
     public DeviceTime.Source timeSource() {
-        if (device.samples() == 0) {
+        long onDevice = limited(device.measured(), device.unmarked());
+        if (onDevice == 0) {
             return DeviceTime.Source.HOST;
         }
-        return device.samples() == count ? DeviceTime.Source.DEVICE : DeviceTime.Source.MIXED;
+        return onDevice == count ? DeviceTime.Source.DEVICE : DeviceTime.Source.MIXED;
     }
 
     /**

@@ -285,7 +285,7 @@ final class Calibrator {
             profiler.stopBrick(timer, 1);
             profiler.endPass();
             BrickStats marked = profiler.brickStats(STARTED);
-            if (marked.device().samples() == 0) {
+            if (marked.device().measured() == 0) {
                 return null;
             }
             inside[at] = (double) marked.totalNs() / marked.count();

@@ -6,18 +6,53 @@ import java.util.Collection;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
+import org.brickprofiler.internal.device.Estimate;
 
 /**
  * The sums of all bricks of a category. Immutable.
  *
- * @param totalNs sum of the durations, ns
+ * @param totalNs sum of the durations, ns; an estimate if samples have no marks
  * @param totalElements sum of the elements
  * @param count number of samples
+ * @param unmarked number of the samples whose time is estimated, see {@link BrickProfilerBuilder#deviceSampling}
+ * @param standardErrorNs the standard error of the total, ns; 0 for an exact total, and if it is not known
+ * @param degreesOfFreedom the degrees of freedom of the standard error; 0 if there is none
  */
-public record CategoryStats(long totalNs, long totalElements, long count) {
+public record CategoryStats(
+        long totalNs, long totalElements, long count, long unmarked, double standardErrorNs, double degreesOfFreedom) {
 
     /** A category without samples. */
     public static final CategoryStats EMPTY = new CategoryStats(0, 0, 0);
+
+    /**
+     * Creates exact sums.
+     *
+     * @param totalNs sum of the durations, ns
+     * @param totalElements sum of the elements
+     * @param count number of samples
+     */
+    public CategoryStats(long totalNs, long totalElements, long count) {
+        this(totalNs, totalElements, count, 0, 0, 0);
+    }
+
+    /**
+     * Returns whether the total contains an estimate.
+     *
+     * @return true if samples had no marks
+     */
+    public boolean isEstimated() {
+        return unmarked > 0;
+    }
+
+    /**
+     * Returns half of the 95 % confidence interval of the total.
+     *
+     * @return ns; 0 for an exact total, empty if the standard error is not known
+     */
+    public OptionalDouble halfIntervalNs() {
+        return DeviceTime.halfIntervalNs(unmarked, standardErrorNs, degreesOfFreedom);
+    }
 
     /**
      * Returns the mean duration of a sample.
@@ -48,13 +83,29 @@ public record CategoryStats(long totalNs, long totalElements, long count) {
     }
 
     CategoryStats plus(CategoryStats other) {
+        double degrees = Estimate.degreesOfSum(
+                unmarked,
+                standardErrorNs * standardErrorNs,
+                degreesOfFreedom,
+                other.unmarked,
+                other.standardErrorNs * other.standardErrorNs,
+                other.degreesOfFreedom);
         return new CategoryStats(
                 limited(totalNs, other.totalNs),
                 limited(totalElements, other.totalElements),
-                limited(count, other.count));
+                limited(count, other.count),
+                limited(unmarked, other.unmarked),
+                degrees == 0 ? 0 : Math.hypot(standardErrorNs, other.standardErrorNs),
+                degrees);
     }
 
-    static CategoryStats sum(Collection<CategoryStats> parts) {
+    /**
+     * Returns the sums of some categories.
+     *
+     * @param parts the categories
+     * @return their sums
+     */
+    public static CategoryStats sum(Collection<CategoryStats> parts) {
         return parts.stream().reduce(EMPTY, CategoryStats::plus);
     }
 
@@ -64,7 +115,14 @@ public record CategoryStats(long totalNs, long totalElements, long count) {
             sums.put(category, EMPTY);
         }
         for (BrickStats brick : bricks) {
-            CategoryStats part = new CategoryStats(brick.totalNs(), brick.totalElements(), brick.count());
+            DeviceTime device = brick.device();
+            CategoryStats part = new CategoryStats(
+                    brick.totalNs(),
+                    brick.totalElements(),
+                    brick.count(),
+                    device.unmarked(),
+                    device.standardErrorNs(),
+                    device.degreesOfFreedom());
             sums.merge(brick.category(), part, CategoryStats::plus);
         }
         return sums;

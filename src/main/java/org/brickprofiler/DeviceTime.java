@@ -2,11 +2,14 @@ package org.brickprofiler;
 
 import static org.brickprofiler.internal.base.Sums.limited;
 
+import java.util.OptionalDouble;
+import org.brickprofiler.internal.device.Estimate;
+
 /**
  * Figures of a brick's device samples other than the device's times themselves, and the number of its samples whose
  * time is unknown. Immutable.
  *
- * @param samples number of samples that a device timed
+ * @param measured number of samples that a device timed
  * @param launches number of these samples whose launch by the host was timed, too:
  *     {@link BrickProfilerBuilder#launchTimes}
  * @param launchNs the host's time from start to stop of these launches, ns
@@ -16,15 +19,26 @@ import static org.brickprofiler.internal.base.Sums.limited;
  *     than it can hold; they are in no sum
  * @param withoutStart number of unresolved samples that are deferred measurements with an unknown start:
  *     {@code elapsedNs()} of the same stream did not return it, no mark was available for it, or it is too old
+ * @param unmarked number of further samples on a device that had no marks, see
+ *     {@link BrickProfilerBuilder#deviceSampling}: the brick's total contains an estimate of their time
+ * @param standardErrorNs the standard error of the brick's total, ns; 0 without samples of this kind, and if it is not
+ *     known
+ * @param degreesOfFreedom the degrees of freedom of the standard error, 1 or more; 0 if there is none
+ * @param openErrorNs the part of the standard error that stems from the samples since the latest complete block of
+ *     samples, ns; the standard error is the root of the sum of the squares of its parts
  */
 public record DeviceTime(
-        long samples,
+        long measured,
         long launches,
         long launchNs,
         long minLaunchNs,
         long maxLaunchNs,
         long unresolved,
-        long withoutStart) {
+        long withoutStart,
+        long unmarked,
+        double standardErrorNs,
+        double degreesOfFreedom,
+        double openErrorNs) {
 
     /** The value of a brick that only the host timed. */
     public static final DeviceTime NONE = new DeviceTime(0, 0, 0, 0, 0, 0);
@@ -35,21 +49,53 @@ public record DeviceTime(
      * @throws IllegalArgumentException when one is negative, or more samples have no start than are unresolved
      */
     public DeviceTime {
-        if (samples < 0 || launches < 0 || launchNs < 0 || minLaunchNs < 0 || maxLaunchNs < 0 || unresolved < 0) {
+        if (measured < 0 || launches < 0 || launchNs < 0 || minLaunchNs < 0 || maxLaunchNs < 0 || unresolved < 0) {
             throw new IllegalArgumentException(
-                    "a device's samples " + samples + ", launches " + launches + " of " + launchNs + " (" + minLaunchNs
+                    "a device's samples " + measured + ", launches " + launches + " of " + launchNs + " (" + minLaunchNs
                             + " to " + maxLaunchNs + ") ns, unresolved " + unresolved + ": none may be negative");
         }
         if (withoutStart < 0 || withoutStart > unresolved) {
             throw new IllegalArgumentException(
                     "a device's samples without a start " + withoutStart + ": 0 to the " + unresolved + " unresolved");
         }
+        if (unmarked < 0 || !(standardErrorNs >= 0) || !(degreesOfFreedom >= 0) || !(openErrorNs >= 0)) {
+            throw new IllegalArgumentException("a device's samples without marks " + unmarked + ", standard error "
+                    + standardErrorNs + " ns with " + degreesOfFreedom + " degrees of freedom, " + openErrorNs
+                    + " ns of it open: none may be negative");
+        }
+        if (unmarked == 0 && (standardErrorNs > 0 || degreesOfFreedom > 0)) {
+            throw new IllegalArgumentException("a standard error of " + standardErrorNs + " ns with " + degreesOfFreedom
+                    + " degrees of freedom, although no sample lacks marks: the total is exact");
+        }
+    }
+
+    /**
+     * Creates a value in which each sample of a device has marks.
+     *
+     * @param measured number of samples that a device timed
+     * @param launches number of these samples whose launch by the host was timed, too
+     * @param launchNs the host's time from start to stop of these launches, ns
+     * @param minLaunchNs the shortest of these, ns; 0 without any
+     * @param maxLaunchNs the longest of these, ns
+     * @param unresolved samples whose time is unknown
+     * @param withoutStart number of unresolved samples that are deferred measurements with an unknown start
+     * @throws IllegalArgumentException when one is negative, or more samples have no start than are unresolved
+     */
+    public DeviceTime(
+            long measured,
+            long launches,
+            long launchNs,
+            long minLaunchNs,
+            long maxLaunchNs,
+            long unresolved,
+            long withoutStart) {
+        this(measured, launches, launchNs, minLaunchNs, maxLaunchNs, unresolved, withoutStart, 0, 0, 0, 0);
     }
 
     /**
      * Creates a value in which every unresolved sample has a start.
      *
-     * @param samples number of samples that a device timed
+     * @param measured number of samples that a device timed
      * @param launches number of these samples whose launch by the host was timed, too
      * @param launchNs the host's time from start to stop of these launches, ns
      * @param minLaunchNs the shortest of these, ns; 0 without any
@@ -57,8 +103,9 @@ public record DeviceTime(
      * @param unresolved samples whose time is unknown
      * @throws IllegalArgumentException when one is negative
      */
-    public DeviceTime(long samples, long launches, long launchNs, long minLaunchNs, long maxLaunchNs, long unresolved) {
-        this(samples, launches, launchNs, minLaunchNs, maxLaunchNs, unresolved, 0);
+    public DeviceTime(
+            long measured, long launches, long launchNs, long minLaunchNs, long maxLaunchNs, long unresolved) {
+        this(measured, launches, launchNs, minLaunchNs, maxLaunchNs, unresolved, 0);
     }
 
     /**
@@ -70,6 +117,34 @@ public record DeviceTime(
         return launches == 0 ? 0.0 : launchNs / 1e3 / launches;
     }
 
+    /**
+     * Returns whether the brick's total contains an estimate.
+     *
+     * @return true if samples had no marks
+     */
+    public boolean isEstimated() {
+        return unmarked > 0;
+    }
+
+    /**
+     * Returns half of the 95 % confidence interval of the brick's total.
+     *
+     * @return ns; 0 for an exact total, empty if the standard error is not known
+     */
+    public OptionalDouble halfIntervalNs() {
+        return halfIntervalNs(unmarked, standardErrorNs, degreesOfFreedom);
+    }
+
+    /** Returns half of the 95 % confidence interval of a total with some samples without marks. */
+    static OptionalDouble halfIntervalNs(long unmarked, double standardErrorNs, double degreesOfFreedom) {
+        if (unmarked == 0) {
+            return OptionalDouble.of(0);
+        }
+        return degreesOfFreedom == 0
+                ? OptionalDouble.empty()
+                : OptionalDouble.of(StudentT.quantile975(degreesOfFreedom) * standardErrorNs);
+    }
+
     private boolean hasExtremes() {
         return maxLaunchNs > 0 || launchNs == 0;
     }
@@ -78,14 +153,25 @@ public record DeviceTime(
     DeviceTime plus(DeviceTime other) {
         boolean one = launches == 0 || other.launches == 0;
         boolean areKnown = hasExtremes() && other.hasExtremes();
+        double degrees = Estimate.degreesOfSum(
+                unmarked,
+                standardErrorNs * standardErrorNs,
+                degreesOfFreedom,
+                other.unmarked,
+                other.standardErrorNs * other.standardErrorNs,
+                other.degreesOfFreedom);
         return new DeviceTime(
-                limited(samples, other.samples),
+                limited(measured, other.measured),
                 limited(launches, other.launches),
                 limited(launchNs, other.launchNs),
                 one ? minLaunchNs + other.minLaunchNs : areKnown ? Math.min(minLaunchNs, other.minLaunchNs) : 0,
                 areKnown ? Math.max(maxLaunchNs, other.maxLaunchNs) : 0,
                 limited(unresolved, other.unresolved),
-                limited(withoutStart, other.withoutStart));
+                limited(withoutStart, other.withoutStart),
+                limited(unmarked, other.unmarked),
+                degrees == 0 ? 0 : Math.hypot(standardErrorNs, other.standardErrorNs),
+                degrees,
+                Math.hypot(openErrorNs, other.openErrorNs));
     }
 
     /** The clock that timed the samples of a brick. */

@@ -336,6 +336,16 @@ public record ProfileSnapshot(
     }
 
     /**
+     * Returns whether brick times are estimates, since bricks were marked by sampling: see
+     * {@link BrickProfilerBuilder#deviceSampling}.
+     *
+     * @return true if samples of a brick had no marks
+     */
+    public boolean isEstimated() {
+        return bricks.stream().anyMatch(brick -> brick.device().isEstimated());
+    }
+
+    /**
      * Returns the average cost of a sample, of a brick or a tile.
      *
      * @return ns, 0 without samples

@@ -4,6 +4,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.ConcurrentHashMap;
@@ -12,8 +13,10 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.GraphRecorder;
+import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.internal.device.DeviceFigures;
 import org.brickprofiler.internal.device.DeviceRecorder;
+import org.brickprofiler.internal.device.Estimate;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.PhaseKey;
 import org.brickprofiler.internal.record.RowCounts;
@@ -112,7 +115,8 @@ final class Results {
                             figures.samples(key),
                             figures.launches(key),
                             ofTimers + figures.unresolved(key),
-                            figures.withoutStart(key));
+                            figures.withoutStart(key),
+                            figures.estimate(key));
         }
 
         DeviceTime device(int phase, int key) {
@@ -123,14 +127,16 @@ final class Results {
                             figures.samples(phase, key),
                             figures.launches(phase, key),
                             ofTimers + figures.unresolved(phase, key),
-                            figures.withoutStart(phase, key));
+                            figures.withoutStart(phase, key),
+                            figures.estimate(phase, key));
         }
 
         private static DeviceTime onHost(long unresolved) {
-            return unresolved == 0 ? DeviceTime.NONE : device(0, StatRow.EMPTY, unresolved, 0);
+            return unresolved == 0 ? DeviceTime.NONE : device(0, StatRow.EMPTY, unresolved, 0, Estimate.NONE);
         }
 
-        private static DeviceTime device(long samples, StatRow launches, long unresolved, long withoutStart) {
+        private static DeviceTime device(
+                long samples, StatRow launches, long unresolved, long withoutStart, Estimate estimate) {
             return new DeviceTime(
                     samples,
                     launches.count(),
@@ -138,7 +144,43 @@ final class Results {
                     launches.count() == 0 ? 0 : launches.minNs(),
                     launches.maxNs(),
                     unresolved,
-                    withoutStart);
+                    withoutStart,
+                    estimate.unmarked(),
+                    Math.sqrt(estimate.variance()),
+                    estimate.degreesOfFreedom(),
+                    Math.sqrt(estimate.openVariance()));
+        }
+
+        Estimate estimate(int key) {
+            return figures == null ? Estimate.NONE : figures.estimate(key);
+        }
+
+        Estimate estimate(int phase, int key) {
+            return figures == null ? Estimate.NONE : figures.estimate(phase, key);
+        }
+
+        /** Returns the counts of the durations of a brick by bucket, or null. */
+        long @Nullable [] buckets(int key) {
+            long[] counted = sums.buckets(key);
+            for (int phase = 0; counted != null && phase < PhaseKey.PHASES; phase++) {
+                counted = withUnmarked(phase, key, counted);
+            }
+            return counted;
+        }
+
+        /** Returns the counts of the durations of a brick in a phase by bucket, or null. */
+        long @Nullable [] buckets(int phase, int key) {
+            long[] counted = sums.buckets(phase, key);
+            return counted == null ? null : withUnmarked(phase, key, counted);
+        }
+
+        private long[] withUnmarked(int phase, int key, long[] counted) {
+            if (estimate(phase, key).unmarked() == 0) {
+                return counted;
+            }
+            long[] all = counted.clone();
+            Objects.requireNonNull(figures).addBuckets(phase, key, all);
+            return all;
         }
 
         Work work(int key) {
@@ -263,7 +305,7 @@ final class Results {
 
     /** Returns the stats of a brick over all phases. */
     BrickStats brick(int key, Recorded reading) {
-        return brick(key, reading.sums().row(key), reading.sums().buckets(key))
+        return brick(key, reading.sums().row(key), reading.estimate(key), reading.buckets(key))
                 .device(reading.device(key))
                 .work(reading.work(key), workSamples(key, reading))
                 .build();
@@ -279,7 +321,8 @@ final class Results {
         boolean isOfPhases = false;
         for (int phase = 0; phase < PhaseKey.PHASES; phase++) {
             Work done = reading.work(phase, key);
-            long count = reading.sums().row(phase, key).count();
+            long count = reading.sums().row(phase, key).count()
+                    + reading.estimate(phase, key).unmarked();
             if (done.flops() > 0 || done.bytes() > 0) {
                 if (phase == PhaseKey.NO_PHASE && count == 0) {
                     return Long.MAX_VALUE;
@@ -293,19 +336,23 @@ final class Results {
 
     /** Returns the stats of a brick in a phase. */
     BrickStats brick(int phase, int key, Recorded reading) {
-        return brick(key, reading.sums().row(phase, key), reading.sums().buckets(phase, key))
+        return brick(key, reading.sums().row(phase, key), reading.estimate(phase, key), reading.buckets(phase, key))
                 .device(reading.device(phase, key))
                 .work(reading.work(phase, key))
                 .build();
     }
 
-    private BrickStats.Builder brick(int key, StatRow row, long @Nullable [] buckets) {
+    private BrickStats.Builder brick(int key, StatRow row, Estimate estimate, long @Nullable [] buckets) {
         BrickCategory category = BrickCategory.of(names.tag(key));
         return BrickStats.builder(names.name(key), category)
                 .bottleneck(bottlenecks.getOrDefault(key, Bottleneck.UNKNOWN))
-                .samples(row.count(), row.totalNs(), row.count() == 0 ? 0 : row.minNs(), row.maxNs())
+                .samples(
+                        row.count() + estimate.unmarked(),
+                        Sums.limited(row.totalNs(), estimate.unmarkedNs()),
+                        row.count() == 0 ? 0 : row.minNs(),
+                        row.maxNs())
                 .last(row.lastNs(), row.count() == 0 ? 0 : period.unixNs(row.lastAtNs()))
-                .elements(row.elements())
+                .elements(Sums.limited(row.elements(), estimate.elements()))
                 .bytes(row.bytes(), row.compressedBytes())
                 .cycles(row.cycles(), row.minCycles() == Long.MAX_VALUE ? 0 : row.minCycles(), row.maxCycles())
                 .latency(Optional.ofNullable(buckets).map(LatencyDistribution::ofCounts));

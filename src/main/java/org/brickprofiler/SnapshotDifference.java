@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.base.Sums;
+import org.brickprofiler.internal.device.Estimate;
 import org.brickprofiler.internal.record.Extremes;
 import org.brickprofiler.internal.record.WindowReaders;
 import org.brickprofiler.request.RequestStats;
@@ -176,13 +177,15 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
         Optional<LatencyDistribution> latency =
                 later.latency().flatMap(all -> earlier.latency().map(all::since));
         boolean isLastOfThese = later.lastAtUnixNs() > earlier.lastAtUnixNs();
-        Extremes times = extremes(
-                earlier.extremes(),
-                later.extremes(),
-                count,
-                totalNs,
-                isLastOfThese ? OptionalLong.of(later.lastNs()) : OptionalLong.empty(),
-                latency.orElse(LatencyDistribution.EMPTY));
+        Extremes times = device.isEstimated()
+                ? new Extremes(0, 0, OptionalLong.of(later.minNs()), OptionalLong.of(later.maxNs()))
+                : extremes(
+                        earlier.extremes(),
+                        later.extremes(),
+                        count,
+                        totalNs,
+                        isLastOfThese ? OptionalLong.of(later.lastNs()) : OptionalLong.empty(),
+                        latency.orElse(LatencyDistribution.EMPTY));
         long onlyCycles = count == 1 ? cycles : 0;
         boolean firstCycles = earlier.totalCycles() == 0;
         return BrickStats.builder(later.name(), later.category())
@@ -220,14 +223,31 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                                 OptionalLong.empty(),
                                 LatencyDistribution.EMPTY);
         boolean areKnown = times.minAtLeastNs().isEmpty() && times.maxAtMostNs().isEmpty();
+        Estimate between = Estimate.between(estimate(earlier), estimate(later));
         return new DeviceTime(
-                more(earlier.samples(), later.samples()),
+                between.marked(),
                 launches,
                 launchNs,
                 areKnown ? times.minNs() : 0,
                 areKnown ? times.maxNs() : 0,
                 more(earlier.unresolved(), later.unresolved()),
-                more(earlier.withoutStart(), later.withoutStart()));
+                more(earlier.withoutStart(), later.withoutStart()),
+                between.unmarked(),
+                Math.sqrt(between.variance()),
+                between.degreesOfFreedom(),
+                Math.sqrt(between.openVariance()));
+    }
+
+    private static Estimate estimate(DeviceTime time) {
+        return new Estimate(
+                time.measured(),
+                time.unmarked(),
+                0,
+                0,
+                0,
+                time.standardErrorNs() * time.standardErrorNs(),
+                time.openErrorNs() * time.openErrorNs(),
+                time.degreesOfFreedom());
     }
 
     private static Work work(Work earlier, Work later) {

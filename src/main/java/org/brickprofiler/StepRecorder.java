@@ -748,7 +748,9 @@ final class StepRecorder {
         uncounted[row + DRAFTED_TOKENS] = mine.draftedTokens;
         uncounted[row + ACCEPTED_TOKENS] = mine.acceptedTokens;
         uncounted[row + TOKENS_NS] = tokensNs(mine, phase, endNs);
-        mine.isAttributed = mine.alone == begun && !pending && sum(phase, uncounted, row + TOTALS_NS);
+        // Of marks by sampling, a single step has too few.
+        boolean hasTimes = profiler.sampling == 1 && !pending;
+        mine.isAttributed = mine.alone == begun && hasTimes && sum(phase, uncounted, row + TOTALS_NS);
         if (mine.isAttributed) {
             attributed |= 1L << uncountedSteps;
             summed |= phase.bit;

@@ -77,7 +77,7 @@ final class BrickProfilerDeviceTest extends ProfiledDevice {
             BrickStats stats = some.brickStats(id);
             assertThat(stats.totalNs()).isEqualTo(40L * passes);
             assertThat(stats.timeSource()).isEqualTo(DeviceTime.Source.DEVICE);
-            assertThat(stats.device().samples()).isEqualTo(passes);
+            assertThat(stats.device().measured()).isEqualTo(passes);
             assertThat(stats.device().launches()).isBetween(4L, 30L);
             assertThat(stats.device().launchNs())
                     .isEqualTo(LAUNCH_NS * stats.device().launches());
@@ -101,7 +101,7 @@ final class BrickProfilerDeviceTest extends ProfiledDevice {
         few.stopBrick(timer, 1);
         few.endPass();
         assertThat(few.brickStats(BrickId.EMBEDDING).device().launches()).isEqualTo(1);
-        assertThat(few.brickStats(BrickId.RMS_NORM).device().samples()).isEqualTo(100);
+        assertThat(few.brickStats(BrickId.RMS_NORM).device().measured()).isEqualTo(100);
         assertThat(few.brickStats(BrickId.RMS_NORM).device().launches()).isZero();
     }
 
@@ -293,7 +293,7 @@ final class BrickProfilerDeviceTest extends ProfiledDevice {
         ProfileSnapshot first = profiler.snapshotAndReset();
         profiler.endPass();
         ProfileSnapshot second = profiler.snapshotAndReset();
-        assertThat(first.brick("RmsNorm").orElseThrow().device().samples()).isEqualTo(1);
+        assertThat(first.brick("RmsNorm").orElseThrow().device().measured()).isEqualTo(1);
         assertThat(second.brick("RmsNorm").orElseThrow().totalNs()).isEqualTo(50);
         ProfileSnapshot both = first.merge(second);
         assertThat(both.brick("RmsNorm").orElseThrow().device())

@@ -31,7 +31,7 @@ final class BrickProfilerResolvingTest extends ProfiledDevice {
         brick(BrickId.RMS_NORM, 300);
         profiler.endPass();
         stream.capture(true);
-        assertThat(device(BrickId.RMS_NORM).samples()).isEqualTo(1);
+        assertThat(device(BrickId.RMS_NORM).measured()).isEqualTo(1);
         assertThat(profiler.pendingCount()).isZero();
         stream.capture(false);
         profiler.endPassAsync();
@@ -52,7 +52,7 @@ final class BrickProfilerResolvingTest extends ProfiledDevice {
         assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(300);
         assertThat(device(BrickId.RMS_NORM).unresolved()).isZero();
         assertThat(device(BrickId.LM_HEAD).unresolved()).isEqualTo(1);
-        assertThat(device(BrickId.LM_HEAD).samples()).isZero();
+        assertThat(device(BrickId.LM_HEAD).measured()).isZero();
     }
 
     @Test
@@ -92,7 +92,7 @@ final class BrickProfilerResolvingTest extends ProfiledDevice {
         int before = stream.asked();
         profiler.endPassAsync();
         assertThat(stream.asked() - before).isEqualTo(1);
-        assertThat(device(BrickId.RMS_NORM).samples()).isEqualTo(1_000);
+        assertThat(device(BrickId.RMS_NORM).measured()).isEqualTo(1_000);
     }
 
     // ---- timers that are stopped twice ----
@@ -106,7 +106,7 @@ final class BrickProfilerResolvingTest extends ProfiledDevice {
         // The first sample's end is reached, the second's is not.
         clock.advance(120);
         profiler.endPassAsync();
-        assertThat(device(BrickId.RMS_NORM).samples()).isEqualTo(1);
+        assertThat(device(BrickId.RMS_NORM).measured()).isEqualTo(1);
         long other = begin(BrickId.LM_HEAD, 40);
         profiler.stopBrick(other, 1);
         profiler.endPass();

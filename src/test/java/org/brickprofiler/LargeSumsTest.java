@@ -177,7 +177,7 @@ final class LargeSumsTest {
                         whole.samples()))
                 .containsOnly(Long.MAX_VALUE);
         DeviceTime both = only(whole).device();
-        assertThat(List.of(both.samples(), both.launches(), both.launchNs(), both.withoutStart()))
+        assertThat(List.of(both.measured(), both.launches(), both.launchNs(), both.withoutStart()))
                 .containsOnly(Long.MAX_VALUE);
         StreamTotals twice = whole.streams().get(0);
         assertThat(List.of(twice.samples(), twice.busyNs(), twice.idleNs(), twice.waits()))

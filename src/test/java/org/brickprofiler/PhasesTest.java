@@ -74,10 +74,10 @@ class PhasesTest extends ProfiledDevice {
         BrickStats decode = profiler.brickStats(BrickId.RMS_NORM, Phase.DECODE);
         assertThat(prefill.totalNs()).isEqualTo(140);
         assertThat(prefill.totalElements()).isEqualTo(5);
-        assertThat(prefill.device().samples()).isEqualTo(2);
+        assertThat(prefill.device().measured()).isEqualTo(2);
         assertThat(prefill.timeSource()).isEqualTo(DeviceTime.Source.DEVICE);
         assertThat(decode.totalNs()).isEqualTo(7);
-        assertThat(decode.device().samples()).isEqualTo(1);
+        assertThat(decode.device().measured()).isEqualTo(1);
         assertThat(prefill.device().launches() + decode.device().launches())
                 .isEqualTo(stats(BrickId.RMS_NORM).device().launches());
     }

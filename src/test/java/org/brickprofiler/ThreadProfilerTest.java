@@ -150,8 +150,8 @@ final class ThreadProfilerTest {
             ThreadProfiler mine = onStream.forThisThread();
             mine.stopBrick(mine.lap(mine.startBrick(BrickId.SPMV), 1, BrickId.SPMM), 1);
             onStream.endPass();
-            assertThat(onStream.brickStats(BrickId.SPMV).device().samples()).isEqualTo(1);
-            assertThat(onStream.brickStats(BrickId.SPMM).device().samples()).isEqualTo(1);
+            assertThat(onStream.brickStats(BrickId.SPMV).device().measured()).isEqualTo(1);
+            assertThat(onStream.brickStats(BrickId.SPMM).device().measured()).isEqualTo(1);
         }
     }
 

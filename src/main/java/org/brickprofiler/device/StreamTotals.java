@@ -5,6 +5,7 @@ import static org.brickprofiler.internal.base.Sums.limited;
 import java.util.Comparator;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.stream.Stream;
 
 /**
@@ -25,6 +26,10 @@ import java.util.stream.Stream;
  * @param waits how often a thread waited for the stream
  * @param clockErrorNs the largest error of the latest device times in the time of the host, ns
  * @param failure the reason why the stream does not work, or the latest failure
+ * @param passNs time of the passes from their first brick outside of a captured graph to their end, ns; only if bricks
+ *     were marked by sampling, and empty if the time of a pass is unknown
+ * @param isSampled whether bricks were marked by sampling: busy time is then the estimated sum of the bricks' times,
+ *     and idle time and gaps are unknown, and 0
  */
 public record StreamTotals(
         String stream,
@@ -39,7 +44,9 @@ public record StreamTotals(
         long shortestGapNs,
         long waits,
         long clockErrorNs,
-        Optional<String> failure) {
+        Optional<String> failure,
+        OptionalLong passNs,
+        boolean isSampled) {
 
     /**
      * Refuses null.
@@ -52,6 +59,7 @@ public record StreamTotals(
         Objects.requireNonNull(deviceUuid, "deviceUuid");
         Objects.requireNonNull(pciAddress, "pciAddress");
         Objects.requireNonNull(failure, "failure");
+        Objects.requireNonNull(passNs, "passNs");
     }
 
     /**
@@ -142,6 +150,11 @@ public record StreamTotals(
                 .waits(limited(waits, other.waits))
                 .clockErrorNs(Math.max(clockErrorNs, other.clockErrorNs))
                 .failure(first(failure, other.failure))
+                .passes(
+                        passNs.isPresent() && other.passNs.isPresent()
+                                ? OptionalLong.of(limited(passNs.getAsLong(), other.passNs.getAsLong()))
+                                : OptionalLong.empty(),
+                        isSampled || other.isSampled)
                 .build();
     }
 
@@ -171,6 +184,8 @@ public record StreamTotals(
         private long waits;
         private long clockErrorNs;
         private Optional<String> failure = Optional.empty();
+        private OptionalLong passNs = OptionalLong.empty();
+        private boolean isSampled;
 
         private Builder(String stream, String device, int deviceIndex) {
             this.stream = Objects.requireNonNull(stream, "stream");
@@ -253,6 +268,19 @@ public record StreamTotals(
         }
 
         /**
+         * Sets the time of the passes, for bricks that were marked by sampling.
+         *
+         * @param ofPassesNs their time, ns; empty if that of a pass is unknown
+         * @param sampled whether bricks were marked by sampling
+         * @return this
+         */
+        public Builder passes(OptionalLong ofPassesNs, boolean sampled) {
+            passNs = Objects.requireNonNull(ofPassesNs, "ofPassesNs");
+            isSampled = sampled;
+            return this;
+        }
+
+        /**
          * Makes the totals.
          *
          * @return the totals
@@ -271,7 +299,9 @@ public record StreamTotals(
                     shortestGapNs,
                     waits,
                     clockErrorNs,
-                    failure);
+                    failure,
+                    passNs,
+                    isSampled);
         }
     }
 }

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
@@ -18,6 +19,7 @@ import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.CategoryStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.base.Sums;
@@ -28,6 +30,20 @@ import org.jspecify.annotations.Nullable;
 final class BrickTable {
 
     static final String NONE = "-";
+
+    /** Precedes a number that is an estimate. */
+    private static final String ESTIMATE = "~";
+
+    /** Half of the 95 % interval, percent of the total. */
+    static final String ERROR = "+-%";
+
+    private static final String EXACT = "exact";
+
+    /** Of an estimate of which too few samples have marks. */
+    private static final String UNKNOWN_ERROR = "?";
+
+    /** With fewer degrees of freedom than this, an interval says little. */
+    private static final double FEW_DEGREES = 3;
 
     static final String BRICK_SHARE = "% of brick time";
 
@@ -43,12 +59,14 @@ final class BrickTable {
     private final List<BrickStats> bricks;
     private final long totalNs;
     private final boolean hasLatency;
+    private final boolean isEstimated;
 
     private BrickTable(ProfileSnapshot snapshot) {
         this.snapshot = snapshot;
         this.bricks = snapshot.bricks();
         this.totalNs = snapshot.totalNs();
         this.hasLatency = bricks.stream().anyMatch(brick -> brick.latency().isPresent());
+        this.isEstimated = snapshot.isEstimated();
     }
 
     /**
@@ -81,8 +99,13 @@ final class BrickTable {
                 .left("brick", BrickStats::name, "all bricks")
                 .left("category", brick -> brick.category().displayName(), "")
                 .right("count", brick -> count(brick.count()), count(samples))
-                .right("total", brick -> recorded(brick, brick.totalNs()), durationCell(totalNs))
-                .right("avg", BrickTable::avgCell, avgCell(totalNs, samples))
+                .right("total", BrickTable::totalCell, mark(isEstimated, durationCell(totalNs)))
+                .rightIf(
+                        isEstimated,
+                        ERROR,
+                        BrickTable::errorCell,
+                        errorCell(CategoryStats.sum(snapshot.categories().values())))
+                .right("avg", BrickTable::avgCell, mark(isEstimated, avgCell(totalNs, samples)))
                 .rightIf(withNet, "net total", brick -> netCell(brick, 1), netTotalCell())
                 .rightIf(withNet, "net avg", brick -> netCell(brick, brick.count()), "")
                 .right("min", brick -> brick.isMinKnown() ? recorded(brick, brick.minNs()) : NONE, "")
@@ -91,16 +114,17 @@ final class BrickTable {
                 .right("max", brick -> brick.isMaxKnown() ? recorded(brick, brick.maxNs()) : NONE, "")
                 .right(
                         BRICK_SHARE,
-                        brick -> shareCell(brick.totalNs(), totalNs, largestNs),
-                        shareCell(totalNs, totalNs, 0));
+                        brick -> shareCell(brick.totalNs(), totalNs, largestNs, isEstimated),
+                        shareCell(totalNs, totalNs, 0, false));
         phases.forEach(phase -> addPhase(table, phase));
-        table.rightIf(any(BrickStats::totalElements), "elements/s", brick -> rateCell(brick.throughput()), "");
-        addRate(table, "GB/s", BrickStats::totalBytes, BrickStats::throughputGbps);
+        table.rightIf(
+                any(BrickStats::totalElements), "elements/s", brick -> mark(brick, rateCell(brick.throughput())), "");
+        addRate(table, "GB/s", true, BrickStats::totalBytes, BrickStats::throughputGbps);
         addWork(table, "GFLOP/s", brick -> brick.work().flops());
         addWork(table, "work GB/s", brick -> brick.work().bytes());
-        addRate(table, "in/out bytes", BrickStats::totalCompressedBytes, BrickStats::compressionRatio);
-        addRate(table, "cycles/element", BrickStats::totalCycles, BrickStats::cyclesPerElement);
-        addRate(table, "cycles/ns", BrickStats::totalCycles, BrickStats::cyclesPerNs);
+        addRate(table, "in/out bytes", false, BrickStats::totalCompressedBytes, BrickStats::compressionRatio);
+        addRate(table, "cycles/element", false, BrickStats::totalCycles, BrickStats::cyclesPerElement);
+        addRate(table, "cycles/ns", true, BrickStats::totalCycles, BrickStats::cyclesPerNs);
         addDevice(table);
         if (bricks.stream().anyMatch(brick -> brick.bottleneck() != Bottleneck.UNKNOWN)) {
             table.left("bottleneck", BrickTable::bottleneckCell, "");
@@ -112,12 +136,15 @@ final class BrickTable {
     private void addRate(
             TextTable<BrickStats> table,
             String header,
+            boolean isOfTime,
             ToLongFunction<BrickStats> amount,
             ToDoubleFunction<BrickStats> rate) {
         table.rightIf(
                 any(amount),
                 header,
-                brick -> amount.applyAsLong(brick) == 0 ? NONE : number(rate.applyAsDouble(brick)),
+                brick -> amount.applyAsLong(brick) == 0
+                        ? NONE
+                        : mark(isOfTime && brick.device().isEstimated(), number(rate.applyAsDouble(brick))),
                 "");
     }
 
@@ -126,6 +153,7 @@ final class BrickTable {
         addRate(
                 table,
                 header,
+                true,
                 brick -> brick.totalNs() > 0 && !brick.work().isBeyondCount() ? amount.applyAsLong(brick) : 0,
                 brick -> (double) amount.applyAsLong(brick) / brick.totalNs());
     }
@@ -136,8 +164,8 @@ final class BrickTable {
                 snapshot.bricks(phase).stream().collect(Collectors.toMap(BrickTable::key, Function.identity()));
         table.right(
                         header(phase, "total"),
-                        brick -> inPhase(parts, brick, part -> recorded(part, part.totalNs())),
-                        durationCell(snapshot.totalNs(phase)))
+                        brick -> inPhase(parts, brick, BrickTable::totalCell),
+                        mark(isEstimated, durationCell(snapshot.totalNs(phase))))
                 .right(header(phase, "avg"), brick -> inPhase(parts, brick, BrickTable::avgCell), "")
                 .rightIf(
                         hasLatency,
@@ -166,7 +194,7 @@ final class BrickTable {
 
     /** Adds columns if a device timed any brick, or left samples unresolved. */
     private void addDevice(TextTable<BrickStats> table) {
-        boolean isTimed = bricks.stream().anyMatch(brick -> brick.device().samples() > 0);
+        boolean isTimed = bricks.stream().anyMatch(brick -> brick.device().measured() > 0);
         long unresolved =
                 bricks.stream().mapToLong(brick -> brick.device().unresolved()).reduce(0, Sums::limited);
         table.rightIf(isTimed, "time of", BrickTable::sourceCell, "")
@@ -182,6 +210,7 @@ final class BrickTable {
     private List<String> important(int columns, List<StepInfo.Phase> phases) {
         List<String> important = new ArrayList<>(List.of(
                 "total",
+                ERROR,
                 "net total",
                 BRICK_SHARE,
                 hasLatency ? "p50" : "avg",
@@ -201,7 +230,8 @@ final class BrickTable {
             return "All samples belong to " + name(only) + " steps.\n";
         }
         String shares = phases.stream()
-                .map(phase -> name(phase) + " steps " + percent(percentOfBricks(snapshot.totalNs(phase))) + " %")
+                .map(phase -> name(phase) + " steps "
+                        + mark(isEstimated, percent(percentOfBricks(snapshot.totalNs(phase)))) + " %")
                 .collect(Collectors.joining(", "));
         long withoutNs = totalNs
                 - snapshot.phases().keySet().stream()
@@ -211,7 +241,8 @@ final class BrickTable {
                 + (snapshot.phases().isEmpty() || percentOfBricks(withoutNs) < LEAST_PERCENT_OF_PHASE
                         ? ""
                         : "Without a phase, since no step or steps of several phases were under way: "
-                                + duration(withoutNs) + ", " + percent(percentOfBricks(withoutNs))
+                                + mark(isEstimated, duration(withoutNs)) + ", "
+                                + mark(isEstimated, percent(percentOfBricks(withoutNs)))
                                 + " % of brick time.\n");
     }
 
@@ -248,7 +279,37 @@ final class BrickTable {
     }
 
     private static String avgCell(BrickStats brick) {
-        return avgCell(brick.totalNs(), brick.count());
+        return mark(brick, avgCell(brick.totalNs(), brick.count()));
+    }
+
+    private static String totalCell(BrickStats brick) {
+        return mark(brick, recorded(brick, brick.totalNs()));
+    }
+
+    /** Returns half of the 95 % interval of a total, percent of it. */
+    private static String errorCell(BrickStats brick) {
+        if (!brick.device().isEstimated()) {
+            return brick.count() == 0 ? NONE : EXACT;
+        }
+        String few = brick.device().degreesOfFreedom() < FEW_DEGREES ? " few" : "";
+        return errorCell(brick.device().halfIntervalNs(), brick.totalNs()) + few;
+    }
+
+    static String errorCell(CategoryStats stats) {
+        return stats.isEstimated() ? errorCell(stats.halfIntervalNs(), stats.totalNs()) : EXACT;
+    }
+
+    private static String errorCell(OptionalDouble halfNs, long totalNs) {
+        return halfNs.isEmpty() ? UNKNOWN_ERROR : number(totalNs == 0 ? 0 : 100 * halfNs.getAsDouble() / totalNs);
+    }
+
+    private static String mark(BrickStats brick, String cell) {
+        return mark(brick.device().isEstimated(), cell);
+    }
+
+    /** Marks the text of a number that is an estimate. */
+    static String mark(boolean isEstimated, String cell) {
+        return isEstimated && !cell.equals(NONE) ? ESTIMATE + cell : cell;
     }
 
     static String avgCell(long totalNs, long count) {
@@ -268,17 +329,18 @@ final class BrickTable {
     }
 
     private static String percentileCell(BrickStats brick, double percent) {
-        return brick.latency().isPresent() ? durationCell(brick.percentileNs(percent)) : NONE;
+        return brick.latency().isPresent() ? mark(brick, durationCell(brick.percentileNs(percent))) : NONE;
     }
 
     /**
      * Returns a bar in proportion to the largest time, followed by the share of the time; the cell is as wide as its
      * header.
      */
-    static String shareCell(long ns, long baseNs, long largestNs) {
+    static String shareCell(long ns, long baseNs, long largestNs, boolean isEstimated) {
         double percent = baseNs == 0 ? 0.0 : 100.0 * ns / baseNs;
         long bar = largestNs == 0 ? 0 : Math.round((double) BAR * ns / largestNs);
-        return String.format(Locale.ROOT, "%-" + BAR + "s%6s", "#".repeat((int) bar), percent(percent));
+        return String.format(
+                Locale.ROOT, "%-" + BAR + "s%6s", "#".repeat((int) bar), mark(isEstimated, percent(percent)));
     }
 
     private static String bottleneckCell(BrickStats brick) {

@@ -183,6 +183,11 @@ final class JsonReportWriter {
             json.writeStringField("name", entry.getKey().displayName());
             json.writeNumberField("count", entry.getValue().count());
             json.writeNumberField("total_ns", entry.getValue().totalNs());
+            if (entry.getValue().isEstimated()) {
+                json.writeBooleanField("estimated", true);
+                number("standard_error_ns", entry.getValue().standardErrorNs());
+                number("degrees_of_freedom", entry.getValue().degreesOfFreedom());
+            }
             number("pct", entry.getValue().percentage(totalNs));
             json.writeEndObject();
         }

@@ -307,7 +307,7 @@ final class SnapshotFindings implements FindingSource {
                 snapshot.steps().phases().stream().mapToLong(StepStats::wallNs).reduce(0, Sums::limited);
         boolean hasSteps = inSteps > 0;
         long within = hasSteps ? inSteps : snapshot.totalNs();
-        boolean isKnown = hasSteps || isComplete(snapshot);
+        boolean isKnown = hasSteps || (isComplete(snapshot) && !snapshot.isEstimated());
         if (snapshot.requests().hasRequests() || !isKnown || within == 0 || within >= snapshot.wallNs()) {
             return Optional.empty();
         }
@@ -555,7 +555,8 @@ final class SnapshotFindings implements FindingSource {
                         Kind.LARGEST_BRICK,
                         brick.name(),
                         share(brick.totalNs(), totalNs),
-                        brick.name() + " is the largest brick, " + percent(share(brick.totalNs(), totalNs))
+                        brick.name() + " is the largest brick, " + (snapshot.isEstimated() ? "by estimate " : "")
+                                + percent(share(brick.totalNs(), totalNs))
                                 + " of brick time" + ofWall(snapshot, brick) + ".",
                         isRecorded(snapshot)
                                 ? "brick roofline --out roof.json measures the limits of this machine, and brick report FILE"

@@ -3,6 +3,7 @@ package org.brickprofiler.report;
 import static org.brickprofiler.report.BrickTable.BRICK_SHARE;
 import static org.brickprofiler.report.BrickTable.NONE;
 import static org.brickprofiler.report.BrickTable.avgCell;
+import static org.brickprofiler.report.BrickTable.mark;
 import static org.brickprofiler.report.BrickTable.shareCell;
 import static org.brickprofiler.report.internal.HumanUnits.count;
 import static org.brickprofiler.report.internal.HumanUnits.duration;
@@ -69,6 +70,7 @@ public final class TextReport {
     private final boolean isVerbose;
     private final ProfileSnapshot snapshot;
     private final long totalNs;
+    private final boolean isEstimated;
     private final double bytesPerElement;
     private final StringBuilder text = new StringBuilder();
 
@@ -79,6 +81,7 @@ public final class TextReport {
         this.snapshot = snapshot;
         this.bytesPerElement = bytesPerElement;
         this.totalNs = snapshot.totalNs();
+        this.isEstimated = snapshot.isEstimated();
     }
 
     /**
@@ -211,8 +214,10 @@ public final class TextReport {
                         : duration(snapshot.wallNs()) + (isOfTrace() ? "" : " with the profiler on"));
         fact(
                 "brick time",
-                duration(totalNs) + " summed over " + Plural.of(snapshot.samples(), "sample")
-                        + (snapshot.wallNs() == 0 ? "" : ", " + percent(percentOfWall(totalNs)) + " % of wall time"));
+                mark(isEstimated, duration(totalNs)) + " summed over " + Plural.of(snapshot.samples(), "sample")
+                        + (snapshot.wallNs() == 0
+                                ? ""
+                                : ", " + mark(isEstimated, percent(percentOfWall(totalNs))) + " % of wall time"));
         meanwhile(snapshot.facts().virtualMachines());
     }
 
@@ -315,7 +320,8 @@ public final class TextReport {
     }
 
     private static String dominated(BrickStats brick) {
-        return brick.name() + " " + duration(brick.maxNs()) + " of " + duration(brick.totalNs()) + ", in "
+        return brick.name() + " " + duration(brick.maxNs()) + " of "
+                + mark(brick.device().isEstimated(), duration(brick.totalNs())) + ", in "
                 + Plural.of(brick.count(), "sample");
     }
 
@@ -418,16 +424,29 @@ public final class TextReport {
                         Map.Entry<BrickCategory, CategoryStats>>()
                 .left("category", line -> line.getKey().displayName(), "all categories")
                 .right("count", line -> count(line.getValue().count()), count(snapshot.samples()))
-                .right("total", line -> durationCell(line.getValue().totalNs()), durationCell(totalNs))
+                .right(
+                        "total",
+                        line -> mark(
+                                line.getValue().isEstimated(),
+                                durationCell(line.getValue().totalNs())),
+                        mark(isEstimated, durationCell(totalNs)))
+                .rightIf(
+                        isEstimated,
+                        BrickTable.ERROR,
+                        line -> BrickTable.errorCell(line.getValue()),
+                        BrickTable.errorCell(
+                                CategoryStats.sum(snapshot.categories().values())))
                 .right(
                         BRICK_SHARE,
-                        line -> shareCell(line.getValue().totalNs(), totalNs, largestNs),
-                        shareCell(totalNs, totalNs, 0))
+                        line -> shareCell(line.getValue().totalNs(), totalNs, largestNs, isEstimated),
+                        shareCell(totalNs, totalNs, 0, false))
                 .rightIf(
                         snapshot.wallNs() > 0,
                         "% of wall time",
-                        line -> percent(percentOfWall(line.getValue().totalNs())),
-                        percent(percentOfWall(totalNs)));
+                        line -> mark(
+                                line.getValue().isEstimated(),
+                                percent(percentOfWall(line.getValue().totalNs()))),
+                        mark(isEstimated, percent(percentOfWall(totalNs))));
         text.append("\nCategories, largest first\n\n").append(table.render(lines, columns, KEPT));
         if (snapshot.wallNs() > 0 && totalNs > snapshot.wallNs()) {
             text.append("Shares of wall time add up to more than 100 %: ")
@@ -450,7 +469,8 @@ public final class TextReport {
                 .filter(i -> bricks.get(i).category() == BrickCategory.OTHER
                         && bricks.get(i).count() > 0)
                 .limit(OTHERS_NAMED)
-                .mapToObj(i -> names.get(i) + " " + percent(bricks.get(i).percentage(totalNs)) + " %")
+                .mapToObj(i -> names.get(i) + " "
+                        + mark(isEstimated, percent(bricks.get(i).percentage(totalNs))) + " %")
                 .collect(Collectors.joining(", "));
         if (!largest.isEmpty()) {
             text.append("Largest of ")
@@ -521,15 +541,21 @@ public final class TextReport {
                 .left("stream", StreamTotals::stream, "")
                 .left("device", TextReport::device, "")
                 .right("bricks timed", stream -> count(stream.samples()), "")
-                .right("busy", stream -> durationCell(stream.busyNs()), "")
-                .right("idle in passes", stream -> durationCell(stream.idleNs()), "")
-                .right("idle % of both", stream -> percent(100 * stream.idleShare()), "")
+                .right("busy", stream -> mark(stream.isSampled(), durationCell(stream.busyNs())), "")
+                .rightIf(
+                        snapshot.streams().stream().anyMatch(StreamTotals::isSampled), "passes", TextReport::passes, "")
+                .right("idle in passes", stream -> stream.isSampled() ? NONE : durationCell(stream.idleNs()), "")
+                .right("idle % of both", stream -> stream.isSampled() ? NONE : percent(100 * stream.idleShare()), "")
                 .right("waits", stream -> count(stream.waits()), "");
         text.append("\nDevice streams\n\n").append(table.render(snapshot.streams(), columns, List.of()));
         snapshot.streams().stream()
                 .filter(stream -> isVerbose && stream.shortestGapNs() > 0)
                 .map(TextReport::marks)
                 .forEach(text::append);
+    }
+
+    private static String passes(StreamTotals stream) {
+        return stream.passNs().isPresent() ? durationCell(stream.passNs().getAsLong()) : NONE;
     }
 
     private static String marks(StreamTotals stream) {
@@ -606,6 +632,12 @@ public final class TextReport {
     /** Returns the launch-bound bricks, the number of samples whose time is unknown, and why a stream failed. */
     private String deviceNotes() {
         StringBuilder notes = new StringBuilder();
+        if (isEstimated) {
+            notes.append("~ precedes an estimate: one brick in several has marks. +-% is half of the 95 % interval of a"
+                    + " total, \"?\" one of too few marks.\nShortest and longest are those of the marked samples; with n of"
+                    + " them, calls rarer than 1 in n/3 may be unseen, and are in\nno interval. Totals include what the"
+                    + " marks of the marked samples take; the time of passes includes only the marks themselves.\n");
+        }
         List<BrickStats> bound =
                 snapshot.bricks().stream().filter(BrickStats::isLaunchBound).toList();
         if (!bound.isEmpty()) {
@@ -616,7 +648,7 @@ public final class TextReport {
         if (snapshot.unresolved() > 0) {
             boolean usesDevice = !snapshot.streams().isEmpty()
                     || snapshot.bricks().stream()
-                            .anyMatch(brick -> brick.device().samples() > 0);
+                            .anyMatch(brick -> brick.device().measured() > 0);
             notes.append(
                             usesDevice
                                     ? "Samples whose time a device did not report: "

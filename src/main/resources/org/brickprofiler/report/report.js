@@ -655,6 +655,13 @@ function faults() {
   if (profile.dropped_pending > 0) {
     found.push("Dropped: " + plural(profile.dropped_pending, "deferred measurement", "deferred measurements") + " found the queue full. Counts and totals lack them.");
   }
+  if (bricks.some(isEstimated)) {
+    found.push(
+      "Estimated: one brick in several has marks, and ~ precedes each time that follows from them. Shares, categories and "
+        + "charts are estimates, too. Shortest and longest are those of marked samples; with n of them, calls rarer than 1 "
+        + "in n/3 may be unseen, and are in no interval.",
+    );
+  }
   if (unresolved > 0) {
     const usesDevice = (profile.streams || []).length > 0 || bricks.some((brick) => brick.device && brick.device.device_samples > 0);
     found.push("Unresolved: " + (usesDevice ? "the device did not report" : "a timer could not hold") + " the time of " + plural(unresolved, "sample", "samples") + ". They are in no count and no total.");
@@ -735,6 +742,43 @@ function workRate({ work, total_ns: ns }, key) {
   return work === undefined || work.work_samples !== undefined || work[key] === 0 || work[key] >= 2 ** 63 || ns === 0 ? undefined : work[key] / ns;
 }
 
+/** The columns whose values are estimates if the total of the brick is one. */
+const ESTIMATED = new Set(["total", "avg", "p50", "p99", "elements/s", "GFLOP/s", "work GB/s", "GB/s"]);
+
+/** @param {Brick} brick */
+function isEstimated(brick) {
+  return brick.estimated === true;
+}
+
+/**
+ * Marks a number that is an estimate.
+ *
+ * @param {boolean} estimated
+ * @param {Content} content
+ * @returns {Content}
+ */
+function marked(estimated, content) {
+  return estimated && content !== NONE ? ["~", content] : content;
+}
+
+/**
+ * Returns half of the 95 % interval of a total, in percent of it; -1 if too few samples have marks.
+ *
+ * @param {Brick} brick
+ */
+function errorOf(brick) {
+  if (!isEstimated(brick)) {
+    return 0;
+  }
+  return brick.half_interval_ns === undefined ? -1 : 100 * ratio(brick.half_interval_ns, brick.total_ns);
+}
+
+/** @param {Brick} brick */
+function errorCell(brick) {
+  const error = errorOf(brick);
+  return isEstimated(brick) ? (error < 0 ? "?" : number(error)) : "exact";
+}
+
 /** The share of the rows from which a column without a value is left out. */
 const MOSTLY = 0.8;
 
@@ -751,6 +795,7 @@ function brickColumns(bricks, base) {
   const samples = sum(bricks, (brick) => brick.count);
   const spreads = bricks.some((brick) => brick.latency !== undefined);
   const timed = bricks.some((brick) => brick.device !== undefined && brick.device.device_samples > 0);
+  const areEstimated = bricks.some(isEstimated);
   /** @param {Brick} brick */
   const unresolved = (brick) => (brick.device ? brick.device.unresolved : 0);
   /** @type {BrickColumn[]} */
@@ -758,11 +803,12 @@ function brickColumns(bricks, base) {
     { label: "brick", text: true, value: (brick) => brick.name, cell: (brick) => named(brick.name, labels.get(brick.name)), total: "all bricks", isFact: true },
     { label: "category", text: true, value: (brick) => brick.category, cell: (brick) => categoryCell(brick.category), total: "", isFurther: true, isFact: true },
     { label: "count", value: (brick) => brick.count, cell: (brick) => count(brick.count), total: count(samples), isFurther: true, isFact: true },
-    { ...timeColumn("total", (brick) => brick.total_ns), total: time(brickNs), isFurther: false, isKept: true, isFact: true },
+    { ...timeColumn("total", (brick) => brick.total_ns), total: marked(areEstimated, time(brickNs)), isFurther: false, isKept: true, isFact: true },
+    areEstimated && { label: "\u00b1 %", hint: "Half of the 95 % interval of the total", value: errorOf, cell: errorCell, isFact: true },
     {
       label: "% of " + base,
       value: (brick) => brick.total_ns,
-      cell: (brick) => share(brick.total_ns, brickNs, largest, brick.category),
+      cell: (brick) => marked(areEstimated, share(brick.total_ns, brickNs, largest, brick.category)),
       total: percent(brickNs === 0 ? 0 : 100),
       isFact: true,
     },
@@ -791,8 +837,11 @@ function brickColumns(bricks, base) {
     { label: "limit", text: true, value: limitOf, cell: limitOf, isKnown: (brick) => brick.bottleneck !== "unknown", isFurther: true, isFact: true },
   ]);
   /** @param {BrickColumn} column */
+  const markedIfEstimated = (column) => (ESTIMATED.has(column.label) ? { ...column, cell: (brick) => marked(isEstimated(brick), column.cell(brick)) } : column);
+  /** @param {BrickColumn} column */
   const isShown = ({ isKept, isKnown }) => isKept || isKnown === undefined || bricks.filter((brick) => !isKnown(brick)).length < MOSTLY * bricks.length;
-  return { columns: all.filter(isShown), omitted: all.filter((column) => !isShown(column)) };
+  const shown = all.map(markedIfEstimated);
+  return { columns: shown.filter(isShown), omitted: shown.filter((column) => !isShown(column)) };
 }
 
 /** @param {Brick} brick */
@@ -1255,10 +1304,10 @@ function deviceSection() {
     { label: "stream", text: true, cell: (stream) => named(stream.stream) },
     { label: "device", text: true, cell: (stream) => [named(stream.device), " #" + stream.device_index] },
     { label: "bricks timed", cell: (stream) => count(stream.samples) },
-    { label: "busy", cell: (stream) => time(stream.busy_ns) },
-    { label: "idle in passes", cell: (stream) => time(stream.idle_ns) },
-    { label: "idle % of both", cell: (stream) => share(stream.idle_ns, stream.busy_ns + stream.idle_ns, stream.busy_ns + stream.idle_ns, "Other") },
-    { label: "of it, marks at most", cell: (stream) => time(Math.min(stream.idle_ns, stream.gaps * stream.shortest_gap_ns)) },
+    { label: "busy", cell: (stream) => marked(stream.estimated === true, time(stream.busy_ns)) },
+    { label: "idle in passes", cell: (stream) => (stream.estimated ? NONE : time(stream.idle_ns)) },
+    { label: "idle % of both", cell: (stream) => stream.estimated ? NONE : share(stream.idle_ns, stream.busy_ns + stream.idle_ns, stream.busy_ns + stream.idle_ns, "Other") },
+    { label: "of it, marks at most", cell: (stream) => stream.estimated ? NONE : time(Math.min(stream.idle_ns, stream.gaps * stream.shortest_gap_ns)) },
     { label: "waits", cell: (stream) => count(stream.waits) },
     { label: "clock error", cell: (stream) => time(stream.clock_error_ns) },
   ];

@@ -347,6 +347,11 @@ final class Differences {
         } else if (options.acrossEnvironments()) {
             environmentsThatDiffer().forEach(each -> remarks.add("Compared despite a " + each + "."));
         }
+        if (runs.stream().anyMatch(ProfileSnapshot::isEstimated)) {
+            remarks.add(
+                    "Times are estimates where one brick in several had marks: each run's error of sampling is in the"
+                            + " spread of the runs, so compare several runs of each side.");
+        }
         String work = announced ? stepWorkThatDiffers() : "";
         if (!work.isEmpty()) {
             remarks.add("The sides had a " + work

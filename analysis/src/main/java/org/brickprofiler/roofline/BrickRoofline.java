@@ -220,7 +220,7 @@ public record BrickRoofline(
         for (BrickStats brick : recorded) {
             if (brick.totalNs() == 0 || brick.work().isBeyondCount() || !hasWork(brick)) {
                 unplaced.add(brick.name());
-            } else if (brick.device().samples() > 0) {
+            } else if (brick.device().measured() > 0) {
                 onDevices.add(brick.name());
             } else {
                 if (!brick.hasWorkOfAll()) {

@@ -11,6 +11,7 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.CategoryStats;
+import org.brickprofiler.DeviceTime;
 import org.brickprofiler.ProfileSnapshot;
 
 /**
@@ -60,8 +61,7 @@ public final class BrickSeries {
     public synchronized Map<Labels, CategoryStats> sums(ProfileSnapshot snapshot) {
         Map<Labels, CategoryStats> sums = new LinkedHashMap<>();
         for (BrickStats brick : snapshot.bricks()) {
-            CategoryStats part = new CategoryStats(brick.totalNs(), brick.totalElements(), brick.count());
-            sums.merge(labels(brick), part, BrickSeries::plus);
+            sums.merge(labels(brick), sums(brick), BrickSeries::plus);
         }
         return sums;
     }
@@ -79,7 +79,7 @@ public final class BrickSeries {
         snapshot.phases().forEach((phase, bricks) -> {
             Map<Labels, CategoryStats> sums = new LinkedHashMap<>();
             for (BrickStats brick : bricks) {
-                CategoryStats part = new CategoryStats(brick.totalNs(), brick.totalElements(), brick.count());
+                CategoryStats part = sums(brick);
                 Labels labels = labels(brick);
                 sums.merge(labels, part, BrickSeries::plus);
                 rest.merge(labels, part, BrickSeries::minus);
@@ -94,10 +94,26 @@ public final class BrickSeries {
     }
 
     private static CategoryStats minus(CategoryStats whole, CategoryStats part) {
+        double wholeNs = whole.standardErrorNs();
+        double partNs = part.standardErrorNs();
         return new CategoryStats(
                 whole.totalNs() - part.totalNs(),
                 whole.totalElements() - part.totalElements(),
-                whole.count() - part.count());
+                whole.count() - part.count(),
+                whole.unmarked() - part.unmarked(),
+                Math.sqrt(Math.max(0, wholeNs * wholeNs - partNs * partNs)),
+                whole.degreesOfFreedom());
+    }
+
+    private static CategoryStats sums(BrickStats brick) {
+        DeviceTime device = brick.device();
+        return new CategoryStats(
+                brick.totalNs(),
+                brick.totalElements(),
+                brick.count(),
+                device.unmarked(),
+                device.standardErrorNs(),
+                device.degreesOfFreedom());
     }
 
     private Labels labels(BrickStats brick) {
@@ -121,6 +137,11 @@ public final class BrickSeries {
 
     private static CategoryStats plus(CategoryStats one, CategoryStats two) {
         return new CategoryStats(
-                one.totalNs() + two.totalNs(), one.totalElements() + two.totalElements(), one.count() + two.count());
+                one.totalNs() + two.totalNs(),
+                one.totalElements() + two.totalElements(),
+                one.count() + two.count(),
+                one.unmarked() + two.unmarked(),
+                Math.hypot(one.standardErrorNs(), two.standardErrorNs()),
+                Math.max(one.degreesOfFreedom(), two.degreesOfFreedom()));
     }
 }

@@ -2,6 +2,7 @@ package org.brickprofiler.metrics;
 
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -120,6 +121,9 @@ public final class ProfileMetrics {
 
     private final BrickSeries series;
 
+    /** The latest sums of each series whose time is an estimate; guarded by this. */
+    private final Map<Map<Label, String>, CategoryStats> latest = new HashMap<>();
+
     /**
      * Creates the metrics of one profiler.
      *
@@ -198,7 +202,7 @@ public final class ProfileMetrics {
                         RequestLatencies.byModel(requests, unnamed, Kind.QUEUE_TIME, true, runModel)));
     }
 
-    private static void addBricks(Collected to, Map<String, Map<BrickSeries.Labels, CategoryStats>> byPhase) {
+    private void addBricks(Collected to, Map<String, Map<BrickSeries.Labels, CategoryStats>> byPhase) {
         Map<Map<Label, String>, CategoryStats> all = new LinkedHashMap<>();
         byPhase.forEach((phase, sums) -> sums.forEach((brick, sum) -> all.put(
                 Map.of(
@@ -209,14 +213,42 @@ public final class ProfileMetrics {
                         Label.PHASE,
                         phase),
                 sum)));
+        Map<Map<Label, String>, CategoryStats> estimated = new LinkedHashMap<>(all);
+        estimated.values().removeIf(sum -> !sum.isEstimated());
+        all.replaceAll((labels, sum) -> sum.isEstimated() ? rising(labels, sum) : sum);
         to.counter(
                 "brick.time", SECONDS, "Time of the executions of a brick.", each(all, sum -> seconds(sum.totalNs())));
+        to.gauge(
+                "brick.time.error",
+                SECONDS,
+                "Standard error of brick.time, which is an estimate: the profiler marks some bricks only. 0 if unknown.",
+                each(estimated, sum -> sum.standardErrorNs() / NS_PER_S));
         to.counter("brick.samples", "{sample}", "Executions of a brick.", each(all, CategoryStats::count));
         to.counter(
                 "brick.elements",
                 "{element}",
                 "Elements that a brick processed: tokens, rows, pages.",
                 each(all, CategoryStats::totalElements));
+    }
+
+    /**
+     * Returns the sums of an estimated series, whose time is at least the previous one: an estimate may fall when a
+     * sample replaces what was supposed of a block, and readers of counters would take the fall for a restart.
+     */
+    private synchronized CategoryStats rising(Map<Label, String> labels, CategoryStats sum) {
+        CategoryStats before = latest.get(labels);
+        boolean isFall = before != null && before.count() <= sum.count() && before.totalNs() > sum.totalNs();
+        CategoryStats risen = isFall
+                ? new CategoryStats(
+                        before.totalNs(),
+                        sum.totalElements(),
+                        sum.count(),
+                        sum.unmarked(),
+                        sum.standardErrorNs(),
+                        sum.degreesOfFreedom())
+                : sum;
+        latest.put(labels, risen);
+        return risen;
     }
 
     private static void addSteps(Collected to, CurrentSums sums) {

@@ -2,6 +2,7 @@ package org.brickprofiler.internal.device;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.stream.IntStream;
 import org.brickprofiler.device.StreamTotals;
@@ -27,6 +28,15 @@ public final class DeviceFigures {
     private final RowCounts.Reading withoutStart;
 
     private final List<StreamTotals> streams;
+    private final Estimates estimates;
+
+    /**
+     * The bricks without marks, by row.
+     *
+     * @param rows their number and estimated time
+     * @param buckets their durations by bucket; empty without percentiles
+     */
+    record Estimates(Map<Integer, Estimate> rows, Map<Integer, long[]> buckets) {}
 
     private DeviceFigures(
             StatSums launches,
@@ -34,13 +44,54 @@ public final class DeviceFigures {
             long[][] samples,
             RowCounts.Reading unresolved,
             RowCounts.Reading withoutStart,
-            List<StreamTotals> streams) {
+            List<StreamTotals> streams,
+            Estimates estimates) {
         this.launches = launches;
         this.fromKey = fromKey;
         this.samples = samples;
         this.unresolved = unresolved;
         this.withoutStart = withoutStart;
         this.streams = streams;
+        this.estimates = estimates;
+    }
+
+    /**
+     * Returns the bricks of a row without marks.
+     *
+     * @param key a row that was asked for
+     * @return the sum of those of all phases
+     */
+    public Estimate estimate(int key) {
+        Estimate sum = Estimate.NONE;
+        for (int phase = 0; phase < PhaseKey.PHASES; phase++) {
+            sum = sum.plus(estimate(phase, key));
+        }
+        return sum;
+    }
+
+    /**
+     * Returns the bricks of a row in a phase without marks.
+     *
+     * @param phase the number of the phase, or {@link PhaseKey#NO_PHASE}
+     * @param key a row that was asked for
+     * @return their number and estimated time
+     */
+    public Estimate estimate(int phase, int key) {
+        return estimates.rows.getOrDefault(PhaseKey.of(phase, key), Estimate.NONE);
+    }
+
+    /**
+     * Adds the durations of the bricks without marks to others.
+     *
+     * @param phase the number of the phase, or {@link PhaseKey#NO_PHASE}
+     * @param key a row that was asked for
+     * @param sums receives them by bucket
+     */
+    public void addBuckets(int phase, int key, long[] sums) {
+        long[] of = estimates.buckets.get(PhaseKey.of(phase, key));
+        for (int i = 0; of != null && i < of.length; i++) {
+            sums[i] += of[i];
+        }
     }
 
     /**
@@ -243,6 +294,13 @@ public final class DeviceFigures {
             unresolved.increment(row);
         }
 
+        /** Counts samples that will never have a time, in the same way. */
+        void unresolved(int row, long number) {
+            if (number > 0) {
+                unresolved.add(row, number);
+            }
+        }
+
         /**
          * Counts a deferred measurement that will never have a time, because its start is not known. Any thread.
          *
@@ -254,25 +312,27 @@ public final class DeviceFigures {
         }
 
         /** Returns the figures of some rows. */
-        DeviceFigures figures(int fromKey, int toKey, List<StreamTotals> streams) {
+        DeviceFigures figures(int fromKey, int toKey, List<StreamTotals> streams, Estimates estimates) {
             return new DeviceFigures(
                     launches.read(fromKey, toKey),
                     fromKey,
                     samples(fromKey, toKey),
                     unresolved.read(fromKey, toKey),
                     withoutStart.read(fromKey, toKey),
-                    streams);
+                    streams,
+                    estimates);
         }
 
         /** Returns the figures of all rows, and resets them. */
-        DeviceFigures figuresAndReset(List<StreamTotals> streams) {
+        DeviceFigures figuresAndReset(List<StreamTotals> streams, Estimates estimates) {
             DeviceFigures ended = new DeviceFigures(
                     launches.readAndReset(),
                     0,
                     samples(0, TimerToken.MAX_KEY + 1),
                     unresolved.readAndReset(),
                     withoutStart.readAndReset(),
-                    streams);
+                    streams,
+                    estimates);
             for (long[] ofPhase : samples) {
                 Arrays.fill(ofPhase, 0);
             }

@@ -3,6 +3,7 @@ package org.brickprofiler.internal.device;
 import java.lang.ref.Cleaner;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
@@ -161,6 +162,18 @@ public final class DeviceRecorder {
         phases = Objects.requireNonNull(ofCaller, "ofCaller");
     }
 
+    /**
+     * Draws the bricks that are marked; by default, all are. Call it before the first brick.
+     *
+     * @param sampling how they are drawn
+     * @param hasPercentiles whether the durations of all bricks are counted by bucket
+     */
+    public void sample(DeviceSampling sampling, boolean hasPercentiles) {
+        for (MarkedStream stream : streams) {
+            stream.sample(sampling, hasPercentiles);
+        }
+    }
+
     /** Follows the captures and launches of one stream. */
     private final class Captures implements GraphMarks.Follower {
 
@@ -314,6 +327,19 @@ public final class DeviceRecorder {
         Arrays.stream(streams).forEach(MarkedStream::timeEveryLaunch);
     }
 
+    /**
+     * Marks every brick from now on.
+     *
+     * @return whether some would not have been marked
+     */
+    public boolean markAll() {
+        boolean isChange = false;
+        for (MarkedStream stream : streams) {
+            isChange |= stream.markAll();
+        }
+        return isChange;
+    }
+
     // ---- resolving ----
 
     /** Waits for the samples that the calling thread ended, once for each stream, and resolves them. */
@@ -332,6 +358,9 @@ public final class DeviceRecorder {
      */
     public void endPass(boolean waits) {
         long owner = drain();
+        for (MarkedStream stream : streams) {
+            closePass(stream, owner);
+        }
         if (waits) {
             for (MarkedStream stream : streams) {
                 await(stream, owner);
@@ -350,6 +379,17 @@ public final class DeviceRecorder {
             turn.unlock();
         }
         tryAgain(own);
+    }
+
+    /** Sets the mark at the end of the pass, if marks are drawn and the pass is of the given thread. */
+    private void closePass(MarkedStream stream, long owner) {
+        long end = stream.markPassEnd(owner);
+        turn.lock();
+        try {
+            stream.takePass(owner, end);
+        } finally {
+            turn.unlock();
+        }
     }
 
     /**
@@ -384,6 +424,7 @@ public final class DeviceRecorder {
     public void endPass(int stream, boolean waits) {
         MarkedStream marked = streams[stream];
         drain();
+        closePass(marked, EVERYBODY);
         if (waits) {
             await(marked, EVERYBODY);
         }
@@ -618,7 +659,7 @@ public final class DeviceRecorder {
      * @return the figures
      */
     public DeviceFigures figures(int fromKey, int toKey) {
-        return whileQuiet(() -> sums.figures(fromKey, toKey, totals()));
+        return whileQuiet(() -> sums.figures(fromKey, toKey, totals(), estimates(fromKey, toKey)));
     }
 
     /**
@@ -628,10 +669,18 @@ public final class DeviceRecorder {
      */
     public DeviceFigures figuresAndReset() {
         return whileQuiet(() -> {
-            DeviceFigures ended = sums.figuresAndReset(totals());
+            DeviceFigures ended = sums.figuresAndReset(totals(), estimates(0, TimerToken.MAX_KEY + 1));
             Arrays.stream(streams).forEach(MarkedStream::resetTotals);
             return ended;
         });
+    }
+
+    private DeviceFigures.Estimates estimates(int fromKey, int toKey) {
+        DeviceFigures.Estimates estimates = new DeviceFigures.Estimates(new HashMap<>(), new HashMap<>());
+        for (MarkedStream stream : streams) {
+            stream.addEstimates(estimates.rows(), estimates.buckets(), fromKey, toKey);
+        }
+        return estimates;
     }
 
     private List<StreamTotals> totals() {

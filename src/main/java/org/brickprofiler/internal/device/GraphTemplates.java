@@ -157,6 +157,11 @@ final class GraphTemplates {
         all.add(-1 - indexOf(capture), new Template(capture, before));
     }
 
+    /** Returns whether a capture is open. */
+    boolean isCapturing() {
+        return source.isCapturing();
+    }
+
     private @Nullable Template template(int capture) {
         int index = indexOf(capture);
         return index < 0 ? null : all.get(index);

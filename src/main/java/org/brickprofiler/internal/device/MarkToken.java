@@ -10,6 +10,9 @@ import org.brickprofiler.internal.record.TimerToken;
  *           +------------+-----------+---------+---+---+---+------------+
  *  device:  | generation |   mark    | stream  | t | 1 | 0 | key + 1    |   t: the host's side is timed
  *           +------------+-----------+---------+---+---+---+------------+
+ *           +------------+---+---+---+---------+---+---+---+------------+
+ *  device,  |     0      | 1 | e | p | stream  | 0 | 1 | 0 | key + 1    |   e: epoch, 17 bits
+ *  unmarked +------------+---+---+---+---------+---+---+---+------------+   p: phase, 2 bits
  *  host:    | start: low 50 bits of the clock, ns  | 0 | 0 | key + 1    |
  *           +--------------------------------------+---+---+------------+
  * </pre>
@@ -38,6 +41,12 @@ public final class MarkToken {
     private static final int STREAM_SHIFT = 15;
     private static final int HANDLE_SHIFT = Long.SIZE - Marks.HANDLE_BITS;
 
+    // An unmarked brick has a handle of generation 0, which no mark has, in whose number the highest bit is set.
+    private static final int UNMARKED_SHIFT = 19;
+    private static final int UNMARKED = 1 << UNMARKED_SHIFT;
+    private static final int PHASE_BITS = 2;
+    private static final int EPOCH_MASK = (1 << (UNMARKED_SHIFT - PHASE_BITS)) - 1;
+
     private MarkToken() {}
 
     /**
@@ -54,6 +63,27 @@ public final class MarkToken {
     /** Returns a timer that begins at a mark; its handle is {@link Marks#NONE} if none could be set. */
     static long device(int key, int stream, long handle, boolean timed) {
         return (handle << HANDLE_SHIFT) | ((long) stream << STREAM_SHIFT) | (timed ? TIMED : 0) | DEVICE | (key + 1);
+    }
+
+    /** Returns a timer of a brick on a device that is counted, and not marked. */
+    static long unmarked(int key, int stream, int phase, int epoch) {
+        long handle = UNMARKED | ((epoch & EPOCH_MASK) << PHASE_BITS) | phase;
+        return (handle << HANDLE_SHIFT) | ((long) stream << STREAM_SHIFT) | DEVICE | (key + 1);
+    }
+
+    /** Returns whether a device's token is one of {@link #unmarked}. */
+    static boolean isUnmarked(long token) {
+        return token >>> (HANDLE_SHIFT + UNMARKED_SHIFT) == 1;
+    }
+
+    /** Returns the phase of an unmarked brick. */
+    static int phase(long token) {
+        return (int) (token >>> HANDLE_SHIFT) & ((1 << PHASE_BITS) - 1);
+    }
+
+    /** Returns whether an unmarked brick began in an epoch. */
+    static boolean isOfEpoch(long token, int epoch) {
+        return ((int) (token >>> (HANDLE_SHIFT + PHASE_BITS)) & EPOCH_MASK) == (epoch & EPOCH_MASK);
     }
 
     /**

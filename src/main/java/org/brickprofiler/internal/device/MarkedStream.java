@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntSupplier;
@@ -39,6 +40,9 @@ final class MarkedStream {
     private static final long NO_TIME = DeviceRecorder.NO_TIME;
     private static final long NO_ELEMENTS = -1;
 
+    /** The number of bits of a phase in the draw that is noted with a mark; its weight is above them. */
+    private static final int DRAW_SHIFT = 2;
+
     /** Takes the place of a thread line if there is none. */
     private static final long NO_LINE = 0;
 
@@ -69,6 +73,11 @@ final class MarkedStream {
 
     /** How many launches did not fit into the queue of their thread, by capture. */
     private final Map<Integer, Integer> lostLaunches = new ConcurrentHashMap<>();
+
+    /** The bricks whose marks are drawn; null if each brick is marked. Set before the first brick. */
+    private @Nullable SampledRows sampled;
+
+    private final PassMarks pass;
 
     /** Whether it was logged that no mark was left. */
     private final AtomicBoolean exhausted = new AtomicBoolean();
@@ -121,6 +130,8 @@ final class MarkedStream {
     private long gaps;
     private long shortestGapNs = Long.MAX_VALUE;
     private long waits;
+    private long passNs;
+    private long lostPasses;
 
     /** The latest error; a reset keeps it. */
     private long clockErrorNs;
@@ -180,6 +191,12 @@ final class MarkedStream {
         this.graphs = captured == null ? null : new GraphTemplates(captured, marks, sums);
         this.readings = shared.readings;
         this.phase = shared.phase;
+        this.pass = new PassMarks(marks);
+    }
+
+    /** Draws the bricks that are marked from now on; nothing has begun so far. */
+    void sample(DeviceSampling sampling, boolean hasPercentiles) {
+        sampled = new SampledRows(sampling, index, hasPercentiles);
     }
 
     DeviceStream stream() {
@@ -194,13 +211,83 @@ final class MarkedStream {
 
     /** See {@link DeviceRecorder#start}. */
     long start(int key) {
+        SampledRows drawn = sampled;
+        if (drawn != null) {
+            int row = row(key);
+            int weight = draw(drawn, row);
+            return weight == 0 ? unmarked(drawn, row) : startMarked(drawn, row, weight, 1, draws.next(), false);
+        }
         boolean timed = draws.next();
         long start = set(true, 1, timed);
         return MarkToken.device(key, index, start, timed);
     }
 
+    /** Returns the weight of a brick that begins, or of a deferred measurement that ends; 0 if it is not marked. */
+    private int draw(SampledRows drawn, int row) {
+        if (graphs != null && graphs.isCapturing()) {
+            // Each launch will be a sample of each brick of the graph.
+            return 1;
+        }
+        if (pass.isOver()) {
+            openPass();
+        }
+        return drawn.start(row);
+    }
+
+    private void openPass() {
+        if (pass.claim()) {
+            pass.open(set(false, 1, false));
+        }
+    }
+
+    private long unmarked(SampledRows drawn, int row) {
+        return MarkToken.unmarked(PhaseKey.key(row), index, PhaseKey.phase(row), drawn.epoch());
+    }
+
+    /** Sets the mark of a drawn brick that begins, which may also be the end of a brick before it. */
+    private long startMarked(SampledRows drawn, int row, int weight, int holders, boolean timed, boolean reads) {
+        long mark = set(true, holders, timed || reads);
+        if (mark == Marks.NONE) {
+            drawn.row(row).owe(weight - 1L);
+        } else {
+            marks.setDraw(Marks.mark(mark), (weight << DRAW_SHIFT) | PhaseKey.phase(row));
+        }
+        return MarkToken.device(PhaseKey.key(row), index, mark, timed);
+    }
+
+    private void stopUnmarked(long timer, long elements) {
+        SampledRows drawn = sampled;
+        int row = PhaseKey.of(MarkToken.phase(timer), MarkToken.key(timer));
+        if (drawn != null && MarkToken.isOfEpoch(timer, drawn.epoch())) {
+            drawn.row(row).stop(elements);
+        } else {
+            sums.unresolved(row);
+        }
+    }
+
+    /** Lets the next sample of a row stand for the bricks of one that has no time. */
+    private void lose(int row, int drawnAt) {
+        owe(row, weightAt(drawnAt) - 1L);
+    }
+
+    private void owe(int row, long bricks) {
+        SampledRows drawn = sampled;
+        if (drawn != null) {
+            drawn.row(row).owe(bricks);
+        }
+    }
+
+    /** Returns the row of a brick that began at a mark: with drawn marks in its phase of then, otherwise of now. */
+    private int row(int key, long start) {
+        return sampled == null ? row(key) : PhaseKey.of(marks.draw(Marks.mark(start)) & ((1 << DRAW_SHIFT) - 1), key);
+    }
+
     /** See {@link DeviceRecorder#stop}. */
     long stop(long timer, long elements) {
+        if (MarkToken.isUnmarked(timer)) {
+            stopUnmarked(timer, elements);
+            return NO_TIME;
+        }
         int key = MarkToken.key(timer);
         long start = MarkToken.handle(timer);
         if (!marks.isCurrent(start)) {
@@ -214,6 +301,10 @@ final class MarkedStream {
 
     /** See {@link DeviceRecorder#lap}. */
     long lap(long timer, long elements, int nextKey) {
+        SampledRows drawn = sampled;
+        if (drawn != null) {
+            return lap(drawn, timer, elements, nextKey);
+        }
         int key = MarkToken.key(timer);
         long start = MarkToken.handle(timer);
         boolean running = marks.isCurrent(start);
@@ -225,6 +316,20 @@ final class MarkedStream {
             sums.unresolved(row(key));
         }
         return MarkToken.device(nextKey, index, mark, timed);
+    }
+
+    /** Sets a mark if one of the two bricks is drawn, which both share if both are. */
+    private long lap(SampledRows drawn, long timer, long elements, int nextKey) {
+        int row = row(nextKey);
+        int weight = draw(drawn, row);
+        boolean isMarked = !MarkToken.isUnmarked(timer) && marks.isCurrent(MarkToken.handle(timer));
+        if (weight == 0 || !isMarked) {
+            stop(timer, elements);
+            return weight == 0 ? unmarked(drawn, row) : startMarked(drawn, row, weight, 1, draws.next(), false);
+        }
+        long next = startMarked(drawn, row, weight, 2, draws.next(), MarkToken.isTimed(timer));
+        end(MarkToken.key(timer), MarkToken.handle(timer), MarkToken.handle(next), elements);
+        return next;
     }
 
     /** Returns the row of a brick in the phase of the calling thread. */
@@ -239,9 +344,10 @@ final class MarkedStream {
             launched(key, marks.setNs(Marks.mark(start)), end);
         }
         boolean isMarked = end != Marks.NONE;
-        int row = row(key);
+        int row = row(key, start);
         if (!queue.offer(index, row, start, isMarked ? Marks.mark(end) : SampleQueue.NO_END, elements)) {
             sums.unresolved(row);
+            lose(row, Marks.mark(start));
             letGo(end);
             return false;
         }
@@ -256,6 +362,9 @@ final class MarkedStream {
 
     /** See {@link DeviceRecorder#markStart}. */
     long markStart() {
+        if (sampled != null && pass.isOver() && (graphs == null || !graphs.isCapturing())) {
+            openPass();
+        }
         long nowNs = clock.nanoTime();
         long readingNs = readings.unique(nowNs);
         int mark = stream.mark();
@@ -269,6 +378,9 @@ final class MarkedStream {
 
     /** Queues a start; without a mark it queues nothing, and no measurement will find the start. */
     private void offerStart(long start, long readingNs) {
+        if (start != Marks.NONE && sampled != null) {
+            marks.setDraw(Marks.mark(start), 0);
+        }
         if (start != Marks.NONE && !queue.offerStart(index, start, readingNs)) {
             marks.letGo(start);
         }
@@ -276,21 +388,34 @@ final class MarkedStream {
 
     /** See {@link DeviceRecorder#endSince}. */
     void endSince(int key, long sinceNs, long elements) {
+        SampledRows drawn = sampled;
+        int row = row(key);
+        int weight = drawn == null ? 1 : draw(drawn, row);
+        if (drawn != null && weight == 0) {
+            drawn.row(row).stop(elements);
+            return;
+        }
         long end = set(false, 1, draws.next());
         if (spans != null) {
             launched(key, sinceNs, end);
         }
-        int row = row(key);
         if (end == Marks.NONE) {
             sums.unresolved(row);
+            if (drawn != null) {
+                drawn.row(row).owe(weight - 1L);
+            }
             // The mark at its start has to be given back, like that of a timer without an end.
             queue.offerStart(index, Marks.NONE, sinceNs);
             return;
         }
         int mark = Marks.mark(end);
         marks.setReading(mark, sinceNs);
+        if (drawn != null) {
+            marks.setDraw(mark, weight << DRAW_SHIFT);
+        }
         if (!queue.offerDeferred(index, row, mark, elements)) {
             sums.unresolved(row);
+            lose(row, mark);
             marks.letGo(end);
         }
     }
@@ -368,6 +493,29 @@ final class MarkedStream {
         draws.drawAll();
     }
 
+    /** Marks each brick from now on. Returns whether some would not have been marked. */
+    boolean markAll() {
+        SampledRows drawn = sampled;
+        if (drawn != null) {
+            drawn.markAll();
+        }
+        return drawn != null;
+    }
+
+    /**
+     * Sets the mark at the end of a pass that the calling thread, or any thread, has begun on this stream.
+     *
+     * @param owner the calling thread, or {@link DeviceRecorder#EVERYBODY}
+     * @return the handle of the mark; {@link Marks#NONE} without such a pass, or if no mark can be set
+     */
+    long markPassEnd(long owner) {
+        return sampled == null || !isPassOf(owner) ? Marks.NONE : set(false, 1, false);
+    }
+
+    private boolean isPassOf(long owner) {
+        return owner == DeviceRecorder.EVERYBODY ? !pass.isOver() : pass.isOfCaller();
+    }
+
     // ---- one thread at a time: waiting samples ----
 
     /**
@@ -389,15 +537,51 @@ final class MarkedStream {
         if (isMarked) {
             if (!holds) {
                 marks.hold(startMark);
+                // A timer that is stopped again is one more brick, for which no others were counted.
+                owe(row, 1L - weightAt(startMark));
             }
             if (graphs == null || !graphs.take(row, startMark, end, elements)) {
                 waiting.add(row, startMark, end, elements, owner);
             }
         } else {
             sums.unresolved(row);
+            lose(row, startMark);
             if (holds) {
                 marks.letGo(startMark);
             }
+        }
+    }
+
+    /**
+     * Takes a pass that ends at a mark, if it is still open.
+     *
+     * @param owner the thread that ended it
+     * @param end the handle of the mark at its end, or {@link Marks#NONE}
+     */
+    void takePass(long owner, long end) {
+        SampledRows drawn = sampled;
+        if (drawn == null || !isPassOf(owner)) {
+            letGo(end);
+            return;
+        }
+        long start = pass.close();
+        boolean isMarked = start != Marks.NONE && end != Marks.NONE && marks.isCurrent(start);
+        if (isMarked) {
+            noteMarker(owner);
+            waiting.addPass(Marks.mark(start), Marks.mark(end), owner);
+            drawn.close();
+            if (pass.end(end)) {
+                drawn.advance();
+            }
+            return;
+        }
+        letGo(start);
+        letGo(end);
+        lostPasses++;
+        if (!stream.isUsable()) {
+            drawn.close();
+            drawn.advance();
+            drawn.giveUp(sums);
         }
     }
 
@@ -511,6 +695,7 @@ final class MarkedStream {
             int end = (int) unmatched.get(at + 2);
             if (!match(unmatched.get(at), row, end, unmatched.get(at + 3))) {
                 sums.withoutStart(row);
+                lose(row, end);
                 marks.letGo(end);
             }
         }
@@ -533,7 +718,11 @@ final class MarkedStream {
 
     /** Returns how many samples wait for their time. */
     int pendingCount() {
-        return waiting.size() - waiting.launches() + (graphs == null ? 0 : graphs.pendingCount());
+        SampledRows drawn = sampled;
+        long unmarked = drawn == null ? 0 : drawn.waiting();
+        int marked =
+                waiting.size() - waiting.launches() - waiting.passes() + (graphs == null ? 0 : graphs.pendingCount());
+        return (int) Math.min(Integer.MAX_VALUE, marked + unmarked);
     }
 
     /**
@@ -594,8 +783,11 @@ final class MarkedStream {
         for (int i = 0; i < count; i++) {
             if (graphs != null && waiting.isLaunch(i)) {
                 graphs.giveUp(waiting.capture(i), waiting.launch(i));
+            } else if (waiting.isPass(i)) {
+                passEnded(i, NO_TIME);
             } else {
                 sums.unresolved(waiting.row(i));
+                lose(waiting.row(i), drawnAt(i));
             }
         }
         if (count > 0) {
@@ -649,6 +841,8 @@ final class MarkedStream {
             for (int i = 0; i < count; i++) {
                 if (waiting.isLaunch(i)) {
                     resolveLaunch(i, lookedNs);
+                } else if (waiting.isPass(i)) {
+                    passEnded(i, chain.elapsedNs(waiting.start(i), waiting.end(i)));
                 } else {
                     resolve(i, lookedNs);
                 }
@@ -703,6 +897,7 @@ final class MarkedStream {
             } else {
                 int row = PhaseKey.of(launchPhase, template.key(brick));
                 add(row, end, elapsedNs, template.elements(brick), NO_TIME, lookedNs);
+                weigh(row, elapsedNs, 1);
                 addSpan(row, end, elapsedNs, template.elements(brick), NO_LINE, marks.setNs(behind));
             }
         }
@@ -724,6 +919,7 @@ final class MarkedStream {
         long elapsedNs = hasStart ? elapsedNs(start, end) : elapsedSinceNs(waiting.startNs(i), end);
         if (elapsedNs < 0) {
             sums.unresolved(row);
+            lose(row, drawnAt(i));
             if (hasStart) {
                 chain.leaveOut(start, end);
             } else {
@@ -736,7 +932,45 @@ final class MarkedStream {
         boolean isTimed = launchedNs != Marks.NOT_READ && endedNs != Marks.NOT_READ;
         long launchNs = isTimed ? Math.max(0, endedNs - launchedNs) : NO_TIME;
         add(row, end, elapsedNs, waiting.elements(i), launchNs, lookedNs);
+        weigh(row, elapsedNs, weightAt(drawnAt(i)));
         addSpan(row, end, elapsedNs, waiting.elements(i), marks.line(end), launchedNs);
+    }
+
+    /** Returns the mark that has the draw of a sample: the start of a timer, or the end of a deferred measurement. */
+    private int drawnAt(int i) {
+        int start = waiting.start(i);
+        return marks.draw(start) == 0 ? waiting.end(i) : start;
+    }
+
+    private int weightAt(int mark) {
+        return marks.draw(mark) >>> DRAW_SHIFT;
+    }
+
+    private void weigh(int row, long elapsedNs, int weight) {
+        SampledRows drawn = sampled;
+        if (drawn != null) {
+            drawn.row(row).sample(elapsedNs, weight);
+        }
+    }
+
+    /** Counts the unmarked bricks of a pass whose last mark has its time, or gives them up if it has none. */
+    private void passEnded(int i, long elapsedNs) {
+        SampledRows drawn = Objects.requireNonNull(sampled);
+        boolean isKnown = elapsedNs >= 0;
+        if (isKnown) {
+            passNs += elapsedNs;
+        } else {
+            lostPasses++;
+        }
+        if (pass.isFirstEnd(waiting.end(i))) {
+            if (isKnown) {
+                drawn.count();
+            } else {
+                drawn.giveUp(sums);
+            }
+            drawn.advance();
+            pass.ended();
+        }
     }
 
     private void add(int row, int end, long elapsedNs, long elements, long launchNs, long lookedNs) {
@@ -863,6 +1097,11 @@ final class MarkedStream {
         }
         starts.forgetLent();
         forgetCounted();
+        SampledRows drawn = sampled;
+        if (drawn != null) {
+            drawn.discard();
+            pass.forgetEnds();
+        }
     }
 
     /**
@@ -872,6 +1111,11 @@ final class MarkedStream {
     void giveBack() {
         starts.clear();
         forgetCounted();
+        SampledRows drawn = sampled;
+        if (drawn != null) {
+            drawn.giveBack();
+            letGo(pass.close());
+        }
         if (!waiting.hasTimes()) {
             forgetAnchor();
         }
@@ -918,11 +1162,17 @@ final class MarkedStream {
 
     /** Returns the sums of the stream since the last reset. */
     StreamTotals totals() {
-        return StreamTotals.builder(stream.name(), stream.deviceName(), stream.deviceIndex())
-                .identifiers(stream.deviceUuid(), stream.pciAddress())
-                .bricks(samples, busyNs, idleNs)
-                .gaps(gaps, gaps == 0 ? 0 : shortestGapNs)
-                .waits(waits)
+        StreamTotals.Builder totals = StreamTotals.builder(stream.name(), stream.deviceName(), stream.deviceIndex())
+                .identifiers(stream.deviceUuid(), stream.pciAddress());
+        SampledRows drawn = sampled;
+        if (drawn == null) {
+            totals.bricks(samples, busyNs, idleNs).gaps(gaps, gaps == 0 ? 0 : shortestGapNs);
+        } else {
+            Estimate all = drawn.sum();
+            totals.bricks(all.marked() + all.unmarked(), all.markedNs() + all.unmarkedNs(), 0)
+                    .passes(lostPasses == 0 ? OptionalLong.of(passNs) : OptionalLong.empty(), true);
+        }
+        return totals.waits(waits)
                 .clockErrorNs(clockErrorNs)
                 .failure(stream.failure().or(() -> unchecked ? Optional.of(UNCHECKED) : Optional.empty()))
                 .build();
@@ -935,6 +1185,21 @@ final class MarkedStream {
         gaps = 0;
         shortestGapNs = Long.MAX_VALUE;
         waits = 0;
+        passNs = 0;
+        lostPasses = 0;
+        SampledRows drawn = sampled;
+        if (drawn != null) {
+            drawn.restart();
+        }
+    }
+
+    /** Adds the estimates of the rows from a key to before another one to others, by row. */
+    void addEstimates(Map<Integer, Estimate> sums, Map<Integer, long[]> buckets, int fromKey, int toKey) {
+        SampledRows drawn = sampled;
+        if (drawn != null) {
+            drawn.addTo(sums, fromKey, toKey);
+            drawn.addBuckets(buckets, fromKey, toKey);
+        }
     }
 
     /** A short list of longs, in order. Allocates only while it grows. One thread at a time. */

@@ -70,11 +70,12 @@ final class Marks {
     private static final int IN_CHUNK = CHUNK_MARKS - 1;
 
     // The cells of a mark, from its state on.
-    private static final int CELLS_EACH = 5;
+    private static final int CELLS_EACH = 6;
     private static final int TURN = 1;
     private static final int SET_NS = 2;
     private static final int READING = 3;
     private static final int LINE = 4;
+    private static final int DRAW = 5;
 
     private static final int MARK_BITS = 20;
     private static final int MARK_MASK = (1 << MARK_BITS) - 1;
@@ -192,6 +193,14 @@ final class Marks {
         cells(mark)[at(mark) + LINE] = line;
     }
 
+    /**
+     * Notes the draw of the brick that begins at a mark, or of the deferred measurement that ends there; the mark
+     * belongs to the calling thread.
+     */
+    void setDraw(int mark, int draw) {
+        cells(mark)[at(mark) + DRAW] = draw;
+    }
+
     /** Gives back a mark that only the calling thread knows. */
     void giveUp(int mark) {
         long[] cells = cells(mark);
@@ -276,6 +285,11 @@ final class Marks {
     /** Returns the thread line of the launch of the sample that ends at a mark. */
     long line(int mark) {
         return cells(mark)[at(mark) + LINE];
+    }
+
+    /** Returns the draw that was noted with a mark. */
+    int draw(int mark) {
+        return (int) cells(mark)[at(mark) + DRAW];
     }
 
     /** Returns the place of a mark in the order in which marks were set, as far as it is known. */

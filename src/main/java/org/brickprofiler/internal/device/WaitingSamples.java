@@ -25,6 +25,9 @@ final class WaitingSamples {
     /** A flag in the cell of the row: the sample is a launch of a captured graph. */
     private static final long LAUNCH = 1L << 63;
 
+    /** The row of a pass, above those of all bricks. */
+    private static final int PASS = 1 << 14;
+
     private static final int MARK_BITS = 20;
     private static final int MARK_MASK = (1 << MARK_BITS) - 1;
 
@@ -42,6 +45,9 @@ final class WaitingSamples {
 
     /** How many are launches of captured graphs. */
     private int launches;
+
+    /** How many are passes. */
+    private int passes;
 
     /** Buffer for samples that must come after others; at least as long as {@link #cells} when it is used. */
     private long[] behind = {};
@@ -107,6 +113,28 @@ final class WaitingSamples {
         add(PhaseKey.of(phase, 0), before, end, ((long) launch << Integer.SIZE) | capture, owner);
         cells[CELLS_EACH * (size - 1) + ROW_AND_MARKS] |= LAUNCH;
         launches++;
+    }
+
+    /**
+     * Adds a pass, which is no sample, and takes over one hold of each of its marks.
+     *
+     * @param start the mark at its start
+     * @param end the mark at its end, different from {@code start}
+     * @param owner the thread that ended it
+     */
+    void addPass(int start, int end, long owner) {
+        add(PASS, start, end, 0, owner);
+        passes++;
+    }
+
+    /** Returns how many of the samples are passes. */
+    int passes() {
+        return passes;
+    }
+
+    /** Returns whether a sample is a pass. */
+    boolean isPass(int i) {
+        return row(i) == PASS;
     }
 
     int size() {
@@ -305,6 +333,7 @@ final class WaitingSamples {
             int start = start(i);
             int end = end(i);
             launches -= isLaunch(i) ? 1 : 0;
+            passes -= isPass(i) ? 1 : 0;
             if (start == end) {
                 times--;
             } else if (marks.letGoLast(start)) {

@@ -57,6 +57,13 @@ public interface GraphMarks {
     }
 
     /**
+     * Returns whether a capture is open: marks that are set now are part of its graph.
+     *
+     * @return true between the two ends of the scope of a capture
+     */
+    boolean isCapturing();
+
+    /**
      * Returns the capture that a mark belongs to.
      *
      * @param mark a mark that was not released

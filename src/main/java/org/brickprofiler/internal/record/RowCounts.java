@@ -68,6 +68,16 @@ public final class RowCounts {
      * @param row a {@link PhaseKey}
      */
     public void increment(int row) {
+        add(row, 1);
+    }
+
+    /**
+     * Adds to the count of a row. Allocates only for the first of adjacent rows.
+     *
+     * @param row a {@link PhaseKey}
+     * @param events how many
+     */
+    public void add(int row, long events) {
         AtomicReferenceArray<@Nullable AtomicLongArray> all = chunks;
         if (all == null) {
             all = created();
@@ -79,7 +89,7 @@ public final class RowCounts {
             AtomicLongArray before = all.compareAndExchange(number, null, created);
             chunk = before == null ? created : before;
         }
-        chunk.incrementAndGet(row & (CHUNK - 1));
+        chunk.addAndGet(row & (CHUNK - 1), events);
     }
 
     private synchronized AtomicReferenceArray<@Nullable AtomicLongArray> created() {

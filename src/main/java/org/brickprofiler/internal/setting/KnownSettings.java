@@ -31,6 +31,7 @@ public final class KnownSettings {
                     List.of(
                             "commit",
                             "device",
+                            "device_sampling",
                             "export",
                             "export_every",
                             "export_mb",

@@ -12,9 +12,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
@@ -81,8 +83,8 @@ public final class Fields<T> {
             boolean isOptional) {}
 
     /**
-     * Returns the value of a field: a Long, Double, String, Map, {@link Part}, {@link Parts}, the counts of buckets, or
-     * null.
+     * Returns the value of a field: a Long, Double, Boolean, String, Map, {@link Part}, {@link Parts}, the counts of
+     * buckets, or null.
      *
      * @param <T> the record
      */
@@ -111,7 +113,7 @@ public final class Fields<T> {
      * A column of a table that has a row for each record.
      *
      * @param key the key of its field
-     * @param value the value of a record: a Long, Double or String, or null
+     * @param value the value of a record: a Long, Double, Boolean or String, or null
      * @param <T> the record
      */
     public record Column<T>(String key, Value<T> value) {}
@@ -363,6 +365,8 @@ public final class Fields<T> {
             json.writeNumberField(key, whole);
         } else if (value instanceof Double real) {
             JsonText.number(json, key, real);
+        } else if (value instanceof Boolean flag) {
+            json.writeBooleanField(key, flag);
         } else if (value instanceof Part<?> part) {
             json.writeFieldName(key);
             part.write(json, isCompact);
@@ -497,15 +501,15 @@ public final class Fields<T> {
 
         /** Adds a number of 0 or more. */
         Builder<T> real(String key, String meaning, ToDoubleFunction<T> value) {
-            return real(Use.STORED, key, meaning, value);
+            return real(Use.STORED, key, meaning, value::applyAsDouble);
         }
 
-        private Builder<T> real(Use use, String key, String meaning, ToDoubleFunction<T> value) {
+        private Builder<T> real(Use use, String key, String meaning, Value<T> value) {
             return add(
                     use,
                     key,
                     meaning,
-                    value::applyAsDouble,
+                    value,
                     (input, of, row, place) -> row.reals[place] = input.real(of, Double.MAX_VALUE));
         }
 
@@ -521,6 +525,26 @@ public final class Fields<T> {
 
         private static @Nullable Long of(OptionalLong number) {
             return number.isPresent() ? (Long) number.getAsLong() : null;
+        }
+
+        /** Adds a number of 0 or more that some records do not have. */
+        Builder<T> optionalReal(String key, String meaning, Function<T, OptionalDouble> value) {
+            return real(Use.OPTIONAL, key, meaning, record -> of(value.apply(record)));
+        }
+
+        private static @Nullable Double of(OptionalDouble number) {
+            return number.isPresent() ? (Double) number.getAsDouble() : null;
+        }
+
+        /** Adds a field that is {@code true} in some records, and that others do not have. */
+        Builder<T> optionalFlag(String key, String meaning, Predicate<T> value) {
+            return add(
+                            Use.OPTIONAL,
+                            key,
+                            meaning,
+                            record -> value.test(record) ? Boolean.TRUE : null,
+                            (input, of, row, place) -> row.wholes[place] = input.flag(of) ? 1 : 0)
+                    .typed("boolean");
         }
 
         Builder<T> sum(String key, String meaning, ToLongFunction<T> value) {
@@ -567,7 +591,7 @@ public final class Fields<T> {
         }
 
         Builder<T> oldForm(String key, String meaning, ToDoubleFunction<T> value) {
-            return real(Use.OLD_FORM, key, meaning, value);
+            return real(Use.OLD_FORM, key, meaning, value::applyAsDouble);
         }
 
         <P> Builder<T> part(String key, String meaning, Fields<P> parts, Function<T, Optional<P>> part) {

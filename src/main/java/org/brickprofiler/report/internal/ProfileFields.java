@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.function.DoubleToLongFunction;
 import java.util.stream.Stream;
@@ -90,7 +91,7 @@ public final class ProfileFields {
             .shown("time_source", "clock of the samples: host, device or mixed", brick -> lower(brick.timeSource()))
             .oneOf(Stream.of(DeviceTime.Source.values()).map(ProfileFields::lower))
             .whole("device_samples", "samples that the device timed", brick -> brick.device()
-                    .samples())
+                    .measured())
             .fact(FactGroup.DEVICE, "Timed by a device", "count")
             .whole("launches", "samples of the device whose launch the host timed, too", brick -> brick.device()
                     .launches())
@@ -116,6 +117,18 @@ public final class ProfileFields {
                     brick -> brick.device().withoutStart() > 0
                             ? OptionalLong.of(brick.device().withoutStart())
                             : OptionalLong.empty())
+            .optionalWhole(
+                    "unmarked",
+                    "samples on the device that had no marks, whose time is estimated; left out if 0",
+                    brick -> brick.device().isEstimated()
+                            ? OptionalLong.of(brick.device().unmarked())
+                            : OptionalLong.empty())
+            .factIf("unmarked", FactGroup.DEVICE, "Without marks", "count")
+            .optionalReal(
+                    "open_error_ns",
+                    "part of standard_error_ns that stems from the samples since the latest complete block, ns",
+                    brick -> ifPositive(brick.device().openErrorNs()))
+            .jsonOnly()
             .build();
 
     private static final Fields<BrickStats> WORK = new Fields.Builder<BrickStats>("work")
@@ -157,6 +170,24 @@ public final class ProfileFields {
             .fact(FactGroup.TIMES, "Total", "ns")
             .factPer("count", FactGroup.TIMES, "Average", "duration")
             .packed()
+            .optionalFlag(
+                    "estimated",
+                    "true if total_ns and all values that follow from it are estimates, as some samples had no marks",
+                    brick -> brick.stats.device().isEstimated())
+            .optionalReal(
+                    "standard_error_ns",
+                    "standard error of total_ns, ns; left out of an estimate if too few samples had marks",
+                    brick -> ifEstimated(brick.stats, brick.stats.device().standardErrorNs()))
+            .optionalReal(
+                    "degrees_of_freedom",
+                    "degrees of freedom of that error",
+                    brick -> ifEstimated(brick.stats, brick.stats.device().degreesOfFreedom()))
+            .derivedIfFinite(
+                    "half_interval_ns",
+                    "half of the 95 % interval of an estimated total_ns, ns",
+                    brick -> brick.stats.device().isEstimated()
+                            ? brick.stats.device().halfIntervalNs().orElse(Double.NaN)
+                            : Double.NaN)
             .derived("avg_us", "mean duration, us", brick -> brick.stats.avgUs())
             .oldForm("min_us", "shortest duration, us", brick -> brick.stats.minUs())
             .oldForm("max_us", "longest duration, us", brick -> brick.stats.maxUs())
@@ -290,6 +321,16 @@ public final class ProfileFields {
                     StreamTotals::clockErrorNs)
             .optionalText(
                     "failure", "reason why the stream does not work, or what it could not do", StreamTotals::failure)
+            .optionalFlag(
+                    "estimated",
+                    "true if bricks were marked by sampling: busy_ns is then the estimated sum of their times, and idle_ns"
+                            + " and gaps are unknown, and 0",
+                    StreamTotals::isSampled)
+            .optionalWhole(
+                    "pass_ns",
+                    "with estimated: time of the passes, each from its first brick to its end, ns; left out if it is"
+                            + " not known of a pass",
+                    StreamTotals::passNs)
             .build();
 
     /** The fields of the steps of one phase. */
@@ -625,7 +666,7 @@ public final class ProfileFields {
                 .bytes(row.whole("total_bytes"), compressedBytes(row))
                 .cycles(row.whole("total_cycles"), row.whole("min_cycles"), row.whole("max_cycles"))
                 .latency(Optional.ofNullable(distribution(row.get(Row.class, "latency"))))
-                .device(device == null ? DeviceTime.NONE : device(device))
+                .device(device == null ? DeviceTime.NONE : device(row, device))
                 .work(
                         work == null
                                 ? Work.NONE
@@ -634,7 +675,15 @@ public final class ProfileFields {
                 .build();
     }
 
-    private static DeviceTime device(Row row) {
+    private static OptionalDouble ifEstimated(BrickStats stats, double value) {
+        return stats.device().degreesOfFreedom() > 0 ? OptionalDouble.of(value) : OptionalDouble.empty();
+    }
+
+    private static OptionalDouble ifPositive(double value) {
+        return value > 0 ? OptionalDouble.of(value) : OptionalDouble.empty();
+    }
+
+    private static DeviceTime device(Row brick, Row row) {
         return new DeviceTime(
                 row.whole("device_samples"),
                 row.whole("launches"),
@@ -642,7 +691,11 @@ public final class ProfileFields {
                 row.whole("min_launch_ns"),
                 row.whole("max_launch_ns"),
                 row.whole("unresolved"),
-                row.whole("without_start"));
+                row.whole("without_start"),
+                row.whole("unmarked"),
+                brick.real("standard_error_ns", 0),
+                brick.real("degrees_of_freedom", 0),
+                row.real("open_error_ns", 0));
     }
 
     /**
@@ -736,6 +789,7 @@ public final class ProfileFields {
                 .waits(row.whole("waits"))
                 .clockErrorNs(row.whole("clock_error_ns"))
                 .failure(Optional.ofNullable(row.get(String.class, "failure")))
+                .passes(row.optionalWhole("pass_ns"), row.whole("estimated") > 0)
                 .build();
     }
 

@@ -72,8 +72,18 @@ public final class RowChecks {
             throw contradiction(input, what, row, "last_ns", "max_ns");
         }
         atMost(input, what, row, "max_cycles", "total_cycles");
-        spread(input, what, row, "latency", "count", "total_ns");
         Row device = row.get(Row.class, "device");
+        boolean isEstimated = device != null && device.whole("unmarked") > 0;
+        if (isEstimated != row.whole("estimated") > 0 || (!isEstimated && row.has("standard_error_ns"))) {
+            throw input.error(what + " contradicts itself: estimated is " + (row.whole("estimated") > 0)
+                    + (row.has("standard_error_ns") ? ", standard_error_ns is " + row.real("standard_error_ns", 0) : "")
+                    + ", and unmarked is " + (device == null ? 0 : device.whole("unmarked")));
+        }
+        if (row.has("standard_error_ns") != row.has("degrees_of_freedom")) {
+            throw input.error(what + " has one of standard_error_ns and degrees_of_freedom: it needs both or none");
+        }
+        // An estimate and its distribution weigh the latest samples differently.
+        spread(input, what, row, "latency", "count", isEstimated ? null : "total_ns");
         if (device != null) {
             atMost(input, what, device, "launches", "device_samples");
             atMost(input, what, device, "without_start", "unresolved");
@@ -232,8 +242,8 @@ public final class RowChecks {
         return 1 + ns * ERROR_OF_EXTREMES;
     }
 
-    /** Checks a distribution against the number of its samples and the sum of their durations. */
-    private static void spread(JsonInput input, String what, Row row, String key, String count, String sum)
+    /** Checks a distribution against the number of its samples and, unless null, the sum of their durations. */
+    private static void spread(JsonInput input, String what, Row row, String key, String count, @Nullable String sum)
             throws IOException {
         Buckets buckets = buckets(row.get(Row.class, key));
         if (buckets == null || !row.has(count)) {
@@ -246,6 +256,9 @@ public final class RowChecks {
         if (isCountWrong) {
             throw input.error(what + " contradicts itself: " + key + " has " + buckets.all()
                     + " samples in its buckets, and " + count + " is " + samples);
+        }
+        if (sum == null) {
+            return;
         }
         double lowest = buckets.lowestSumNs() * (1 - ERROR_OF_SUMS);
         double highest = buckets.endOfSumNs() * (1 + ERROR_OF_SUMS);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -42,6 +43,10 @@ class GraphTemplatesTest {
 
     /** The marks of a graph, whose times change as the device goes on from query to query. */
     private static final class Replayed implements GraphMarks {
+        @Override
+        public boolean isCapturing() {
+            return false;
+        }
 
         private final List<Loss> losses = new ArrayList<>();
         private final boolean[] isOfGraph = new boolean[4_096];
@@ -118,7 +123,7 @@ class GraphTemplatesTest {
     }
 
     private long unresolved() {
-        DeviceFigures figures = sums.figures(0, BRICKS, List.of());
+        DeviceFigures figures = sums.figures(0, BRICKS, List.of(), new DeviceFigures.Estimates(Map.of(), Map.of()));
         return IntStream.range(0, BRICKS).mapToLong(figures::unresolved).sum();
     }
 

@@ -269,7 +269,8 @@ final class BeanSource implements TopSource {
                 (String) brick.get("category"),
                 (long) brick.get("count"),
                 (long) brick.get("totalNs"),
-                latency.map(BeanSource::latency));
+                latency.map(BeanSource::latency),
+                brick.containsKey("estimated") && (boolean) brick.get("estimated"));
     }
 
     private static LatencyDistribution latency(CompositeData latency) {

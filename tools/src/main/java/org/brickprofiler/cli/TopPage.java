@@ -208,10 +208,10 @@ record TopPage(String title, TopWindow window, Order order, boolean isPaused) {
         return new TextTable<TopReading.Brick>()
                 .left("brick", TopReading.Brick::name, "")
                 .left("category", TopReading.Brick::category, "")
-                .right("total", brick -> durationCell(brick.totalNs()), "")
-                .right("%", brick -> share(now, brick.totalNs()), "")
+                .right("total", brick -> brick.marked(durationCell(brick.totalNs())), "")
+                .right("%", brick -> brick.marked(share(now, brick.totalNs())), "")
                 .right("samples/s", brick -> rateCell(brick.count() / now.seconds()), "")
-                .right("avg", brick -> durationCell((double) brick.totalNs() / brick.count()), "")
+                .right("avg", brick -> brick.marked(durationCell((double) brick.totalNs() / brick.count())), "")
                 .right("p50", brick -> percentile(brick, 50), "")
                 .right("p99", brick -> percentile(brick, 99), "")
                 .right("change", brick -> changeCell(now, brick), "");
@@ -222,7 +222,9 @@ record TopPage(String title, TopWindow window, Order order, boolean isPaused) {
     }
 
     private static String percentile(TopReading.Brick brick, int percent) {
-        return brick.latency().map(times -> percentileCell(times, percent)).orElse(NONE);
+        return brick.latency()
+                .map(times -> brick.marked(percentileCell(times, percent)))
+                .orElse(NONE);
     }
 
     /** Returns by how much more ns a brick takes a second than in the window before; empty if there was none. */

@@ -49,8 +49,20 @@ record TopReading(
      * @param count samples
      * @param totalNs sum of their durations, ns
      * @param latency the distribution of their durations; empty if the source does not state it
+     * @param isEstimated whether the sum is an estimate, and the distribution too
      */
-    record Brick(String name, String category, long count, long totalNs, Optional<LatencyDistribution> latency) {
+    record Brick(
+            String name,
+            String category,
+            long count,
+            long totalNs,
+            Optional<LatencyDistribution> latency,
+            boolean isEstimated) {
+
+        /** Returns the text of a time of this brick, marked if it is an estimate. */
+        String marked(String cell) {
+            return isEstimated ? "~" + cell : cell;
+        }
 
         private Brick plus(Brick other) {
             return new Brick(
@@ -58,7 +70,8 @@ record TopReading(
                     category,
                     count + other.count,
                     totalNs + other.totalNs,
-                    latency.flatMap(mine -> other.latency.map(mine::plus)));
+                    latency.flatMap(mine -> other.latency.map(mine::plus)),
+                    isEstimated || other.isEstimated);
         }
 
         private Brick since(Brick earlier) {
@@ -66,8 +79,10 @@ record TopReading(
                     name,
                     category,
                     count - earlier.count,
-                    totalNs - earlier.totalNs,
-                    latency.flatMap(now -> earlier.latency.map(now::since)));
+                    // An estimate may fall when a sample replaces what was supposed of a block.
+                    isEstimated ? Math.max(0, totalNs - earlier.totalNs) : totalNs - earlier.totalNs,
+                    latency.flatMap(now -> earlier.latency.map(now::since)),
+                    isEstimated);
         }
     }
 
@@ -320,7 +335,13 @@ record TopReading(
     }
 
     private static Brick brick(BrickStats stats) {
-        return new Brick(stats.name(), stats.category().displayName(), stats.count(), stats.totalNs(), stats.latency());
+        return new Brick(
+                stats.name(),
+                stats.category().displayName(),
+                stats.count(),
+                stats.totalNs(),
+                stats.latency(),
+                stats.device().isEstimated());
     }
 
     private static Map<String, Phase> phases(List<StepStats> steps) {

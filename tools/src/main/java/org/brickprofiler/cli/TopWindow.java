@@ -272,9 +272,9 @@ final class TopWindow {
                         .left("category", TopReading.Brick::category, "")
                         .right(
                                 "% of brick time",
-                                brick -> percent(100.0 * brick.totalNs() / Math.max(1, now.allNs())), "")
+                                brick -> brick.marked(percent(100.0 * brick.totalNs() / Math.max(1, now.allNs()))), "")
                         .right("samples/s", brick -> rateCell(brick.count() / now.seconds()), "")
-                        .right("avg", brick -> durationCell((double) brick.totalNs() / brick.count()), "")
+                        .right("avg", brick -> brick.marked(durationCell((double) brick.totalNs() / brick.count())), "")
                         .render(largest)
                 + now.allText();
     }

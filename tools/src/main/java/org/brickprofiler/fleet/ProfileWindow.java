@@ -24,6 +24,7 @@ import java.util.Set;
 import org.brickprofiler.RunIdentity;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.InputFile;
@@ -556,6 +557,11 @@ final class ProfileWindow {
         Row latency = brick.get(Row.class, "latency");
         to.dist[i] = latency == null ? null : buckets(input, latency.get(Buckets.class, "buckets"));
         RowChecks.brick(input, brick);
+        if (brick.has("estimated")) {
+            throw new Unreadable(
+                    PackProblem.Kind.ESTIMATED_WINDOW,
+                    "the time of " + PlainText.ascii(named) + " is an estimate: record fleets with deviceSampling(1)");
+        }
     }
 
     /** Reads the bricks of one phase; the key {@code phase} may follow the bricks. */

@@ -70,7 +70,7 @@ final class BindingCheck extends Check.OnDevice {
         private double nextNs() {
             long[] sums = new long[2];
             profiler.snapshot().bricks().forEach(brick -> {
-                sums[0] += brick.device().samples();
+                sums[0] += brick.device().measured();
                 sums[1] += brick.totalNs();
             });
             long added = sums[0] - samples;

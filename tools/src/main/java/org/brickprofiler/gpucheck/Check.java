@@ -112,7 +112,7 @@ abstract class Check {
             }
 
             private void take(BrickStats stats) {
-                samples = stats.device().samples();
+                samples = stats.device().measured();
                 totalNs = stats.totalNs();
             }
 

@@ -93,7 +93,7 @@ final class CostCheck extends Check.OnDevice {
     private String doubt(PassCosts costs, ProfileSnapshot snapshot, long kernelNs, long refused) {
         long bricks = (long) (rounds + PassCosts.warmUp(rounds)) * WAYS_WITH_MARKS * ShortKernels.KERNELS;
         long timed = snapshot.bricks().stream()
-                .mapToLong(brick -> brick.device().samples())
+                .mapToLong(brick -> brick.device().measured())
                 .sum();
         if (timed != bricks) {
             return String.format(

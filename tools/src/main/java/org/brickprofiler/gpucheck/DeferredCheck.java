@@ -96,7 +96,7 @@ final class DeferredCheck extends Check.OnDevice {
         }
         ProfileSnapshot snapshot = profiler.snapshot();
         BrickStats stats = profiler.stats("spin").orElse(null);
-        long samples = stats == null ? 0 : stats.device().samples();
+        long samples = stats == null ? 0 : stats.device().measured();
         return new Row(
                 kernelNs,
                 samples,

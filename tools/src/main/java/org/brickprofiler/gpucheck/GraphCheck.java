@@ -73,14 +73,14 @@ final class GraphCheck extends Check.OnDevice {
         /** Returns the mean of the samples of the one step that was resolved since the last call, ns. */
         double nextNs(String way) {
             BrickStats stats = profiler.stats(name).orElse(null);
-            long added = stats == null ? 0 : stats.device().samples() - samples;
+            long added = stats == null ? 0 : stats.device().measured() - samples;
             if (stats == null || added != LAYERS) {
                 wrong.add(String.format(
                         Locale.ROOT, "%s timed %d of %d bricks '%s': %s", way, added, LAYERS, name, reason()));
                 return 0;
             }
             double meanNs = (double) (stats.totalNs() - totalNs) / LAYERS;
-            samples = stats.device().samples();
+            samples = stats.device().measured();
             totalNs = stats.totalNs();
             if (stats.minNs() < (1 - SHORTER_BOUND) * kernelNs) {
                 wrong.add(String.format(Locale.ROOT, "%s: a brick of %d ns '%s'", way, stats.minNs(), name));

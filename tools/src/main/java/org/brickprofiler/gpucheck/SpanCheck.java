@@ -68,7 +68,7 @@ final class SpanCheck extends Check.OnDevice {
 
     private Pass pass(ProfileSnapshot snapshot, long spanNs) {
         long timed = snapshot.bricks().stream()
-                .mapToLong(brick -> brick.device().samples())
+                .mapToLong(brick -> brick.device().measured())
                 .sum();
         if (timed != ShortKernels.KERNELS) {
             throw new DeviceFailure(

@@ -98,7 +98,7 @@ final class StreamsCheck extends Check.OnDevice {
         double worstNs = 0;
         for (Worker worker : workers) {
             BrickStats stats = profiler.stats(worker.brick()).orElse(null);
-            long samples = stats == null ? 0 : stats.device().samples();
+            long samples = stats == null ? 0 : stats.device().measured();
             double aboveNs = stats == null || samples == 0 ? 0 : (double) stats.totalNs() / samples - worker.spinNs();
             worstNs = Math.max(worstNs, aboveNs);
             if (samples != PASSES * BRICKS) {

@@ -70,7 +70,7 @@ class ReplicasTest {
                 startedMs,
                 endedMs,
                 1_000,
-                List.of(new TopReading.Brick("norm", "Norm", 3, 30, Optional.of(firstToken))),
+                List.of(new TopReading.Brick("norm", "Norm", 3, 30, Optional.of(firstToken), false)),
                 Map.of("DECODE", new TopReading.Phase(5, 800, 0, 5)),
                 new TopReading.Requests(4, 3, 0, 1, firstToken, LatencyDistribution.EMPTY, List.of("arrival")));
     }
@@ -90,7 +90,8 @@ class ReplicasTest {
         assertThat(all.phases()).containsExactly(Map.entry("DECODE", new TopReading.Phase(10, 800, 0, 10)));
         assertThat(all.bricks())
                 .containsExactly(Map.entry(
-                        "Norm/norm", new TopReading.Brick("norm", "Norm", 6, 60, Optional.of(quick.plus(slow)))));
+                        "Norm/norm",
+                        new TopReading.Brick("norm", "Norm", 6, 60, Optional.of(quick.plus(slow)), false)));
         assertThat(all.endedMs()).isEqualTo(2_005);
 
         TopReading later = TopReading.together(Map.of("a", reading(7, 3_000, quick), "b", reading(9, 3_010, slow)));

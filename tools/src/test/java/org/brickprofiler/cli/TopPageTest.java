@@ -55,7 +55,7 @@ class TopPageTest {
                         ? Optional.of(
                                 LatencyDistribution.ofCounts(300 + 10 * i, new long[] {99L * second, 3L * second}))
                         : Optional.empty();
-                bricks.add(new TopReading.Brick("layer." + i, "FFN", 102L * second, totalNs[i], latency));
+                bricks.add(new TopReading.Brick("layer." + i, "FFN", 102L * second, totalNs[i], latency, false));
             }
             return TopReading.of(
                     BEGIN_MS,

@@ -36,7 +36,8 @@ class TopWindowTest {
         phases.put("PREFILL", new TopReading.Phase(2 * n / 10, n * 20_000_000, 64 * n, 2 * n / 10));
         phases.put("DECODE", new TopReading.Phase(2 * n, n * 50_000_000, 0, 8 * n));
         List<TopReading.Brick> all = IntStream.rangeClosed(1, bricks)
-                .mapToObj(i -> new TopReading.Brick("brick " + i, "FFN", i * n, n * i * i * 1_000, Optional.empty()))
+                .mapToObj(i ->
+                        new TopReading.Brick("brick " + i, "FFN", i * n, n * i * i * 1_000, Optional.empty(), false))
                 .toList();
         return TopReading.of(
                 BEGIN_MS,

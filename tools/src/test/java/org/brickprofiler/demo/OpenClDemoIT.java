@@ -56,7 +56,7 @@ class OpenClDemoIT {
                 JsonReport.read(folder.resolve("brick-profile.json")).bricks();
         for (BrickStats brick : bricks) {
             boolean isHosts = brick.name().equals(BrickId.SAMPLING.displayName());
-            assertThat(brick.device().samples()).as(brick.name()).isEqualTo(isHosts ? 0 : brick.count());
+            assertThat(brick.device().measured()).as(brick.name()).isEqualTo(isHosts ? 0 : brick.count());
         }
         BrickStats norm = bricks.stream()
                 .filter(brick -> brick.name().equals(BrickId.RMS_NORM.displayName()))

@@ -96,6 +96,11 @@ final class CudaGraphMarks implements GraphMarks {
         return capture;
     }
 
+    @Override
+    public boolean isCapturing() {
+        return open != NONE;
+    }
+
     /** Closes a scope, if it is open. */
     synchronized void close(int capture) {
         if (open == capture) {

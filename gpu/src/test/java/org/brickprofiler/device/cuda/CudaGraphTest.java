@@ -722,11 +722,11 @@ class CudaGraphTest {
         Step host = captured(this::bricks);
         launch(host);
         profiler.endPass();
-        assertThat(profiler.brickStats(BrickId.RMS_NORM).device().samples()).isZero();
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).device().measured()).isZero();
         profiler.setSyncMode(SyncMode.DEFERRED);
         launch(host);
         profiler.endPass();
-        assertThat(profiler.brickStats(BrickId.RMS_NORM).device().samples()).isZero();
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).device().measured()).isZero();
         assertUnresolved(0);
     }
 
@@ -790,7 +790,7 @@ class CudaGraphTest {
         launch(step);
         profiler.endPass();
         long samples = profiler.snapshot().bricks().stream()
-                .mapToLong(brick -> brick.device().samples())
+                .mapToLong(brick -> brick.device().measured())
                 .sum();
         long lost = profiler.snapshot().unresolved();
         assertThat(samples + lost).isEqualTo(3);

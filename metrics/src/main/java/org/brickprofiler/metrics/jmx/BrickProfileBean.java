@@ -275,6 +275,16 @@ public final class BrickProfileBean implements BrickProfileMXBean {
         }
 
         @Override
+        public boolean isEstimated() {
+            return stats.device().isEstimated();
+        }
+
+        @Override
+        public double getStandardErrorNs() {
+            return stats.device().standardErrorNs();
+        }
+
+        @Override
         public long getMinNs() {
             return stats.minNs();
         }
@@ -441,6 +451,11 @@ public final class BrickProfileBean implements BrickProfileMXBean {
         @Override
         public long getTotalNs() {
             return stats.totalNs();
+        }
+
+        @Override
+        public double getStandardErrorNs() {
+            return stats.standardErrorNs();
         }
 
         @Override

@@ -43,6 +43,20 @@ public interface BrickProfileMXBean {
         long getTotalNs();
 
         /**
+         * Returns whether the sum, the mean and the percentiles are estimates, since some samples had no marks.
+         *
+         * @return true if the profiler marks bricks by sampling
+         */
+        boolean isEstimated();
+
+        /**
+         * Returns the standard error of the sum.
+         *
+         * @return ns; 0 if the sum is exact, or the error is not known
+         */
+        double getStandardErrorNs();
+
+        /**
          * Returns the shortest duration.
          *
          * @return ns
@@ -108,6 +122,13 @@ public interface BrickProfileMXBean {
          * @return ns
          */
         long getTotalNs();
+
+        /**
+         * Returns the standard error of the sum.
+         *
+         * @return ns; 0 if the sum is exact, or the error is not known
+         */
+        double getStandardErrorNs();
 
         /**
          * Returns the share of the sum of all brick time.

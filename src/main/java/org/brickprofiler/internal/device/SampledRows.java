@@ -1,0 +1,171 @@
+package org.brickprofiler.internal.device;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.internal.record.PhaseKey;
+import org.brickprofiler.internal.record.TimerToken;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rows of a stream whose marks are drawn. Any thread starts and stops bricks; one thread at a time does the rest.
+ * Allocates with the first brick of each row.
+ */
+final class SampledRows {
+
+    private static final int STREAM_SHIFT = 32;
+
+    private final DeviceSampling sampling;
+    private final long seed;
+    private final boolean hasPercentiles;
+    private final DrawnBlocks drawn;
+    private final DrawnBlocks every = new DrawnBlocks(1);
+
+    /** By phase and key; a row that is missing here may exist, and is then found with the lock. */
+    private final @Nullable SampledRow[] @Nullable [] rows = new SampledRow[PhaseKey.PHASES][];
+
+    private final CopyOnWriteArrayList<Entry> all = new CopyOnWriteArrayList<>();
+
+    /** The number of resets so far: a brick that began before the latest one is unresolved. */
+    private volatile int epoch;
+
+    private volatile boolean marksAll;
+
+    private record Entry(int row, SampledRow bricks) {}
+
+    /** Creates rows without bricks. */
+    SampledRows(DeviceSampling sampling, int stream, boolean hasPercentiles) {
+        this.sampling = sampling;
+        this.seed = DrawnBlocks.mixed(sampling.seed() + ((long) stream << STREAM_SHIFT));
+        this.hasPercentiles = hasPercentiles;
+        this.drawn = new DrawnBlocks(sampling.every());
+    }
+
+    // ---- any thread ----
+
+    /** Returns the row of a {@link PhaseKey}. */
+    SampledRow row(int row) {
+        @Nullable SampledRow[] ofPhase = rows[PhaseKey.phase(row)];
+        SampledRow found = ofPhase == null ? null : ofPhase[PhaseKey.key(row)];
+        return found == null ? made(row) : found;
+    }
+
+    private synchronized SampledRow made(int row) {
+        int phase = PhaseKey.phase(row);
+        int key = PhaseKey.key(row);
+        @Nullable SampledRow[] ofPhase = rows[phase];
+        if (ofPhase == null) {
+            ofPhase = new SampledRow[TimerToken.MAX_KEY + 2];
+            rows[phase] = ofPhase;
+        }
+        SampledRow found = ofPhase[key];
+        if (found == null) {
+            DrawnBlocks blocks = sampling.exact().contains(key) ? every : drawn;
+            found = new SampledRow(blocks, DrawnBlocks.mixed(seed + row), hasPercentiles);
+            all.add(new Entry(row, found));
+            ofPhase[key] = found;
+        }
+        return found;
+    }
+
+    /** Returns the weight of a brick that begins; 0 if it is not marked. */
+    int start(int row) {
+        int weight = row(row).start();
+        return marksAll ? 1 : weight;
+    }
+
+    /** Marks each brick from now on. */
+    void markAll() {
+        marksAll = true;
+    }
+
+    int epoch() {
+        return epoch;
+    }
+
+    // ---- one thread at a time ----
+
+    /** Returns how many unmarked bricks have ended and are in no sum so far. */
+    long waiting() {
+        long sum = 0;
+        for (Entry each : all) {
+            sum += each.bricks.waiting();
+        }
+        return sum;
+    }
+
+    /** Moves the bricks that have ended into the later passes. */
+    void close() {
+        for (Entry each : all) {
+            each.bricks.close();
+        }
+    }
+
+    /** Makes the later passes the closing ones, of which there are none. */
+    void advance() {
+        for (Entry each : all) {
+            each.bricks.advance();
+        }
+    }
+
+    /** Counts the bricks of the closing passes. */
+    void count() {
+        for (Entry each : all) {
+            each.bricks.count();
+        }
+    }
+
+    /** Counts the bricks of the closing passes as unresolved. */
+    void giveUp(DeviceFigures.Sums sums) {
+        for (Entry each : all) {
+            sums.unresolved(each.row, each.bricks.giveUp());
+        }
+    }
+
+    /** Begins a new epoch: a brick that is running now is unresolved. */
+    void giveBack() {
+        epoch++;
+    }
+
+    /** Forgets the bricks that have ended and are not counted. */
+    void discard() {
+        for (Entry each : all) {
+            each.bricks.discard();
+        }
+    }
+
+    /** Forgets the samples and the counted bricks. */
+    void restart() {
+        for (Entry each : all) {
+            each.bricks.restart();
+        }
+    }
+
+    /** Adds the estimates of the rows from a key to before another one to others, by row. */
+    void addTo(Map<Integer, Estimate> sums, int fromKey, int toKey) {
+        for (Entry each : all) {
+            int key = PhaseKey.key(each.row);
+            if (key >= fromKey && key < toKey && each.bricks.isKnown()) {
+                sums.merge(each.row, each.bricks.estimate(), Estimate::plus);
+            }
+        }
+    }
+
+    /** Returns the sum of the estimates of all rows. */
+    Estimate sum() {
+        Map<Integer, Estimate> sums = new HashMap<>();
+        addTo(sums, 0, TimerToken.MAX_KEY + 1);
+        return sums.values().stream().reduce(Estimate.NONE, Estimate::plus);
+    }
+
+    /** Adds the durations of the unmarked bricks to others, by row and bucket; adds nothing without percentiles. */
+    void addBuckets(Map<Integer, long[]> buckets, int fromKey, int toKey) {
+        for (Entry each : all) {
+            int key = PhaseKey.key(each.row);
+            if (hasPercentiles && key >= fromKey && key < toKey && each.bricks.isKnown()) {
+                each.bricks.addBuckets(buckets.computeIfAbsent(each.row, row -> new long[LatencyBuckets.COUNT]));
+            }
+        }
+    }
+}

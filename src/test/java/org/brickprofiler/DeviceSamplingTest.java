@@ -1,0 +1,449 @@
+package org.brickprofiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+import java.util.SplittableRandom;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.report.TextReport;
+import org.brickprofiler.testing.DeviceBricks;
+import org.brickprofiler.testing.SimulatedStream;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Bricks of which some are marked, and the times of the others estimated. */
+final class DeviceSamplingTest extends DeviceBricks {
+
+    private static final int EVERY = 16;
+    private static final int LAYERS = 28;
+    private static final List<BrickId> LAYER = List.of(
+            BrickId.RMS_NORM,
+            BrickId.QKV_PROJECTION,
+            BrickId.ROPE_EMBEDDING,
+            BrickId.FUSED_ATTENTION,
+            BrickId.GATE_PROJECTION,
+            BrickId.ACTIVATION,
+            BrickId.DOWN_PROJECTION);
+
+    private BrickProfiler profiler = profiler(stream);
+
+    DeviceSamplingTest() {
+        super(1_000_000);
+    }
+
+    @Override
+    protected BrickProfiler timing() {
+        return profiler;
+    }
+
+    @Override
+    protected BrickProfilerBuilder options() {
+        BrickProfilerBuilder options = BrickProfiler.builder().clock(clock).deviceSampling(EVERY);
+        options.samplingSeed = OptionalLong.of(7);
+        return options;
+    }
+
+    private BrickStats stats(BrickId id) {
+        return profiler.brickStats(id);
+    }
+
+    private void passes(int passes, int bricks, long ns) {
+        for (int pass = 0; pass < passes; pass++) {
+            for (int i = 0; i < bricks; i++) {
+                brick(BrickId.RMS_NORM, ns);
+            }
+            profiler.endPass();
+        }
+    }
+
+    // ---- counts and marks ----
+
+    @Spec("12.49")
+    @Test
+    void countsAreExactAndTimesEstimates() {
+        passes(100, 30, 700);
+        BrickStats norm = stats(BrickId.RMS_NORM);
+        assertThat(norm.count()).isEqualTo(3_000);
+        assertThat(norm.totalElements()).isEqualTo(6_000);
+        assertThat(norm.totalNs()).isEqualTo(2_100_000);
+        assertThat(norm.device().measured()).isBetween(3_000L / 16, 350L);
+        assertThat(norm.device().unmarked()).isEqualTo(3_000 - norm.device().measured());
+        assertThat(norm.timeSource()).isEqualTo(DeviceTime.Source.DEVICE);
+        assertThat(norm.device().isEstimated()).isTrue();
+        assertThat(norm.device().standardErrorNs()).isZero();
+        assertThat(norm.device().degreesOfFreedom()).isGreaterThan(30);
+        assertThat(profiler.hasPending()).isFalse();
+        assertThat(stream.marksHeld()).isZero();
+    }
+
+    @Spec("12.49")
+    @Test
+    void theFirst32AreAllMarkedSoAShortRunIsExact() {
+        for (int i = 1; i <= 32; i++) {
+            brick(BrickId.RMS_NORM, 100L * i);
+            profiler.endPass();
+        }
+        BrickStats norm = stats(BrickId.RMS_NORM);
+        assertThat(norm.device()).isEqualTo(new DeviceTime(32, 32, 32 * LAUNCH_NS, LAUNCH_NS, LAUNCH_NS, 0));
+        assertThat(norm.totalNs()).isEqualTo(100L * 32 * 33 / 2);
+        assertThat(profiler.snapshot().streams().get(0).passNs()).hasValue(norm.totalNs());
+    }
+
+    @Spec("12.49")
+    @Test
+    void marksAreANinthOfThoseOfEachBrickOverTheFirst100Passes() {
+        for (boolean laps : new boolean[] {false, true}) {
+            profiler = profiler(stream);
+            int before = stream.marksSet();
+            for (int pass = 0; pass < 100; pass++) {
+                decode(laps, new SplittableRandom(1));
+            }
+            int marks = stream.marksSet() - before;
+            int bricks = LAYERS * LAYER.size() + 4;
+            assertThat((double) marks / 100).isLessThan(laps ? (bricks + 1) / 5.0 : 2 * bricks / 9.0);
+        }
+    }
+
+    /** A pass of 200 bricks. Returns nothing; each brick takes about 10 us. */
+    private void decode(boolean laps, SplittableRandom random) {
+        long timer = profiler.startBrick(BrickId.EMBEDDING);
+        launch(random.nextLong(9_000, 11_000));
+        for (int layer = 0; layer < LAYERS; layer++) {
+            for (BrickId id : LAYER) {
+                timer = next(laps, timer, id);
+                launch(random.nextLong(9_000, 11_000));
+            }
+        }
+        for (BrickId id : List.of(BrickId.LM_HEAD, BrickId.SAMPLING, BrickId.DEVICE_TO_HOST)) {
+            timer = next(laps, timer, id);
+            launch(20_000);
+        }
+        profiler.stopBrick(timer, 1);
+        profiler.endPass();
+    }
+
+    private long next(boolean laps, long timer, BrickId id) {
+        if (laps) {
+            return profiler.lap(timer, 1, id);
+        }
+        profiler.stopBrick(timer, 1);
+        return profiler.startBrick(id);
+    }
+
+    @Spec("12.50")
+    @Test
+    void theTrueTotalLiesInItsIntervalInAHundredPrograms() {
+        int rows = 0;
+        int covered = 0;
+        for (int program = 0; program < 100; program++) {
+            SplittableRandom random = new SplittableRandom(program);
+            BrickProfilerBuilder options = options().deviceStream(stream);
+            options.samplingSeed = OptionalLong.of(program);
+            profiler = options.build();
+            profiler.enable();
+            long[] truthNs = new long[LAYER.size()];
+            int passes = 10 + random.nextInt(20);
+            for (int pass = 0; pass < passes; pass++) {
+                for (int layer = 0; layer < 6; layer++) {
+                    for (int i = 0; i < LAYER.size(); i++) {
+                        // Later rows grow; every other layer of the last one takes twice the time.
+                        long ns = random.nextLong(9_000, 11_000)
+                                * (i == 6 ? 1 + layer % 2 : 1)
+                                * (passes + pass * i)
+                                / passes;
+                        truthNs[i] += ns;
+                        brick(LAYER.get(i), ns);
+                    }
+                }
+                profiler.endPass();
+            }
+            for (int i = 0; i < LAYER.size(); i++) {
+                BrickStats stats = stats(LAYER.get(i));
+                assertThat(stats.count()).isEqualTo(6L * passes);
+                double half = stats.device().halfIntervalNs().orElseThrow();
+                rows++;
+                covered += Math.abs(stats.totalNs() - truthNs[i]) <= half + 1 ? 1 : 0;
+            }
+        }
+        // 700 rows at 92 % miss 56, and with a chance of 1 in 1,000 more than 78.
+        assertThat(rows - covered).isLessThanOrEqualTo(78);
+    }
+
+    // ---- options ----
+
+    @Spec("12.49")
+    @ParameterizedTest
+    @ValueSource(ints = {0, -1, 4_097})
+    void aSamplingOutsideOfTheRangeIsRefused(int every) {
+        assertThatThrownBy(() -> options().deviceSampling(every))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(String.valueOf(every))
+                .hasMessageContaining("4096");
+    }
+
+    @Spec("12.49")
+    @Test
+    void immediateIsRefused() {
+        assertThatThrownBy(() -> profiler.setSyncMode(SyncMode.IMMEDIATE))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("deviceSampling(16)");
+        assertThat(profiler.syncMode()).isEqualTo(SyncMode.DEFERRED);
+    }
+
+    @Spec("12.49")
+    @Test
+    void exactBricksAreAllMarked() {
+        profiler = options().deviceStream(stream).exact(BrickId.RMS_NORM).build();
+        profiler.enable();
+        passes(20, 30, 700);
+        assertThat(stats(BrickId.RMS_NORM).device().measured()).isEqualTo(600);
+        assertThat(stats(BrickId.RMS_NORM).device().isEstimated()).isFalse();
+    }
+
+    @Spec("12.49")
+    @Test
+    void aGraphMarksEachBrickFromThenOn() {
+        passes(20, 30, 700);
+        long before = stats(BrickId.RMS_NORM).device().measured();
+        profiler.graph();
+        passes(1, 30, 700);
+        assertThat(stats(BrickId.RMS_NORM).device().measured()).isEqualTo(before + 30);
+        assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(630 * 700);
+    }
+
+    @Spec("12.49")
+    @Test
+    void twoProfilersOfOneStreamSampleEachForItself() {
+        BrickProfiler other = options().deviceSampling(4).deviceStream(stream).build();
+        other.enable();
+        for (int i = 0; i < 400; i++) {
+            long outer = other.startBrick(BrickId.LM_HEAD);
+            brick(BrickId.RMS_NORM, 500);
+            other.stopBrick(outer, 1);
+            if (i % 3 == 0) {
+                profiler.endPass();
+                other.endPass();
+            }
+        }
+        profiler.endPass();
+        other.endPass();
+        assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(200_000);
+        assertThat(other.brickStats(BrickId.LM_HEAD).totalNs()).isEqualTo(200_000);
+        assertThat(other.brickStats(BrickId.LM_HEAD).device().measured())
+                .isGreaterThan(stats(BrickId.RMS_NORM).device().measured());
+    }
+
+    // ---- what has no time ----
+
+    @Spec("12.51")
+    @Test
+    void bricksOfALostDeviceAreUnresolvedAndNotExtrapolated() {
+        passes(20, 30, 700);
+        for (int i = 0; i < 30; i++) {
+            brick(BrickId.RMS_NORM, 700);
+        }
+        assertThat(profiler.pendingCount()).isEqualTo(30);
+        stream.lose();
+        profiler.endPass();
+        BrickStats norm = stats(BrickId.RMS_NORM);
+        assertThat(norm.count()).isEqualTo(600);
+        assertThat(norm.totalNs()).isEqualTo(420_000);
+        assertThat(norm.device().unresolved()).isEqualTo(30);
+        assertThat(profiler.hasPending()).isFalse();
+    }
+
+    @Spec("12.51")
+    @Test
+    void lostMarksGiveTheirBlockToTheNextSample() {
+        SimulatedStream few = new SimulatedStream("few", clock, 12);
+        profiler = profiler(few);
+        int bricks = 0;
+        for (int pass = 0; pass < 200; pass++) {
+            for (int i = 0; i < 40; i++) {
+                long timer = profiler.startBrick(BrickId.RMS_NORM);
+                few.work(700 + pass);
+                clock.advance(LAUNCH_NS);
+                profiler.stopBrick(timer, 1);
+                bricks++;
+            }
+            profiler.endPass();
+        }
+        BrickStats norm = stats(BrickId.RMS_NORM);
+        assertThat(norm.device().unresolved()).isPositive();
+        assertThat(norm.count() + norm.device().unresolved()).isEqualTo(bricks);
+        assertThat((double) norm.totalNs() / norm.count()).isCloseTo(800, within(10.0));
+    }
+
+    @Spec("12.51")
+    @Test
+    void aBrickThatRunsAcrossAResetIsUnresolved() {
+        passes(20, 30, 700);
+        long[] timers = new long[16];
+        for (int i = 0; i < timers.length; i++) {
+            timers[i] = profiler.startBrick(BrickId.RMS_NORM);
+        }
+        profiler.reset();
+        for (long timer : timers) {
+            profiler.stopBrick(timer, 1);
+        }
+        profiler.endPass();
+        assertThat(stats(BrickId.RMS_NORM).count()).isZero();
+        assertThat(stats(BrickId.RMS_NORM).device().unresolved()).isEqualTo(16);
+        passes(20, 30, 900);
+        assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(600 * 900);
+    }
+
+    @Spec("12.51")
+    @Test
+    void bricksThatAreNeverStoppedAreInNoCount() {
+        for (int i = 0; i < 600; i++) {
+            profiler.startBrick(BrickId.RMS_NORM);
+            brick(BrickId.RMS_NORM, 700);
+            profiler.endPass();
+        }
+        assertThat(stats(BrickId.RMS_NORM).count()).isEqualTo(600);
+        assertThat(stats(BrickId.RMS_NORM).totalNs()).isCloseTo(420_000, within(1L));
+    }
+
+    // ---- boundaries, threads, windows ----
+
+    @Spec("12.49")
+    @Test
+    void bricksOfAPassCountWhenTheDeviceHasFinishedIt() {
+        passes(20, 30, 700);
+        for (int pass = 0; pass < 4; pass++) {
+            for (int i = 0; i < 30; i++) {
+                brick(BrickId.RMS_NORM, 700);
+            }
+            profiler.endPassAsync();
+        }
+        assertThat(stats(BrickId.RMS_NORM).count()).isLessThan(720);
+        assertThat(stats(BrickId.RMS_NORM).count() + profiler.pendingCount()).isEqualTo(720);
+        stream.finish();
+        profiler.finalize(profiler.elapsedNs());
+        profiler.endPass();
+        assertThat(stats(BrickId.RMS_NORM).count()).isEqualTo(720);
+        assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(720 * 700);
+    }
+
+    @Spec("12.49")
+    @Test
+    void deferredMeasurementsAreDrawnAtTheirEnd() {
+        int before = stream.marksSet();
+        for (int pass = 0; pass < 100; pass++) {
+            for (int i = 0; i < 20; i++) {
+                long startNs = profiler.elapsedNs();
+                launch(700);
+                profiler.recordDeferred(BrickId.RMS_NORM, startNs, 3);
+            }
+            profiler.endPass();
+        }
+        assertThat(stats(BrickId.RMS_NORM).count()).isEqualTo(2_000);
+        assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(1_400_000);
+        assertThat(stats(BrickId.RMS_NORM).totalElements()).isEqualTo(6_000);
+        assertThat(stream.marksSet() - before).isLessThan(2 * 2_000 * 10 / 16);
+    }
+
+    @Spec("12.49")
+    @Test
+    void severalThreadsOnAStreamShareTheDraws() throws InterruptedException {
+        Thread[] threads = new Thread[4];
+        for (int i = 0; i < threads.length; i++) {
+            threads[i] = new Thread(() -> passes(50, 20, 700));
+            threads[i].start();
+        }
+        for (Thread each : threads) {
+            each.join();
+        }
+        profiler.endPass();
+        stream.finish();
+        passes(1, 1, 700);
+        BrickStats norm = stats(BrickId.RMS_NORM);
+        assertThat(norm.count()).isEqualTo(4_001);
+        assertThat(norm.totalElements()).isEqualTo(8_002);
+        // Each block of 16 has one mark, whichever threads took its occurrences.
+        assertThat(norm.device().measured())
+                .isBetween(32 + 48 + (4_001L - 256) / 16 - 1, 32 + 48 + (4_001L - 256) / 16 + 2);
+    }
+
+    @Spec("12.52")
+    @Test
+    void windowsSumToTheWholeAndHaveErrorsOfTheirOwn() {
+        SplittableRandom random = new SplittableRandom(3);
+        ProfileSnapshot earlier = profiler.snapshot();
+        long countOfWindows = 0;
+        long truthNs = 0;
+        for (int window = 0; window < 5; window++) {
+            long before = truthNs;
+            for (int pass = 0; pass < 20; pass++) {
+                for (int i = 0; i < 30; i++) {
+                    long ns = random.nextLong(600, 800);
+                    truthNs += ns;
+                    brick(BrickId.RMS_NORM, ns);
+                }
+                profiler.endPass();
+            }
+            ProfileSnapshot now = profiler.snapshot();
+            BrickStats norm =
+                    SnapshotDifference.between(earlier, now).brick("RmsNorm").orElseThrow();
+            countOfWindows += norm.count();
+            assertThat(norm.device().isEstimated()).isTrue();
+            OptionalDouble half = norm.device().halfIntervalNs();
+            assertThat(half).isPresent();
+            assertThat((double) norm.totalNs()).isCloseTo(truthNs - before, within(3 * half.getAsDouble()));
+            earlier = now;
+        }
+        assertThat(countOfWindows).isEqualTo(3_000);
+        ProfileSnapshot taken = profiler.snapshotAndReset();
+        assertThat(taken.brick("RmsNorm").orElseThrow().count()).isEqualTo(3_000);
+        assertThat(profiler.snapshot().bricks()).isEmpty();
+        passes(20, 30, 700);
+        assertThat(stats(BrickId.RMS_NORM).count()).isEqualTo(600);
+        assertThat(taken.merge(profiler.snapshot())
+                        .brick("RmsNorm")
+                        .orElseThrow()
+                        .device()
+                        .unmarked())
+                .isEqualTo(3_600
+                        - taken.brick("RmsNorm").orElseThrow().device().measured()
+                        - stats(BrickId.RMS_NORM).device().measured());
+    }
+
+    // ---- reports ----
+
+    @Spec("12.50")
+    @Test
+    void estimatesAreMarkedAsSuch(@TempDir Path folder) throws IOException {
+        profiler = options().deviceStream(stream).percentiles(true).build();
+        profiler.enable();
+        SplittableRandom random = new SplittableRandom(5);
+        for (int pass = 0; pass < 10; pass++) {
+            profiler.beginStep(StepInfo.decode(10));
+            decode(pass % 2 == 0, random);
+        }
+        ProfileSnapshot snapshot = profiler.snapshot();
+        BrickStats norm = snapshot.brick("RmsNorm").orElseThrow();
+        assertThat(norm.latency().orElseThrow().count()).isEqualTo(280);
+        assertThat(snapshot.bricks(StepInfo.Phase.DECODE)).isEqualTo(snapshot.bricks());
+        assertThat(snapshot.steps().phases().get(0).attributed()).isZero();
+        CategoryStats attention = snapshot.categories().get(BrickCategory.ATTENTION);
+        assertThat(attention.isEstimated()).isTrue();
+        assertThat(attention.halfIntervalNs().orElseThrow()).isPositive();
+        String json = JsonReport.toJson(snapshot);
+        assertThat(json).contains("\"estimated\"", "\"standard_error_ns\"", "\"degrees_of_freedom\"", "\"pass_ns\"");
+        Path file = Files.writeString(folder.resolve("profile.json"), json);
+        assertThat(JsonReport.read(file).bricks()).isEqualTo(snapshot.bricks());
+        assertThat(JsonReport.read(file).streams()).isEqualTo(snapshot.streams());
+        assertThat(TextReport.render(snapshot)).contains("~", "one brick in several has marks");
+    }
+}
