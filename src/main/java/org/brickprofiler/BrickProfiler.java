@@ -414,7 +414,12 @@ public final class BrickProfiler extends Boundaries {
 
     /** Starts a brick on a device stream; in {@link SyncMode#NONE} the host's clock times it. */
     private long startOn(DeviceRecorder marks, int stream, int key) {
-        return mode == SyncMode.NONE ? MarkToken.host(key, nowNs()) : marks.start(key, stream);
+        return mode == SyncMode.NONE ? MarkToken.host(key, nowNs()) : marks.start(rowOf(key), stream);
+    }
+
+    /** Returns the row of a brick that begins on a device: if marks are drawn, that of its phase. */
+    private int rowOf(int key) {
+        return sampling == 1 ? key : PhaseKey.of(phase(), key);
     }
 
     private void stopOn(DeviceRecorder marks, long timer, long elements) {
@@ -447,7 +452,7 @@ public final class BrickProfiler extends Boundaries {
             }
             return startOn(marks, onStream ? marks.stream(timer) : DEFAULT_STREAM, nextKey);
         }
-        long next = marks.lap(timer, elements, nextKey);
+        long next = marks.lap(timer, elements, rowOf(nextKey));
         if (followed) {
             followLaunch(marks, timer, marks.startedNs(next), elements);
         }

@@ -218,12 +218,13 @@ public final class DeviceRecorder {
     /**
      * Starts a brick at the end of a stream's queue.
      *
-     * @param key its row, up to {@link TimerToken#MAX_KEY}; not checked
+     * @param row its row, up to {@link TimerToken#MAX_KEY}; with {@link #sample drawn marks} the {@link PhaseKey} of
+     *     its row and the phase; not checked
      * @param stream the number of the stream, in the order in which they were given
      * @return the timer, for {@link #stop} and {@link #lap}
      */
-    public long start(int key, int stream) {
-        return streams[stream].start(key);
+    public long start(int row, int stream) {
+        return streams[stream].start(row);
     }
 
     /**
@@ -243,11 +244,11 @@ public final class DeviceRecorder {
      *
      * @param timer the timer that starting the brick returned; a {@linkplain MarkToken#isDevice device's}
      * @param elements elements it processed
-     * @param nextKey the row of the brick that begins
+     * @param nextRow the row of the brick that begins, as for {@link #start}
      * @return the timer of the next brick
      */
-    public long lap(long timer, long elements, int nextKey) {
-        return streamOf(timer).lap(timer, elements, nextKey);
+    public long lap(long timer, long elements, int nextRow) {
+        return streamOf(timer).lap(timer, elements, nextRow);
     }
 
     /**

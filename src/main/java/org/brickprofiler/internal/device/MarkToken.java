@@ -10,9 +10,9 @@ import org.brickprofiler.internal.record.TimerToken;
  *           +------------+-----------+---------+---+---+---+------------+
  *  device:  | generation |   mark    | stream  | t | 1 | 0 | key + 1    |   t: the host's side is timed
  *           +------------+-----------+---------+---+---+---+------------+
- *           +------------+---+---+---+---------+---+---+---+------------+
- *  device,  |     0      | 1 | e | p | stream  | 0 | 1 | 0 | key + 1    |   e: epoch, 17 bits
- *  unmarked +------------+---+---+---+---------+---+---+---+------------+   p: phase, 2 bits
+ *           +------------+---+---+---+---------+---+---+---+------------+   e: epoch, 17 bits
+ *  device,  |     0      | 1 | e | p | stream  | o | 1 | 0 | key + 1    |   p: phase, 2 bits
+ *  unmarked +------------+---+---+---+---------+---+---+---+------------+   o: of a row of its thread alone
  *  host:    | start: low 50 bits of the clock, ns  | 0 | 0 | key + 1    |
  *           +--------------------------------------+---+---+------------+
  * </pre>
@@ -44,6 +44,7 @@ public final class MarkToken {
     // An unmarked brick has a handle of generation 0, which no mark has, in whose number the highest bit is set.
     private static final int UNMARKED_SHIFT = 19;
     private static final int UNMARKED = 1 << UNMARKED_SHIFT;
+    private static final long OWN = TIMED;
     private static final int PHASE_BITS = 2;
     private static final int EPOCH_MASK = (1 << (UNMARKED_SHIFT - PHASE_BITS)) - 1;
 
@@ -66,9 +67,14 @@ public final class MarkToken {
     }
 
     /** Returns a timer of a brick on a device that is counted, and not marked. */
-    static long unmarked(int key, int stream, int phase, int epoch) {
+    static long unmarked(int key, int stream, int phase, int epoch, boolean isOwn) {
         long handle = UNMARKED | ((epoch & EPOCH_MASK) << PHASE_BITS) | phase;
-        return (handle << HANDLE_SHIFT) | ((long) stream << STREAM_SHIFT) | DEVICE | (key + 1);
+        return (handle << HANDLE_SHIFT) | ((long) stream << STREAM_SHIFT) | (isOwn ? OWN : 0) | DEVICE | (key + 1);
+    }
+
+    /** Returns whether an unmarked brick belongs to a row of one thread alone. */
+    static boolean isOwn(long token) {
+        return (token & OWN) != 0;
     }
 
     /** Returns whether a device's token is one of {@link #unmarked}. */

@@ -40,8 +40,12 @@ final class MarkedStream {
     private static final long NO_TIME = DeviceRecorder.NO_TIME;
     private static final long NO_ELEMENTS = -1;
 
-    /** The number of bits of a phase in the draw that is noted with a mark; its weight is above them. */
-    private static final int DRAW_SHIFT = 2;
+    // The draw that is noted with a mark: the phase of the brick, whether its row is one of its thread alone, its
+    // weight.
+    private static final int OF_PHASE = 3;
+    private static final int OWN = 4;
+    private static final int DRAW_SHIFT = 3;
+    private static final int WEIGHT_1 = 1 << DRAW_SHIFT;
 
     /** Takes the place of a thread line if there is none. */
     private static final long NO_LINE = 0;
@@ -210,28 +214,30 @@ final class MarkedStream {
     // ---- any thread ----
 
     /** See {@link DeviceRecorder#start}. */
-    long start(int key) {
+    long start(int row) {
         SampledRows drawn = sampled;
         if (drawn != null) {
-            int row = row(key);
-            int weight = draw(drawn, row);
-            return weight == 0 ? unmarked(drawn, row) : startMarked(drawn, row, weight, 1, draws.next(), false);
+            int draw = draw(drawn, row);
+            return draw < WEIGHT_1 ? unmarked(drawn, row, draw) : startMarked(drawn, row, draw, 1, draws.next(), false);
         }
         boolean timed = draws.next();
         long start = set(true, 1, timed);
-        return MarkToken.device(key, index, start, timed);
+        return MarkToken.device(row, index, start, timed);
     }
 
-    /** Returns the weight of a brick that begins, or of a deferred measurement that ends; 0 if it is not marked. */
+    /**
+     * Returns the draw of a brick that begins, or of a deferred measurement that ends; its weight is 0 without mark.
+     */
     private int draw(SampledRows drawn, int row) {
         if (graphs != null && graphs.isCapturing()) {
             // Each launch will be a sample of each brick of the graph.
-            return 1;
+            return WEIGHT_1 | PhaseKey.phase(row);
         }
         if (pass.isOver()) {
             openPass();
         }
-        return drawn.start(row);
+        boolean isOwn = drawn.isOwn();
+        return (drawn.start(row, isOwn) << DRAW_SHIFT) | (isOwn ? OWN : 0) | PhaseKey.phase(row);
     }
 
     private void openPass() {
@@ -240,17 +246,18 @@ final class MarkedStream {
         }
     }
 
-    private long unmarked(SampledRows drawn, int row) {
-        return MarkToken.unmarked(PhaseKey.key(row), index, PhaseKey.phase(row), drawn.epoch());
+    private long unmarked(SampledRows drawn, int row, int draw) {
+        boolean isOwn = (draw & OWN) != 0;
+        return MarkToken.unmarked(PhaseKey.key(row), index, PhaseKey.phase(row), drawn.epoch(), isOwn);
     }
 
     /** Sets the mark of a drawn brick that begins, which may also be the end of a brick before it. */
-    private long startMarked(SampledRows drawn, int row, int weight, int holders, boolean timed, boolean reads) {
+    private long startMarked(SampledRows drawn, int row, int draw, int holders, boolean timed, boolean reads) {
         long mark = set(true, holders, timed || reads);
         if (mark == Marks.NONE) {
-            drawn.row(row).owe(weight - 1L);
+            lose(drawn, row, draw);
         } else {
-            marks.setDraw(Marks.mark(mark), (weight << DRAW_SHIFT) | PhaseKey.phase(row));
+            marks.setDraw(Marks.mark(mark), draw);
         }
         return MarkToken.device(PhaseKey.key(row), index, mark, timed);
     }
@@ -259,7 +266,8 @@ final class MarkedStream {
         SampledRows drawn = sampled;
         int row = PhaseKey.of(MarkToken.phase(timer), MarkToken.key(timer));
         if (drawn != null && MarkToken.isOfEpoch(timer, drawn.epoch())) {
-            drawn.row(row).stop(elements);
+            boolean isOwn = MarkToken.isOwn(timer);
+            drawn.row(row, isOwn).stop(elements, isOwn && drawn.isOwn());
         } else {
             sums.unresolved(row);
         }
@@ -267,19 +275,28 @@ final class MarkedStream {
 
     /** Lets the next sample of a row stand for the bricks of one that has no time. */
     private void lose(int row, int drawnAt) {
-        owe(row, weightAt(drawnAt) - 1L);
-    }
-
-    private void owe(int row, long bricks) {
         SampledRows drawn = sampled;
         if (drawn != null) {
-            drawn.row(row).owe(bricks);
+            lose(drawn, row, marks.draw(drawnAt));
+        }
+    }
+
+    private static void lose(SampledRows drawn, int row, int draw) {
+        drawn.row(row, (draw & OWN) != 0).owe((draw >>> DRAW_SHIFT) - 1L);
+    }
+
+    /** Takes back what {@link #lose} lets count: a timer that is stopped again stands for one brick, itself. */
+    private void again(int row, int drawnAt) {
+        SampledRows drawn = sampled;
+        if (drawn != null) {
+            int draw = marks.draw(drawnAt);
+            drawn.row(row, (draw & OWN) != 0).owe(1L - (draw >>> DRAW_SHIFT));
         }
     }
 
     /** Returns the row of a brick that began at a mark: with drawn marks in its phase of then, otherwise of now. */
     private int row(int key, long start) {
-        return sampled == null ? row(key) : PhaseKey.of(marks.draw(Marks.mark(start)) & ((1 << DRAW_SHIFT) - 1), key);
+        return sampled == null ? row(key) : PhaseKey.of(marks.draw(Marks.mark(start)) & OF_PHASE, key);
     }
 
     /** See {@link DeviceRecorder#stop}. */
@@ -300,10 +317,10 @@ final class MarkedStream {
     }
 
     /** See {@link DeviceRecorder#lap}. */
-    long lap(long timer, long elements, int nextKey) {
+    long lap(long timer, long elements, int nextRow) {
         SampledRows drawn = sampled;
         if (drawn != null) {
-            return lap(drawn, timer, elements, nextKey);
+            return lap(drawn, timer, elements, nextRow);
         }
         int key = MarkToken.key(timer);
         long start = MarkToken.handle(timer);
@@ -315,19 +332,18 @@ final class MarkedStream {
         } else {
             sums.unresolved(row(key));
         }
-        return MarkToken.device(nextKey, index, mark, timed);
+        return MarkToken.device(nextRow, index, mark, timed);
     }
 
     /** Sets a mark if one of the two bricks is drawn, which both share if both are. */
-    private long lap(SampledRows drawn, long timer, long elements, int nextKey) {
-        int row = row(nextKey);
-        int weight = draw(drawn, row);
+    private long lap(SampledRows drawn, long timer, long elements, int row) {
+        int draw = draw(drawn, row);
         boolean isMarked = !MarkToken.isUnmarked(timer) && marks.isCurrent(MarkToken.handle(timer));
-        if (weight == 0 || !isMarked) {
+        if (draw < WEIGHT_1 || !isMarked) {
             stop(timer, elements);
-            return weight == 0 ? unmarked(drawn, row) : startMarked(drawn, row, weight, 1, draws.next(), false);
+            return draw < WEIGHT_1 ? unmarked(drawn, row, draw) : startMarked(drawn, row, draw, 1, draws.next(), false);
         }
-        long next = startMarked(drawn, row, weight, 2, draws.next(), MarkToken.isTimed(timer));
+        long next = startMarked(drawn, row, draw, 2, draws.next(), MarkToken.isTimed(timer));
         end(MarkToken.key(timer), MarkToken.handle(timer), MarkToken.handle(next), elements);
         return next;
     }
@@ -390,9 +406,10 @@ final class MarkedStream {
     void endSince(int key, long sinceNs, long elements) {
         SampledRows drawn = sampled;
         int row = row(key);
-        int weight = drawn == null ? 1 : draw(drawn, row);
-        if (drawn != null && weight == 0) {
-            drawn.row(row).stop(elements);
+        int draw = drawn == null ? WEIGHT_1 : draw(drawn, row);
+        if (drawn != null && draw < WEIGHT_1) {
+            boolean isOwn = (draw & OWN) != 0;
+            drawn.row(row, isOwn).stop(elements, isOwn);
             return;
         }
         long end = set(false, 1, draws.next());
@@ -402,7 +419,7 @@ final class MarkedStream {
         if (end == Marks.NONE) {
             sums.unresolved(row);
             if (drawn != null) {
-                drawn.row(row).owe(weight - 1L);
+                lose(drawn, row, draw);
             }
             // The mark at its start has to be given back, like that of a timer without an end.
             queue.offerStart(index, Marks.NONE, sinceNs);
@@ -411,7 +428,7 @@ final class MarkedStream {
         int mark = Marks.mark(end);
         marks.setReading(mark, sinceNs);
         if (drawn != null) {
-            marks.setDraw(mark, weight << DRAW_SHIFT);
+            marks.setDraw(mark, draw);
         }
         if (!queue.offerDeferred(index, row, mark, elements)) {
             sums.unresolved(row);
@@ -537,8 +554,7 @@ final class MarkedStream {
         if (isMarked) {
             if (!holds) {
                 marks.hold(startMark);
-                // A timer that is stopped again is one more brick, for which no others were counted.
-                owe(row, 1L - weightAt(startMark));
+                again(row, startMark);
             }
             if (graphs == null || !graphs.take(row, startMark, end, elements)) {
                 waiting.add(row, startMark, end, elements, owner);
@@ -897,7 +913,7 @@ final class MarkedStream {
             } else {
                 int row = PhaseKey.of(launchPhase, template.key(brick));
                 add(row, end, elapsedNs, template.elements(brick), NO_TIME, lookedNs);
-                weigh(row, elapsedNs, 1);
+                weigh(row, elapsedNs, WEIGHT_1);
                 addSpan(row, end, elapsedNs, template.elements(brick), NO_LINE, marks.setNs(behind));
             }
         }
@@ -932,7 +948,7 @@ final class MarkedStream {
         boolean isTimed = launchedNs != Marks.NOT_READ && endedNs != Marks.NOT_READ;
         long launchNs = isTimed ? Math.max(0, endedNs - launchedNs) : NO_TIME;
         add(row, end, elapsedNs, waiting.elements(i), launchNs, lookedNs);
-        weigh(row, elapsedNs, weightAt(drawnAt(i)));
+        weigh(row, elapsedNs, marks.draw(drawnAt(i)));
         addSpan(row, end, elapsedNs, waiting.elements(i), marks.line(end), launchedNs);
     }
 
@@ -942,14 +958,11 @@ final class MarkedStream {
         return marks.draw(start) == 0 ? waiting.end(i) : start;
     }
 
-    private int weightAt(int mark) {
-        return marks.draw(mark) >>> DRAW_SHIFT;
-    }
-
-    private void weigh(int row, long elapsedNs, int weight) {
+    /** Adds a sample to its row, for the bricks for which it was drawn. */
+    private void weigh(int row, long elapsedNs, int draw) {
         SampledRows drawn = sampled;
         if (drawn != null) {
-            drawn.row(row).sample(elapsedNs, weight);
+            drawn.row(row, (draw & OWN) != 0).sample(elapsedNs, draw >>> DRAW_SHIFT);
         }
     }
 

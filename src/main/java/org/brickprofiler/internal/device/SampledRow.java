@@ -7,8 +7,9 @@ import org.brickprofiler.internal.record.LatencyBuckets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A brick in a phase on a stream whose marks are drawn. Any thread starts and stops its bricks, without a lock: each of
- * the two is one atomic addition. One thread at a time does the rest.
+ * A brick in a phase on a stream whose marks are drawn. One thread starts its bricks, or several do; any thread stops
+ * them. None of that takes a lock, and of bricks that one thread starts and stops, no atomic operation. One thread at a
+ * time does the rest.
  *
  * <p><b>Draws.</b> {@link #next} is a hint: the first drawn occurrence after some occurrence that had begun before the
  * hint was written. A thread reads the hint before it takes its number, so no occurrence between that one and the hint
@@ -38,7 +39,9 @@ final class SampledRow {
         }
     }
 
-    // A stopped brick adds its elements and a one above them, so both are added at once.
+    // A stopped brick adds its elements and a one above them, so both are added at once. The sum never returns to 0:
+    // what
+    // was added since an earlier value is a difference modulo 2^64.
     private static final int ELEMENT_BITS = 40;
     private static final long BRICK = 1L << ELEMENT_BITS;
     private static final long ELEMENTS = BRICK - 1;
@@ -46,15 +49,20 @@ final class SampledRow {
     /** Bricks with more elements are added in another way, which is slower. */
     private static final long MOST_ELEMENTS = 1L << 24;
 
-    /** With more bricks than this, their elements are moved before they could overflow. */
+    /** With more bricks since the latest end of a pass, further ones are added in that way, too. */
     private static final long MOST_BRICKS = 1L << 15;
 
+    private final boolean isShared;
     private final DrawnBlocks blocks;
     private final long seed;
 
     private volatile long next;
     private volatile long started;
     private volatile long stopped;
+
+    /** The value of {@link #stopped} at the latest end of a pass. */
+    private volatile long taken;
+
     private volatile long furtherBricks;
     private volatile long furtherElements;
     private volatile long owed;
@@ -73,7 +81,13 @@ final class SampledRow {
     private long laterElements;
     private long elements;
 
-    SampledRow(DrawnBlocks blocks, long seed, boolean hasPercentiles) {
+    /**
+     * Creates a row without bricks.
+     *
+     * @param isShared whether several threads may start bricks of this row
+     */
+    SampledRow(DrawnBlocks blocks, long seed, boolean isShared, boolean hasPercentiles) {
+        this.isShared = isShared;
         this.blocks = blocks;
         this.seed = seed;
         this.buckets = hasPercentiles ? new long[LatencyBuckets.COUNT] : null;
@@ -84,7 +98,13 @@ final class SampledRow {
     /** Counts a brick that begins. Returns the number of bricks that its mark stands for; 0 if it is not drawn. */
     int start() {
         long hint = next;
-        long occurrence = (long) STARTED.getAndAdd(this, 1L);
+        long occurrence;
+        if (isShared) {
+            occurrence = (long) STARTED.getAndAdd(this, 1L);
+        } else {
+            occurrence = (long) STARTED.getOpaque(this);
+            STARTED.setOpaque(this, occurrence + 1);
+        }
         return occurrence < hint ? 0 : draw(occurrence);
     }
 
@@ -94,15 +114,22 @@ final class SampledRow {
         return drawn == occurrence ? blocks.size(occurrence) : 0;
     }
 
-    /** Counts an unmarked brick that has ended. */
-    void stop(long ofBrick) {
-        if (ofBrick >= MOST_ELEMENTS) {
+    /**
+     * Counts an unmarked brick that has ended.
+     *
+     * @param ofBrick its elements
+     * @param isOwn whether the calling thread is the only one that may start bricks of this row
+     */
+    void stop(long ofBrick, boolean isOwn) {
+        long before = stopped;
+        boolean isPacked = ofBrick < MOST_ELEMENTS && (before - taken) >>> ELEMENT_BITS < MOST_BRICKS;
+        if (isPacked && isOwn && !isShared) {
+            STOPPED.setRelease(this, before + BRICK + ofBrick);
+        } else if (isPacked && isShared) {
+            STOPPED.getAndAdd(this, BRICK + ofBrick);
+        } else {
             FURTHER_ELEMENTS.getAndAdd(this, ofBrick);
             FURTHER_BRICKS.getAndAdd(this, 1L);
-        } else if (((long) STOPPED.getAndAdd(this, BRICK + ofBrick) >>> ELEMENT_BITS) >= MOST_BRICKS) {
-            long moved = (long) STOPPED.getAndSet(this, 0L);
-            FURTHER_ELEMENTS.getAndAdd(this, moved & ELEMENTS);
-            FURTHER_BRICKS.getAndAdd(this, moved >>> ELEMENT_BITS);
         }
     }
 
@@ -116,7 +143,7 @@ final class SampledRow {
     /** Returns how many unmarked bricks have ended and are not counted. */
     long waiting() {
         long closed = closingBricks + laterBricks + (isKnown() ? 0 : estimate.unmarked());
-        return (stopped >>> ELEMENT_BITS) + furtherBricks + closed;
+        return ((stopped - taken) >>> ELEMENT_BITS) + furtherBricks + closed;
     }
 
     /** Returns whether a sample has a time: before that, nothing is known of the others. */
@@ -126,7 +153,9 @@ final class SampledRow {
 
     /** Moves the bricks that have ended into the later passes. */
     void close() {
-        long ended = (long) STOPPED.getAndSet(this, 0L);
+        long now = stopped;
+        long ended = now - taken;
+        taken = now;
         laterBricks += (ended >>> ELEMENT_BITS) + (long) FURTHER_BRICKS.getAndSet(this, 0L);
         laterElements += (ended & ELEMENTS) + (long) FURTHER_ELEMENTS.getAndSet(this, 0L);
     }

@@ -22,8 +22,12 @@ final class SampledRows {
     private final DrawnBlocks drawn;
     private final DrawnBlocks every = new DrawnBlocks(1);
 
-    /** By phase and key; a row that is missing here may exist, and is then found with the lock. */
-    private final @Nullable SampledRow[] @Nullable [] rows = new SampledRow[PhaseKey.PHASES][];
+    // By phase and key; a row that is missing here may exist, and is then found with the lock.
+    private final @Nullable SampledRow[] @Nullable [] own = new SampledRow[PhaseKey.PHASES][];
+    private final @Nullable SampledRow[] @Nullable [] shared = new SampledRow[PhaseKey.PHASES][];
+
+    /** The first thread that started a brick here, which has rows of its own; the others share theirs. */
+    private volatile @Nullable Thread first;
 
     private final CopyOnWriteArrayList<Entry> all = new CopyOnWriteArrayList<>();
 
@@ -44,25 +48,39 @@ final class SampledRows {
 
     // ---- any thread ----
 
-    /** Returns the row of a {@link PhaseKey}. */
-    SampledRow row(int row) {
-        @Nullable SampledRow[] ofPhase = rows[PhaseKey.phase(row)];
-        SampledRow found = ofPhase == null ? null : ofPhase[PhaseKey.key(row)];
-        return found == null ? made(row) : found;
+    /** Returns whether the calling thread has rows of its own. */
+    boolean isOwn() {
+        Thread owner = first;
+        return owner == Thread.currentThread() || (owner == null && claim());
     }
 
-    private synchronized SampledRow made(int row) {
+    private synchronized boolean claim() {
+        if (first == null) {
+            first = Thread.currentThread();
+        }
+        return first == Thread.currentThread();
+    }
+
+    /** Returns the row of a {@link PhaseKey}. */
+    SampledRow row(int row, boolean isOwn) {
+        @Nullable SampledRow[] ofPhase = (isOwn ? own : shared)[PhaseKey.phase(row)];
+        SampledRow found = ofPhase == null ? null : ofPhase[PhaseKey.key(row)];
+        return found == null ? made(row, isOwn) : found;
+    }
+
+    private synchronized SampledRow made(int row, boolean isOwn) {
+        @Nullable SampledRow[] @Nullable [] rows = isOwn ? own : shared;
         int phase = PhaseKey.phase(row);
         int key = PhaseKey.key(row);
         @Nullable SampledRow[] ofPhase = rows[phase];
         if (ofPhase == null) {
-            ofPhase = new SampledRow[TimerToken.MAX_KEY + 2];
+            ofPhase = new SampledRow[TimerToken.MAX_KEY + 1];
             rows[phase] = ofPhase;
         }
         SampledRow found = ofPhase[key];
         if (found == null) {
             DrawnBlocks blocks = sampling.exact().contains(key) ? every : drawn;
-            found = new SampledRow(blocks, DrawnBlocks.mixed(seed + row), hasPercentiles);
+            found = new SampledRow(blocks, DrawnBlocks.mixed(seed + (isOwn ? row : ~row)), !isOwn, hasPercentiles);
             all.add(new Entry(row, found));
             ofPhase[key] = found;
         }
@@ -70,8 +88,8 @@ final class SampledRows {
     }
 
     /** Returns the weight of a brick that begins; 0 if it is not marked. */
-    int start(int row) {
-        int weight = row(row).start();
+    int start(int row, boolean isOwn) {
+        int weight = row(row, isOwn).start();
         return marksAll ? 1 : weight;
     }
 
