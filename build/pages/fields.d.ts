@@ -5,6 +5,10 @@ interface Brick {
   category: string;
   count: number;
   total_ns: number;
+  estimated?: boolean;
+  standard_error_ns?: number;
+  degrees_of_freedom?: number;
+  half_interval_ns?: number;
   avg_us: number;
   min_us: number;
   max_us: number;
@@ -49,6 +53,8 @@ interface DeviceTime {
   max_launch_ns: number;
   unresolved: number;
   without_start?: number;
+  unmarked?: number;
+  open_error_ns?: number;
 }
 
 interface Work {
@@ -94,6 +100,8 @@ interface Stream {
   waits: number;
   clock_error_ns: number;
   failure?: string;
+  estimated?: boolean;
+  pass_ns?: number;
 }
 
 interface Phase {

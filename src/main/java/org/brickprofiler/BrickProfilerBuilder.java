@@ -228,8 +228,8 @@ public final class BrickProfilerBuilder {
      * @return this
      */
     public BrickProfilerBuilder exact(BrickId... ids) {
-        for (BrickId id : ids) {
-            exact.add(Objects.requireNonNull(id, "id").index());
+        for (BrickId id : Objects.requireNonNull(ids, "ids")) {
+            exact.add(Objects.requireNonNull(id, "ids").index());
         }
         return this;
     }
