@@ -376,6 +376,22 @@ final class DeviceSamplingTest extends DeviceBricks {
         assertThat(norm.device().measured()).isBetween(2 * (32 + 48) + after - 2, 2 * (32 + 48) + after + 4);
     }
 
+    @Spec("12.49")
+    @Test
+    void aPassWhoseThreadIsGoneEndsWithThatOfAnother() throws InterruptedException {
+        Thread gone = new Thread(() -> {
+            for (int i = 0; i < 100; i++) {
+                brick(BrickId.RMS_NORM, 700);
+            }
+        });
+        gone.start();
+        gone.join();
+        assertThat(profiler.pendingCount()).isEqualTo(100);
+        passes(1, 100, 700);
+        assertThat(stats(BrickId.RMS_NORM).count()).isEqualTo(200);
+        assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(140_000);
+    }
+
     @Spec("12.52")
     @Test
     void windowsSumToTheWholeAndHaveErrorsOfTheirOwn() {

@@ -382,12 +382,23 @@ public final class DeviceRecorder {
         tryAgain(own);
     }
 
-    /** Sets the mark at the end of the pass, if marks are drawn and the pass is of the given thread. */
+    /** Sets the mark at the end of the pass, if marks are drawn and the thread ends the pass. */
     private void closePass(MarkedStream stream, long owner) {
-        long end = stream.markPassEnd(owner);
+        if (stream.isSampled() && endsPass(stream, owner)) {
+            long end = stream.markPassEnd();
+            turn.lock();
+            try {
+                stream.takePass(owner, end);
+            } finally {
+                turn.unlock();
+            }
+        }
+    }
+
+    private boolean endsPass(MarkedStream stream, long owner) {
         turn.lock();
         try {
-            stream.takePass(owner, end);
+            return stream.endsPass(owner);
         } finally {
             turn.unlock();
         }

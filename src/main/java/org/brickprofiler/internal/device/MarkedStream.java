@@ -203,6 +203,11 @@ final class MarkedStream {
         sampled = new SampledRows(sampling, index, hasPercentiles);
     }
 
+    /** Returns whether not each brick is marked. */
+    boolean isSampled() {
+        return sampled != null;
+    }
+
     DeviceStream stream() {
         return stream;
     }
@@ -520,17 +525,12 @@ final class MarkedStream {
     }
 
     /**
-     * Sets the mark at the end of a pass that the calling thread, or any thread, has begun on this stream.
+     * Sets the mark at the end of a pass.
      *
-     * @param owner the calling thread, or {@link DeviceRecorder#EVERYBODY}
-     * @return the handle of the mark; {@link Marks#NONE} without such a pass, or if no mark can be set
+     * @return the handle of the mark; {@link Marks#NONE} if no mark can be set
      */
-    long markPassEnd(long owner) {
-        return sampled == null || !isPassOf(owner) ? Marks.NONE : set(false, 1, false);
-    }
-
-    private boolean isPassOf(long owner) {
-        return owner == DeviceRecorder.EVERYBODY ? !pass.isOver() : pass.isOfCaller();
+    long markPassEnd() {
+        return set(false, 1, false);
     }
 
     // ---- one thread at a time: waiting samples ----
@@ -569,6 +569,16 @@ final class MarkedStream {
     }
 
     /**
+     * Returns whether the calling thread ends the pass of this stream: if it has begun the pass or ended marked samples
+     * in it, or if the thread that began the pass is gone.
+     *
+     * @param owner the calling thread, or {@link DeviceRecorder#EVERYBODY} if the pass ends in any case
+     */
+    boolean endsPass(long owner) {
+        return !pass.isOver() && (owner == DeviceRecorder.EVERYBODY || pass.isOfCaller() || hasMarked(owner));
+    }
+
+    /**
      * Takes a pass that ends at a mark, if it is still open.
      *
      * @param owner the thread that ended it
@@ -576,7 +586,7 @@ final class MarkedStream {
      */
     void takePass(long owner, long end) {
         SampledRows drawn = sampled;
-        if (drawn == null || !isPassOf(owner)) {
+        if (drawn == null || pass.isOver()) {
             letGo(end);
             return;
         }

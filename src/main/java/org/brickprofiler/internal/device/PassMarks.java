@@ -63,10 +63,12 @@ final class PassMarks {
         start = mark == Marks.NONE ? LOST : mark;
     }
 
-    /** Returns whether a pass is open that the calling thread has begun. */
+    /** Returns whether a pass is open that the calling thread, or a thread that is gone, has begun. */
     boolean isOfCaller() {
         long mark = start;
-        return mark != Marks.NONE && mark != OPENING && owner == Thread.currentThread();
+        Thread begun = owner;
+        boolean isOpen = mark != Marks.NONE && mark != OPENING && begun != null;
+        return isOpen && (begun == Thread.currentThread() || !begun.isAlive());
     }
 
     // ---- one thread at a time ----

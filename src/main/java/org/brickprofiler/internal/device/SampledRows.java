@@ -1,8 +1,8 @@
 package org.brickprofiler.internal.device;
 
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.internal.record.PhaseKey;
 import org.brickprofiler.internal.record.TimerToken;
@@ -29,7 +29,8 @@ final class SampledRows {
     /** The first thread that started a brick here, which has rows of its own; the others share theirs. */
     private volatile @Nullable Thread first;
 
-    private final CopyOnWriteArrayList<Entry> all = new CopyOnWriteArrayList<>();
+    /** The rows that were made; replaced by a longer array with each. */
+    private volatile Entry[] all = {};
 
     /** The number of resets so far: a brick that began before the latest one is unresolved. */
     private volatile int epoch;
@@ -81,7 +82,9 @@ final class SampledRows {
         if (found == null) {
             DrawnBlocks blocks = sampling.exact().contains(key) ? every : drawn;
             found = new SampledRow(blocks, DrawnBlocks.mixed(seed + (isOwn ? row : ~row)), !isOwn, hasPercentiles);
-            all.add(new Entry(row, found));
+            Entry[] longer = Arrays.copyOf(all, all.length + 1);
+            longer[all.length] = new Entry(row, found);
+            all = longer;
             ofPhase[key] = found;
         }
         return found;
