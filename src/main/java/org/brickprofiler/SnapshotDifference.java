@@ -3,10 +3,13 @@ package org.brickprofiler;
 import java.time.Instant;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.internal.device.Estimate;
@@ -47,6 +50,43 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
     @Override
     public ProfileSnapshot difference(ProfileSnapshot earlier, ProfileSnapshot later) {
         return between(earlier, later);
+    }
+
+    @Override
+    public ProfileSnapshot timed(ProfileSnapshot earlier, ProfileSnapshot later) {
+        if (!later.isEstimated()) {
+            return later;
+        }
+        Set<String> untimed = new HashSet<>(untimed(earlier.bricks(), later.bricks()));
+        later.phases().forEach((phase, bricks) -> untimed.addAll(untimed(earlier.bricks(phase), bricks)));
+        Map<StepInfo.Phase, List<BrickStats>> phases = new EnumMap<>(StepInfo.Phase.class);
+        later.phases().forEach((phase, bricks) -> phases.put(phase, heldBack(earlier.bricks(phase), bricks, untimed)));
+        return later.toBuilder(later.startedAt(), later.endedAt(), later.wallNs())
+                .bricks(heldBack(earlier.bricks(), later.bricks(), untimed))
+                .phases(phases)
+                .build();
+    }
+
+    /** Returns the keys of bricks that have new samples, none of which has marks. */
+    private static List<String> untimed(List<BrickStats> earlier, List<BrickStats> later) {
+        Map<String, DeviceTime> before = new HashMap<>();
+        earlier.forEach(brick -> before.put(key(brick), brick.device()));
+        return later.stream()
+                .filter(brick -> {
+                    DeviceTime was = before.getOrDefault(key(brick), DeviceTime.NONE);
+                    return brick.device().unmarked() > was.unmarked()
+                            && brick.device().measured() == was.measured();
+                })
+                .map(SnapshotDifference::key)
+                .toList();
+    }
+
+    private static List<BrickStats> heldBack(List<BrickStats> earlier, List<BrickStats> later, Set<String> keys) {
+        return Stream.concat(
+                        later.stream().filter(brick -> !keys.contains(key(brick))),
+                        earlier.stream().filter(brick -> keys.contains(key(brick))))
+                .sorted(BrickStats.LARGEST_FIRST)
+                .toList();
     }
 
     @Override

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
@@ -433,6 +434,27 @@ final class DeviceSamplingTest extends DeviceBricks {
                 .isEqualTo(3_600
                         - taken.brick("RmsNorm").orElseThrow().device().measured()
                         - stats(BrickId.RMS_NORM).device().measured());
+    }
+
+    @Spec("12.52")
+    @Test
+    void aBrickWithoutAMarkWaitsForALaterWindow() {
+        passes(20, 30, 700);
+        SnapshotDifference windows = new SnapshotDifference();
+        ProfileSnapshot earlier = profiler.snapshot();
+        long inWindows = 0;
+        int without = 0;
+        for (int i = 0; i < 64; i++) {
+            passes(1, 1, 700);
+            ProfileSnapshot now = windows.timed(earlier, profiler.snapshot());
+            Optional<BrickStats> norm = windows.difference(earlier, now).brick("RmsNorm");
+            norm.ifPresent(window -> assertThat(window.device().measured()).isPositive());
+            without += norm.isEmpty() ? 1 : 0;
+            inWindows += norm.map(BrickStats::count).orElse(0L);
+            earlier = now;
+        }
+        assertThat(without).isBetween(59, 61);
+        assertThat(inWindows).isBetween(33L, 64L);
     }
 
     // ---- reports ----

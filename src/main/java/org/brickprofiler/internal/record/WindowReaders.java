@@ -39,6 +39,16 @@ public final class WindowReaders<S> {
         S difference(S earlier, S later);
 
         /**
+         * Holds back the bricks of which no sample has a time since an earlier snapshot, although some were recorded:
+         * they belong to the window with their next time.
+         *
+         * @param earlier a snapshot
+         * @param later a later one without a reset between them
+         * @return the later snapshot, in which these bricks are as they were in the earlier one
+         */
+        S timed(S earlier, S later);
+
+        /**
          * Returns whether nothing was recorded.
          *
          * @param window a window
@@ -99,7 +109,8 @@ public final class WindowReaders<S> {
          */
         public @Nullable S next() {
             synchronized (WindowReaders.this) {
-                S now = profiler.get();
+                S taken = profiler.get();
+                S now = previous == null ? taken : arithmetic.timed(previous, taken);
                 S window = since(now);
                 if (arithmetic.isEmpty(window)) {
                     return null;
