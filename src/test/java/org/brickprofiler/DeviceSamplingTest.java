@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
@@ -417,7 +418,7 @@ final class DeviceSamplingTest extends DeviceBricks {
             assertThat(norm.device().isEstimated()).isTrue();
             OptionalDouble half = norm.device().halfIntervalNs();
             assertThat(half).isPresent();
-            assertThat((double) norm.totalNs()).isCloseTo(truthNs - before, within(3 * half.getAsDouble()));
+            assertThat((double) norm.totalNs()).isCloseTo((double) (truthNs - before), within(3 * half.getAsDouble()));
             earlier = now;
         }
         assertThat(countOfWindows).isEqualTo(3_000);
@@ -474,7 +475,7 @@ final class DeviceSamplingTest extends DeviceBricks {
         assertThat(norm.latency().orElseThrow().count()).isEqualTo(280);
         assertThat(snapshot.bricks(StepInfo.Phase.DECODE)).isEqualTo(snapshot.bricks());
         assertThat(snapshot.steps().phases().get(0).attributed()).isZero();
-        CategoryStats attention = snapshot.categories().get(BrickCategory.ATTENTION);
+        CategoryStats attention = Objects.requireNonNull(snapshot.categories().get(BrickCategory.ATTENTION));
         assertThat(attention.isEstimated()).isTrue();
         assertThat(attention.halfIntervalNs().orElseThrow()).isPositive();
         String json = JsonReport.toJson(snapshot);

@@ -66,9 +66,11 @@ final class PassMarks {
     /** Returns whether a pass is open that the calling thread, or a thread that is gone, has begun. */
     boolean isOfCaller() {
         long mark = start;
+        if (mark == Marks.NONE || mark == OPENING) {
+            return false;
+        }
         Thread begun = owner;
-        boolean isOpen = mark != Marks.NONE && mark != OPENING && begun != null;
-        return isOpen && (begun == Thread.currentThread() || !begun.isAlive());
+        return begun == null || begun == Thread.currentThread() || !begun.isAlive();
     }
 
     // ---- one thread at a time ----

@@ -102,7 +102,7 @@ final class SampledRow {
         if (isShared) {
             occurrence = (long) STARTED.getAndAdd(this, 1L);
         } else {
-            occurrence = (long) STARTED.getOpaque(this);
+            occurrence = started;
             STARTED.setOpaque(this, occurrence + 1);
         }
         return occurrence < hint ? 0 : draw(occurrence);
@@ -156,8 +156,12 @@ final class SampledRow {
         long now = stopped;
         long ended = now - taken;
         taken = now;
-        laterBricks += (ended >>> ELEMENT_BITS) + (long) FURTHER_BRICKS.getAndSet(this, 0L);
-        laterElements += (ended & ELEMENTS) + (long) FURTHER_ELEMENTS.getAndSet(this, 0L);
+        long bricks = furtherBricks;
+        long ofThese = furtherElements;
+        FURTHER_BRICKS.getAndAdd(this, -bricks);
+        FURTHER_ELEMENTS.getAndAdd(this, -ofThese);
+        laterBricks += (ended >>> ELEMENT_BITS) + bricks;
+        laterElements += (ended & ELEMENTS) + ofThese;
     }
 
     /** Makes the later passes the closing ones, of which there are none. */
@@ -187,7 +191,9 @@ final class SampledRow {
 
     /** Adds a marked sample. */
     void sample(long elapsedNs, int weight) {
-        estimate.owe((long) OWED.getAndSet(this, 0L));
+        if (owed != 0) {
+            estimate.owe((long) OWED.getAndSet(this, 0L));
+        }
         estimate.sample(elapsedNs, weight);
         if (buckets != null) {
             lastBucket = LatencyBuckets.indexOf(elapsedNs);

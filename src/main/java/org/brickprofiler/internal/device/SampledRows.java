@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class SampledRows {
 
     private static final int STREAM_SHIFT = 32;
+    private static final int ROWS = PhaseKey.PHASES << PhaseKey.KEY_BITS;
 
     private final DeviceSampling sampling;
     private final long seed;
@@ -22,9 +23,9 @@ final class SampledRows {
     private final DrawnBlocks drawn;
     private final DrawnBlocks every = new DrawnBlocks(1);
 
-    // By phase and key; a row that is missing here may exist, and is then found with the lock.
-    private final @Nullable SampledRow[] @Nullable [] own = new SampledRow[PhaseKey.PHASES][];
-    private final @Nullable SampledRow[] @Nullable [] shared = new SampledRow[PhaseKey.PHASES][];
+    // By PhaseKey; empty before the first row. A row that is missing here may exist: it is then found with the lock.
+    private volatile @Nullable SampledRow[] own = {};
+    private volatile @Nullable SampledRow[] shared = {};
 
     /** The first thread that started a brick here, which has rows of its own; the others share theirs. */
     private volatile @Nullable Thread first;
@@ -64,28 +65,27 @@ final class SampledRows {
 
     /** Returns the row of a {@link PhaseKey}. */
     SampledRow row(int row, boolean isOwn) {
-        @Nullable SampledRow[] ofPhase = (isOwn ? own : shared)[PhaseKey.phase(row)];
-        SampledRow found = ofPhase == null ? null : ofPhase[PhaseKey.key(row)];
+        @Nullable SampledRow[] rows = isOwn ? own : shared;
+        SampledRow found = row < rows.length ? rows[row] : null;
         return found == null ? made(row, isOwn) : found;
     }
 
     private synchronized SampledRow made(int row, boolean isOwn) {
-        @Nullable SampledRow[] @Nullable [] rows = isOwn ? own : shared;
-        int phase = PhaseKey.phase(row);
-        int key = PhaseKey.key(row);
-        @Nullable SampledRow[] ofPhase = rows[phase];
-        if (ofPhase == null) {
-            ofPhase = new SampledRow[TimerToken.MAX_KEY + 1];
-            rows[phase] = ofPhase;
+        if (own.length == 0) {
+            own = new SampledRow[ROWS];
         }
-        SampledRow found = ofPhase[key];
+        if (!isOwn && shared.length == 0) {
+            shared = new SampledRow[ROWS];
+        }
+        @Nullable SampledRow[] rows = isOwn ? own : shared;
+        SampledRow found = rows[row];
         if (found == null) {
-            DrawnBlocks blocks = sampling.exact().contains(key) ? every : drawn;
+            DrawnBlocks blocks = sampling.exact().contains(PhaseKey.key(row)) ? every : drawn;
             found = new SampledRow(blocks, DrawnBlocks.mixed(seed + (isOwn ? row : ~row)), !isOwn, hasPercentiles);
             Entry[] longer = Arrays.copyOf(all, all.length + 1);
             longer[all.length] = new Entry(row, found);
             all = longer;
-            ofPhase[key] = found;
+            rows[row] = found;
         }
         return found;
     }
@@ -146,7 +146,8 @@ final class SampledRows {
 
     /** Begins a new epoch: a brick that is running now is unresolved. */
     void giveBack() {
-        epoch++;
+        int next = epoch + 1;
+        epoch = next;
     }
 
     /** Forgets the bricks that have ended and are not counted. */
