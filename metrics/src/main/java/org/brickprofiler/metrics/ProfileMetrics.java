@@ -237,16 +237,16 @@ public final class ProfileMetrics {
      */
     private synchronized CategoryStats rising(Map<Label, String> labels, CategoryStats sum) {
         CategoryStats before = latest.get(labels);
-        boolean isFall = before != null && before.count() <= sum.count() && before.totalNs() > sum.totalNs();
-        CategoryStats risen = isFall
-                ? new CategoryStats(
-                        before.totalNs(),
-                        sum.totalElements(),
-                        sum.count(),
-                        sum.unmarked(),
-                        sum.standardErrorNs(),
-                        sum.degreesOfFreedom())
-                : sum;
+        CategoryStats risen = sum;
+        if (before != null && before.count() <= sum.count() && before.totalNs() > sum.totalNs()) {
+            risen = new CategoryStats(
+                    before.totalNs(),
+                    sum.totalElements(),
+                    sum.count(),
+                    sum.unmarked(),
+                    sum.standardErrorNs(),
+                    sum.degreesOfFreedom());
+        }
         latest.put(labels, risen);
         return risen;
     }
