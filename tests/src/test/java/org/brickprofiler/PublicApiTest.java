@@ -73,7 +73,7 @@ public final class PublicApiTest {
         default void offered() {}
     }
 
-    private abstract static class Hidden {
+    abstract static class Hidden {
         public void inherited() {}
     }
 
@@ -81,6 +81,7 @@ public final class PublicApiTest {
     public static final class Open extends Hidden {
         private Open() {}
 
+        @SuppressWarnings("ProtectedMembersInFinalClass") // it must not become a signature
         protected void unreachable() {}
     }
 

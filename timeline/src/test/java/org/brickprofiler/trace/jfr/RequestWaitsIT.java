@@ -348,7 +348,7 @@ final class RequestWaitsIT {
         long throttledNs = ns[1];
         assertThat(throttledNs).isGreaterThan(200_000_000);
         assertThat(ns[2]).as("throttled").isGreaterThan((long) (0.75 * Math.min(waitedNs, throttledNs)));
-        assertThat((double) ns[2] + ns[3]).isCloseTo(waitedNs, TENTH);
+        assertThat(ns[2] + ns[3]).isCloseTo(waitedNs, TENTH);
     }
 
     /** Writes the pauses of collections to a file, as the option -Xlog:gc does. */
