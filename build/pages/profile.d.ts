@@ -199,6 +199,9 @@ interface Category {
   count: number;
   total_ns: number;
   pct: number;
+  estimated?: boolean;
+  standard_error_ns?: number;
+  degrees_of_freedom?: number;
 }
 
 interface Steps {

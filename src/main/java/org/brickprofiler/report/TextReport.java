@@ -540,7 +540,7 @@ public final class TextReport {
         TextTable<StreamTotals> table = new TextTable<StreamTotals>()
                 .left("stream", StreamTotals::stream, "")
                 .left("device", TextReport::device, "")
-                .right("bricks timed", stream -> count(stream.samples()), "")
+                .right("bricks", stream -> count(stream.samples()), "")
                 .right("busy", stream -> mark(stream.isSampled(), durationCell(stream.busyNs())), "")
                 .rightIf(
                         snapshot.streams().stream().anyMatch(StreamTotals::isSampled), "passes", TextReport::passes, "")

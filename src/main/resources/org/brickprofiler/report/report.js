@@ -758,7 +758,10 @@ function isEstimated(brick) {
  * @returns {Content}
  */
 function marked(estimated, content) {
-  return estimated && content !== NONE ? ["~", content] : content;
+  if (!estimated || content === NONE) {
+    return content;
+  }
+  return Array.isArray(content) ? ["~", ...content] : ["~", content];
 }
 
 /**
@@ -837,7 +840,7 @@ function brickColumns(bricks, base) {
     { label: "limit", text: true, value: limitOf, cell: limitOf, isKnown: (brick) => brick.bottleneck !== "unknown", isFurther: true, isFact: true },
   ]);
   /** @param {BrickColumn} column */
-  const markedIfEstimated = (column) => (ESTIMATED.has(column.label) ? { ...column, cell: (brick) => marked(isEstimated(brick), column.cell(brick)) } : column);
+  const markedIfEstimated = (column) => (ESTIMATED.has(column.label) ? { ...column, cell: (/** @type {Brick} */ brick) => marked(isEstimated(brick), column.cell(brick)) } : column);
   /** @param {BrickColumn} column */
   const isShown = ({ isKept, isKnown }) => isKept || isKnown === undefined || bricks.filter((brick) => !isKnown(brick)).length < MOSTLY * bricks.length;
   const shown = all.map(markedIfEstimated);
@@ -1178,7 +1181,7 @@ function categorySection() {
       total: "all categories",
     },
     { label: "count", cell: (category) => count(category.count), total: count(samples) },
-    { label: "total", cell: (category) => time(category.total_ns), total: time(brickNs) },
+    { label: "total", cell: (category) => marked(category.estimated === true, time(category.total_ns)), total: marked(shown.some(({ estimated }) => estimated === true), time(brickNs)) },
     { label: "% of brick time", cell: (category) => share(category.total_ns, brickNs, largest, category.name), total: percent(brickNs === 0 ? 0 : 100) },
     wallNs > 0 && {
       label: "% of wall time",
@@ -1303,7 +1306,7 @@ function deviceSection() {
   const columns = [
     { label: "stream", text: true, cell: (stream) => named(stream.stream) },
     { label: "device", text: true, cell: (stream) => [named(stream.device), " #" + stream.device_index] },
-    { label: "bricks timed", cell: (stream) => count(stream.samples) },
+    { label: "bricks", cell: (stream) => count(stream.samples) },
     { label: "busy", cell: (stream) => marked(stream.estimated === true, time(stream.busy_ns)) },
     { label: "idle in passes", cell: (stream) => (stream.estimated ? NONE : time(stream.idle_ns)) },
     { label: "idle % of both", cell: (stream) => stream.estimated ? NONE : share(stream.idle_ns, stream.busy_ns + stream.idle_ns, stream.busy_ns + stream.idle_ns, "Other") },

@@ -104,6 +104,28 @@ public final class Profiles {
                 .build();
     }
 
+    /** A device whose bricks were marked by sampling: one with few samples, one without a known error, one exact. */
+    public static ProfileSnapshot sampled() {
+        return ProfileSnapshot.builder(STARTED, ENDED, 2_346_543_211L)
+                .threads(1, false)
+                .environments(List.of(ENVIRONMENT))
+                .bricks(List.of(
+                        onDevice(
+                                brick("DownProjection", BrickCategory.FFN, 704, 620_450_112L, 801_000, 1_234_567, 704),
+                                new DeviceTime(66, 0, 0, 0, 0, 0, 0, 638, 6_450_112.5, 61.3, 1_000)),
+                        onDevice(
+                                brick("RmsNorm", BrickCategory.NORM, 40, 3_170_200, 2_010, 9_100, 40),
+                                new DeviceTime(2, 0, 0, 0, 0, 2, 0, 38, 0, 0, 0)),
+                        onDevice(
+                                brick("LmHead", BrickCategory.OTHER, 32, 61_000_000, 900_000, 1_900_000, 40),
+                                new DeviceTime(32, 0, 0, 0, 0, 0))))
+                .streams(List.of(StreamTotals.builder("decode", "Example GPU", 0)
+                        .bricks(776, 684_620_312, 0)
+                        .passes(OptionalLong.of(701_000_000), true)
+                        .build()))
+                .build();
+    }
+
     private static BrickStats onDevice(BrickStats b, DeviceTime device) {
         return b.toBuilder().device(device).build();
     }

@@ -160,8 +160,10 @@ public final class Snapshots extends DomainContextBase {
     }
 
     private static Arbitrary<DeviceTime> devices() {
-        return numbers().list().ofSize(6).map(n -> {
+        return numbers().list().ofSize(8).map(n -> {
             Times launches = Times.of(n.get(0) / 2, n.subList(1, 4));
+            long unmarked = n.get(6) % 3 == 0 ? 0 : n.get(6);
+            double errorNs = unmarked == 0 ? 0 : n.get(7) / 3.0;
             return new DeviceTime(
                     n.get(0),
                     launches.count(),
@@ -169,7 +171,11 @@ public final class Snapshots extends DomainContextBase {
                     launches.minNs(),
                     launches.maxNs(),
                     n.get(4),
-                    n.get(4) / 3);
+                    n.get(4) / 3,
+                    unmarked,
+                    errorNs,
+                    unmarked == 0 ? 0 : 1 + n.get(7) % 100 / 3.0,
+                    errorNs / 2);
         });
     }
 
@@ -189,6 +195,7 @@ public final class Snapshots extends DomainContextBase {
                         .waits(n.get(3))
                         .clockErrorNs(n.get(4))
                         .failure(failure)
+                        .passes(n.get(3) % 2 == 0 ? OptionalLong.of(n.get(1)) : OptionalLong.empty(), n.get(4) % 2 == 0)
                         .build());
     }
 

@@ -205,6 +205,7 @@ class HtmlReportIT extends PageInBrowser {
         pages.add(HtmlReport.of(Profiles.plain()).withFurther(ANNOTATED_WHOLE));
         pages.add(inPhases());
         pages.add(HtmlReport.of(calibrated()));
+        pages.add(HtmlReport.of(Profiles.sampled()));
         try {
             TraceProfile guessed = guessed();
             pages.add(HtmlReport.of(guessed.snapshot()).with(guessed.part()));
