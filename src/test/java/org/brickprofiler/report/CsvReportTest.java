@@ -27,7 +27,7 @@ class CsvReportTest {
     Path folder;
 
     static List<ProfileSnapshot> profiles() {
-        return List.of(Profiles.full(), Profiles.device());
+        return List.of(Profiles.full(), Profiles.device(), Profiles.sampled());
     }
 
     @Spec("8.4")
@@ -40,6 +40,9 @@ class CsvReportTest {
 
         List<String> keys = new ArrayList<>();
         bricks.get(0).fieldNames().forEachRemaining(keys::add);
+        List<String> ofEstimates = List.of("estimated", "standard_error_ns", "degrees_of_freedom", "half_interval_ns");
+        keys.removeAll(ofEstimates);
+        keys.addAll(keys.indexOf("total_ns") + 1, ofEstimates);
         keys.removeAll(List.of("latency", "device", "work"));
         keys.addAll(List.of("p50_us", "p90_us", "p99_us", "p999_us"));
         keys.addAll(List.of(
@@ -49,6 +52,7 @@ class CsvReportTest {
                 "launch_ns",
                 "unresolved",
                 "without_start",
+                "unmarked",
                 "flops",
                 "bytes",
                 "working_set_bytes",

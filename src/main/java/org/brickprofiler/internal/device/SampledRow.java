@@ -40,8 +40,7 @@ final class SampledRow {
     }
 
     // A stopped brick adds its elements and a one above them, so both are added at once. The sum never returns to 0:
-    // what
-    // was added since an earlier value is a difference modulo 2^64.
+    // what was added since an earlier value is a difference modulo 2^64.
     private static final int ELEMENT_BITS = 40;
     private static final long BRICK = 1L << ELEMENT_BITS;
     private static final long ELEMENTS = BRICK - 1;
