@@ -95,19 +95,29 @@ class CalibrationTest {
     @Spec("4.13")
     @Test
     void measuresWithTheSystemsClock() {
-        BrickProfiler profiler = BrickProfiler.builder().percentiles(true).build();
-        profiler.calibrate();
-        assertThat(profiler.isEnabled()).isFalse();
-
-        Calibration measured = profiler.snapshot().facts().calibrations().get(0);
+        Calibration measured = calibratedNow();
+        // Other load may slow one measurement and not the other.
+        for (int more = 0; more < 4 && !isDearerThanReadingTheClock(measured); more++) {
+            measured = calibratedNow();
+        }
         assertThat(measured.costs()).doesNotContainKey(Mode.DEVICE);
         Cost own = measured.own();
         assertThat(own.insideNs().medianNs()).isBetween(0.5, own.sampleNs().medianNs());
-        assertThat(own.emptyNs().medianNs())
-                .isGreaterThan(measured.clockReadNs().medianNs());
+        assertThat(isDearerThanReadingTheClock(measured)).as("%s", measured).isTrue();
         assertThat(own.sampleNs().lowNs()).isLessThanOrEqualTo(own.sampleNs().medianNs());
         assertThat(own.sampleNs().highNs())
                 .isGreaterThanOrEqualTo(own.sampleNs().medianNs());
+    }
+
+    private static Calibration calibratedNow() {
+        BrickProfiler profiler = BrickProfiler.builder().percentiles(true).build();
+        profiler.calibrate();
+        assertThat(profiler.isEnabled()).isFalse();
+        return profiler.snapshot().facts().calibrations().get(0);
+    }
+
+    private static boolean isDearerThanReadingTheClock(Calibration measured) {
+        return measured.own().emptyNs().medianNs() > measured.clockReadNs().medianNs();
     }
 
     @Spec("4.13")

@@ -59,9 +59,12 @@ final class CudaProcess {
         return usual(System.getProperty("java.class.path"), library);
     }
 
-    /** Returns the process with another folder of native libraries. */
+    /**
+     * Returns the process with another folder of native libraries. JCuda also looks in the folder of temporary files,
+     * where a program may have left its library.
+     */
     static ChildProcess withNatives(Path folder) {
         // Of two such options, the last one counts.
-        return usual().jvmOptions(List.of("-Djava.library.path=" + folder));
+        return usual().jvmOptions(List.of("-Djava.library.path=" + folder, "-Djava.io.tmpdir=" + folder));
     }
 }
