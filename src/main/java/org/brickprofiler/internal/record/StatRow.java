@@ -212,6 +212,11 @@ public record StatRow(
             return count;
         }
 
+        /** Returns the sum of the durations, ns. */
+        long totalNs() {
+            return totalNs;
+        }
+
         StatRow build() {
             return new StatRow(
                     count,

@@ -62,9 +62,8 @@ public final class StatSums {
             }
         }
 
-        StatRow row(int key) {
-            StatRow.Builder sum = key < rows.length ? rows[key] : null;
-            return sum == null ? StatRow.EMPTY : sum.build();
+        StatRow.@Nullable Builder sum(int key) {
+            return key < rows.length ? rows[key] : null;
         }
 
         long @Nullable [] buckets(int key) {
@@ -214,11 +213,15 @@ public final class StatSums {
      */
     long addTotalsNs(int phase, byte[] tags, long[] totalsNs, int from) {
         Part part = parts[phase];
-        int rowCount = part == null ? 0 : part.rows.length;
+        if (part == null) {
+            return 0;
+        }
         long signs = 0;
-        for (int key = 0; key < rowCount; key++) {
-            signs |= StatTable.addExactly(
-                    totalsNs, from + tags[key], row(phase, key).totalNs());
+        for (int key = 0; key < part.rows.length; key++) {
+            StatRow.Builder sum = part.rows[key];
+            if (sum != null) {
+                signs |= StatTable.addExactly(totalsNs, from + tags[key], sum.totalNs());
+            }
         }
         return signs;
     }
@@ -236,11 +239,14 @@ public final class StatSums {
      * @return its sums over all tables, {@link StatRow#EMPTY} if nothing was recorded
      */
     public StatRow row(int key) {
-        StatRow sum = StatRow.EMPTY;
-        for (int phase = 0; phase < PhaseKey.PHASES; phase++) {
-            sum = sum.plus(row(phase, key));
+        StatRow.Builder sum = StatRow.builder();
+        for (Part part : parts) {
+            StatRow.Builder ofPhase = part == null ? null : part.sum(key);
+            if (ofPhase != null) {
+                sum.add(ofPhase);
+            }
         }
-        return sum;
+        return sum.build();
     }
 
     /**
@@ -252,7 +258,8 @@ public final class StatSums {
      */
     public StatRow row(int phase, int key) {
         Part part = parts[phase];
-        return part == null ? StatRow.EMPTY : part.row(key);
+        StatRow.Builder sum = part == null ? null : part.sum(key);
+        return sum == null ? StatRow.EMPTY : sum.build();
     }
 
     /**

@@ -77,7 +77,7 @@ final class WaitLog implements WaitSource {
 
     /** Adds a reading of the time for which a quota has throttled the process since its start, ns. */
     synchronized void throttled(long atNs, long sumNs) {
-        // Of readings in a row with the same sum, the first and the last one tell all.
+        // Of readings in a row with the same sum, the first and the last one suffice.
         Map.Entry<Long, Long> last = throttledNs.lastEntry();
         Map.Entry<Long, Long> before = last == null ? null : throttledNs.lowerEntry(last.getKey());
         if (before != null && before.getValue() == sumNs && last.getValue() == sumNs) {
