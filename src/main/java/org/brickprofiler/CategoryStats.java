@@ -37,6 +37,23 @@ public record CategoryStats(
     }
 
     /**
+     * Returns the sums of one brick.
+     *
+     * @param brick the brick
+     * @return its sums
+     */
+    public static CategoryStats of(BrickStats brick) {
+        DeviceTime device = brick.device();
+        return new CategoryStats(
+                brick.totalNs(),
+                brick.totalElements(),
+                brick.count(),
+                device.unmarked(),
+                device.standardErrorNs(),
+                device.degreesOfFreedom());
+    }
+
+    /**
      * Returns whether the total contains an estimate.
      *
      * @return true if samples had no marks
@@ -82,7 +99,13 @@ public record CategoryStats(
         return totalNs == 0 ? 0.0 : 100.0 * this.totalNs / totalNs;
     }
 
-    CategoryStats plus(CategoryStats other) {
+    /**
+     * Returns the sums of both.
+     *
+     * @param other the sums of other bricks
+     * @return the sums; the standard error is not known if that of an estimate is not
+     */
+    public CategoryStats plus(CategoryStats other) {
         double degrees = Estimate.degreesOfSum(
                 unmarked,
                 standardErrorNs * standardErrorNs,
@@ -115,15 +138,7 @@ public record CategoryStats(
             sums.put(category, EMPTY);
         }
         for (BrickStats brick : bricks) {
-            DeviceTime device = brick.device();
-            CategoryStats part = new CategoryStats(
-                    brick.totalNs(),
-                    brick.totalElements(),
-                    brick.count(),
-                    device.unmarked(),
-                    device.standardErrorNs(),
-                    device.degreesOfFreedom());
-            sums.merge(brick.category(), part, CategoryStats::plus);
+            sums.merge(brick.category(), of(brick), CategoryStats::plus);
         }
         return sums;
     }

@@ -59,6 +59,17 @@ class EnginesIT {
                 .assertSucceeded();
     }
 
+    /** Decodes with a model of width 64: the number of runs, of threads and of experts. */
+    private ProcessResult runJlama(String... further) throws IOException {
+        return run(
+                "jlama",
+                "TinyLlama.java",
+                List.of("--add-modules", "jdk.incubator.vector"),
+                "jlama",
+                Stream.concat(Stream.of(folder.toString(), "64"), Stream.of(further))
+                        .toArray(String[]::new));
+    }
+
     private static String counts(ProfileSnapshot profile) {
         return profile.bricks().stream()
                 .collect(Collectors.toMap(
@@ -70,14 +81,7 @@ class EnginesIT {
     void decodesWithJlama() throws IOException {
         assumeTrue(Runtime.version().feature() >= JLAMA_NEEDS, "Jlama needs a later Java");
 
-        ProcessResult result = run(
-                "jlama",
-                "TinyLlama.java",
-                List.of("--add-modules", "jdk.incubator.vector"),
-                "jlama",
-                folder.toString(),
-                "64",
-                "2");
+        ProcessResult result = runJlama("2");
 
         assertThat(result.err()).contains("brick agent: 27 of 27 rules apply");
         assertThat(result.out().lines()).hasSize(2).allMatch(line -> line.startsWith("prompt 5 generated 32 "));
@@ -121,16 +125,7 @@ class EnginesIT {
     void decodesAMixtureOfExpertsWithJlama() throws IOException {
         assumeTrue(Runtime.version().feature() >= JLAMA_NEEDS, "Jlama needs a later Java");
 
-        ProcessResult result = run(
-                "jlama",
-                "TinyLlama.java",
-                List.of("--add-modules", "jdk.incubator.vector"),
-                "jlama",
-                folder.toString(),
-                "64",
-                "1",
-                "1",
-                "4");
+        ProcessResult result = runJlama("1", "1", "4");
 
         assertThat(result.out()).startsWith("prompt 5 generated 32 ");
         ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
@@ -152,15 +147,7 @@ class EnginesIT {
     void tellsConcurrentGenerationsOfJlamaApart() throws Exception {
         assumeTrue(Runtime.version().feature() >= JLAMA_NEEDS, "Jlama needs a later Java");
 
-        ProcessResult result = run(
-                "jlama",
-                "TinyLlama.java",
-                List.of("--add-modules", "jdk.incubator.vector"),
-                "jlama",
-                folder.toString(),
-                "64",
-                "2",
-                "2");
+        ProcessResult result = runJlama("2", "2");
 
         assertThat(result.out().lines()).hasSize(4);
         RequestStats requests = JsonReport.read(folder.resolve("run.json")).requests();

@@ -11,7 +11,6 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.CategoryStats;
-import org.brickprofiler.DeviceTime;
 import org.brickprofiler.ProfileSnapshot;
 
 /**
@@ -61,7 +60,7 @@ public final class BrickSeries {
     public synchronized Map<Labels, CategoryStats> sums(ProfileSnapshot snapshot) {
         Map<Labels, CategoryStats> sums = new LinkedHashMap<>();
         for (BrickStats brick : snapshot.bricks()) {
-            sums.merge(labels(brick), sums(brick), BrickSeries::plus);
+            sums.merge(labels(brick), CategoryStats.of(brick), CategoryStats::plus);
         }
         return sums;
     }
@@ -79,9 +78,9 @@ public final class BrickSeries {
         snapshot.phases().forEach((phase, bricks) -> {
             Map<Labels, CategoryStats> sums = new LinkedHashMap<>();
             for (BrickStats brick : bricks) {
-                CategoryStats part = sums(brick);
+                CategoryStats part = CategoryStats.of(brick);
                 Labels labels = labels(brick);
-                sums.merge(labels, part, BrickSeries::plus);
+                sums.merge(labels, part, CategoryStats::plus);
                 rest.merge(labels, part, BrickSeries::minus);
             }
             all.put(phase.name().toLowerCase(Locale.ROOT), sums);
@@ -105,17 +104,6 @@ public final class BrickSeries {
                 whole.degreesOfFreedom());
     }
 
-    private static CategoryStats sums(BrickStats brick) {
-        DeviceTime device = brick.device();
-        return new CategoryStats(
-                brick.totalNs(),
-                brick.totalElements(),
-                brick.count(),
-                device.unmarked(),
-                device.standardErrorNs(),
-                device.degreesOfFreedom());
-    }
-
     private Labels labels(BrickStats brick) {
         Labels labels = new Labels(encodable(brick.name()), brick.category());
         boolean hasOwn = own.contains(labels) || (own.size() < most && own.add(labels));
@@ -133,15 +121,5 @@ public final class BrickSeries {
             }
         }
         return name;
-    }
-
-    private static CategoryStats plus(CategoryStats one, CategoryStats two) {
-        return new CategoryStats(
-                one.totalNs() + two.totalNs(),
-                one.totalElements() + two.totalElements(),
-                one.count() + two.count(),
-                one.unmarked() + two.unmarked(),
-                Math.hypot(one.standardErrorNs(), two.standardErrorNs()),
-                Math.max(one.degreesOfFreedom(), two.degreesOfFreedom()));
     }
 }
