@@ -1,0 +1,34 @@
+package org.brickprofiler.trace;
+
+import java.util.Objects;
+
+/**
+ * A line of a method in which a thread stood. Immutable.
+ *
+ * @param method the method with its class, such as {@code org.example.VectorMath.dot}
+ * @param line the line in the source; {@link #NO_LINE} if the class file has no lines, or the method is native
+ * @param how how the virtual machine ran it, in its own words: {@code Interpreted}, {@code JIT compiled},
+ *     {@code Inlined}, {@code Native}
+ */
+public record Frame(String method, int line, String how) {
+
+    /** In place of a line that is unknown. */
+    public static final int NO_LINE = -1;
+
+    /** Checks that nothing is null. A line that is not positive is {@link #NO_LINE}. */
+    public Frame {
+        Objects.requireNonNull(method, "method");
+        line = line < 1 ? NO_LINE : line;
+        Objects.requireNonNull(how, "how");
+    }
+
+    /**
+     * Returns the frame in a few words.
+     *
+     * @return for example {@code "org.example.VectorMath.dot line 88"}
+     */
+    @Override
+    public String toString() {
+        return line == NO_LINE ? method : method + " line " + line;
+    }
+}
