@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -93,10 +94,20 @@ public final class SpanContents {
      *     after that moment
      */
     public List<SpanCopy> copiesAfter(long ns) {
+        return copiesAfter(buffer -> ns);
+    }
+
+    /**
+     * Returns the latest entries of all threads, each from a moment of its own: see {@link #copiesAfter(long)}.
+     *
+     * @param nsOf returns the clock for a buffer, by its {@link SpanCopy#buffer()}
+     * @return a copy of each buffer that has or has lost entries
+     */
+    public List<SpanCopy> copiesAfter(ToLongFunction<Object> nsOf) {
         synchronized (buffers) {
             List<SpanCopy> copies = new ArrayList<>(ended);
             for (SpanBuffer buffer : buffers) {
-                SpanCopy copy = buffer.copyAfter(ns);
+                SpanCopy copy = buffer.copyAfter(nsOf.applyAsLong(buffer.identity()));
                 if (copy.size() > 0 || copy.dropped() > 0) {
                     copies.add(copy);
                 }

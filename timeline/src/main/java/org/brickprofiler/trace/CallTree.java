@@ -22,8 +22,17 @@ public record CallTree(List<Node> nodes) {
     /** The parent of a node that nothing called. */
     public static final int NO_PARENT = -1;
 
+    /** In place of the frames of paths that a bounded tree has no room for. */
+    public static final Frame OTHER_PATHS = new Frame("(other paths)", Frame.NO_LINE, "");
+
+    /** In place of the callers that the virtual machine left out of a deep stack. */
+    public static final Frame CUT = new Frame("(callers left out)", Frame.NO_LINE, "");
+
     /** A tree without samples. */
     public static final CallTree EMPTY = new CallTree(List.of());
+
+    /** The most methods of a path. */
+    public static final int LONGEST_PATH = 8;
 
     /** The quantile of the normal distribution of a 95 % interval. */
     private static final double Z = 1.959964;
@@ -116,7 +125,7 @@ public record CallTree(List<Node> nodes) {
      * @return most samples first, then by name
      */
     public List<Share<String>> methods(int most) {
-        return shares(node -> node.frame().method(), Comparator.naturalOrder(), most);
+        return shares(node -> node.frame().method(), Comparator.<String>naturalOrder(), most);
     }
 
     /**
@@ -137,8 +146,8 @@ public record CallTree(List<Node> nodes) {
      * Returns the call paths on which samples stood, with their shares.
      *
      * @param most the most paths that are returned, those with the most samples
-     * @return most samples first; a path lists methods, the caller before the called one, without the methods with which
-     *     all paths begin, except for the last of these
+     * @return most samples first; a path lists methods, the caller before the called one: the last
+     *     {@value #LONGEST_PATH}, without the methods with which all paths begin, except for the last of these
      */
     public List<Share<List<String>>> paths(int most) {
         List<List<String>> all = new ArrayList<>();
@@ -155,7 +164,8 @@ public record CallTree(List<Node> nodes) {
         }
         int common = Math.max(0, commonLength(new ArrayList<>(counts.keySet())) - 1);
         Map<List<String>, Long> shorter = new LinkedHashMap<>();
-        counts.forEach((path, samples) -> shorter.put(path.subList(common, path.size()), samples));
+        counts.forEach((path, samples) -> shorter.merge(
+                path.subList(Math.max(common, path.size() - LONGEST_PATH), path.size()), samples, Long::sum));
         return most(shorter, Comparator.comparing(Object::toString), most);
     }
 

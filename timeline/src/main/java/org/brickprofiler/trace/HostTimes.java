@@ -2,6 +2,7 @@ package org.brickprofiler.trace;
 
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import org.brickprofiler.internal.record.HostThreadTimes;
 import org.brickprofiler.internal.record.ThreadTimes;
 
@@ -22,6 +23,8 @@ final class HostTimes implements SystemTimes {
     /** The beans that report pauses. */
     private final GarbageCollectorMXBean[] collectors;
 
+    private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+
     HostTimes() {
         collectors = ManagementFactory.getGarbageCollectorMXBeans().stream()
                 .filter(collector -> !collector.getName().endsWith(CYCLES))
@@ -31,6 +34,15 @@ final class HostTimes implements SystemTimes {
     @Override
     public ThreadTimes ofThisThread() {
         return HostThreadTimes.ofThisThread();
+    }
+
+    @Override
+    public long ranNs(long threadId) {
+        try {
+            return threads.getThreadCpuTime(threadId);
+        } catch (UnsupportedOperationException unknown) {
+            return ThreadTimes.UNKNOWN;
+        }
     }
 
     @Override

@@ -55,10 +55,13 @@ public record LineProfile(
     /**
      * Where the samples of a run are. Each sample is in one of these numbers.
      *
-     * @param inBricks in a brick of their thread, or in the brick of the step for which their thread worked
+     * @param inBricks in a brick of their thread; or, of threads without bricks in Java code, in the brick of the only
+     *     step that had one under way
      * @param outside on a thread with bricks, in none of them
-     * @param otherThreads on a thread without bricks, while no step had a brick under way
-     * @param severalSteps on a thread without bricks, while several steps had a brick under way
+     * @param otherThreads on a thread without bricks that was in native code, that belongs to this library or to the
+     *     flight recorder, or while no step had a brick under way
+     * @param severalSteps on a thread without bricks, while several steps had a brick under way; or in bricks of several
+     *     profilers
      * @param virtualThreads on a virtual thread, whose bricks are not known by thread
      * @param notEnded at a time after which their thread has ended no brick: perhaps in a brick that had not ended
      * @param tooLate at a time whose bricks were overwritten before the sample arrived
@@ -105,7 +108,8 @@ public record LineProfile(
      *
      * @param brick the name of the brick
      * @param phase the phase of its steps; empty outside of steps
-     * @param ofWorkers how many of the samples are of threads without bricks that worked for its step
+     * @param ofWorkers how many of the samples are of threads without bricks, taken while its step was the only one with
+     *     a brick under way: they are assumed to work for it
      * @param due how many samples its own threads would have if all bricks had samples in proportion to their processor
      *     time; empty if that is unknown
      * @param java the samples in Java code

@@ -116,6 +116,13 @@ final class ProfilerSpans implements SpanSink {
                 all.add(new StepWindow.Source(source.contents(), source.names(), StepWindow.Content.FURTHER)));
     }
 
+    /** Returns the buffers of the bricks that threads timed, for the lines of bricks. */
+    List<LineLog.Source> brickSources() {
+        return bricks.stream()
+                .map(source -> new LineLog.Source(source.contents(), source.names()))
+                .toList();
+    }
+
     List<? extends Source> bricks() {
         return bricks;
     }

@@ -16,6 +16,11 @@ interface SystemTimes {
         return ThreadTimes.NONE;
     }
 
+    /** Returns how long processors have run a thread of this id, ns, or {@link ThreadTimes#UNKNOWN}. */
+    default long ranNs(long threadId) {
+        return ThreadTimes.UNKNOWN;
+    }
+
     /** Returns how long garbage collections have stopped all threads, ns, or {@link ThreadTimes#UNKNOWN}. */
     default long collectedNs() {
         return ThreadTimes.UNKNOWN;

@@ -76,6 +76,9 @@ public final class TraceRecorder implements Tracing {
     /** Chooses steps; null if the spans of all steps are kept. */
     private final @Nullable SlowStepKeeper keeper;
 
+    /** Joins samples of stacks with bricks; null unless lines are kept. */
+    private final @Nullable LineLog lines;
+
     private final EventNames names = new EventNames();
     private final ProfilerSpans profilers;
     private final ThreadEvents own;
@@ -103,13 +106,14 @@ public final class TraceRecorder implements Tracing {
         threadCapacity = options.threadCapacity;
         keepNewest = options.keepNewest;
         boolean keepsAll = options.slowSteps == 0;
+        SystemTimes times = options.systemTimes();
         // The buffers of threads, which grow to their bounds, must leave room for the steps that are kept.
         budget = new AtomicLong(keepsAll ? options.totalCapacity : options.totalCapacity - options.totalCapacity / 2);
         keeper = keepsAll
                 ? null
                 : new SlowStepKeeper(
                         options.slowSteps,
-                        options.systemTimes(),
+                        times,
                         options.clock == NanoClock.SYSTEM ? new WallClock() : clockNs -> WallClock.UNKNOWN,
                         stops,
                         waits,
@@ -120,6 +124,7 @@ public final class TraceRecorder implements Tracing {
         pushed = new ThreadEvents(newStore());
         deviceStore = newStore();
         profilers = new ProfilerSpans(this, this::newStore, options.tiles, keeper);
+        lines = options.lines ? new LineLog(profilers::brickSources, times::ranNs) : null;
     }
 
     /** Returns all buffers, for the choice of steps. */
@@ -509,6 +514,24 @@ public final class TraceRecorder implements Tracing {
     }
 
     /**
+     * Returns where samples of stacks are joined with bricks, for those who take samples, as a flight recording does.
+     *
+     * @return the same object each time; empty unless this recorder {@linkplain TraceRecorder.Builder#lines keeps lines}
+     */
+    public Optional<LineLog> lineLog() {
+        return Optional.ofNullable(lines);
+    }
+
+    /**
+     * Returns the methods and lines of bricks up to now.
+     *
+     * @return the lines; empty unless this recorder {@linkplain TraceRecorder.Builder#lines keeps lines}
+     */
+    public Optional<LineProfile> lines() {
+        return lineLog().map(LineLog::profile);
+    }
+
+    /**
      * Returns the number of events held: one for each sample, boundary of a layer or pass, tile, instant and value of a
      * counter, and two for the work of a device whose launch is known. Lost events do not count.
      *
@@ -524,7 +547,7 @@ public final class TraceRecorder implements Tracing {
     }
 
     /**
-     * Forgets all events, and the slow steps that were kept. A step that is under way meanwhile lacks spans and is not
+     * Forgets all events, the lines of bricks, and the slow steps that were kept. A step that is under way meanwhile lacks spans and is not
      * explained. Buffers of ended threads and unreachable profilers are freed.
      */
     public void clear() {
@@ -535,6 +558,9 @@ public final class TraceRecorder implements Tracing {
         profilers.clear();
         for (SpanStore store : List.of(own.store, assigned.store, pushed.store, deviceStore)) {
             store.clear();
+        }
+        if (lines != null) {
+            lines.clear(clock.nanoTime());
         }
         if (keeper != null) {
             keeper.clear();
@@ -628,6 +654,7 @@ public final class TraceRecorder implements Tracing {
         long totalCapacity = 1 << 22;
         boolean keepNewest = true;
         boolean tiles;
+        boolean lines;
         int slowSteps;
 
         /** The times that a test sets; null for those of this process. */
@@ -716,6 +743,20 @@ public final class TraceRecorder implements Tracing {
         }
 
         /**
+         * Joins the stacks that a flight recording samples with bricks; false by default. {@link TraceRecorder#lines()} then has the
+         * methods and lines of each brick. The buffers of threads must hold the bricks of the last three seconds, since
+         * samples arrive late: those of bricks that were overwritten are counted as too late.
+         *
+         * @param on true to keep lines
+         * @return this
+         * @see org.brickprofiler.trace.jfr.VirtualMachineStops
+         */
+        public Builder lines(boolean on) {
+            this.lines = on;
+            return this;
+        }
+
+        /**
          * Keeps the spans of the slowest steps of each phase and of one step whose duration is close to the median, and
          * drops the spans of all others. Memory is bounded however long the run is, so this recorder may stay on in
          * production. {@link Timeline#info()} explains each slow step by a comparison with typical steps of its size,
@@ -790,13 +831,13 @@ public final class TraceRecorder implements Tracing {
          * Makes the recorder.
          *
          * @return a new recorder
-         * @throws IllegalArgumentException when {@link #keepSlowSteps} is combined with {@code keepNewest(false)}: a
-         *     full buffer would then hold no span of a later step
+         * @throws IllegalArgumentException when {@link #keepSlowSteps} or {@link #lines} is combined with
+         *     {@code keepNewest(false)}: a full buffer would then hold no later span
          */
         public TraceRecorder build() {
-            if (slowSteps > 0 && !keepNewest) {
-                throw new IllegalArgumentException(
-                        "keepSlowSteps(" + slowSteps + ") needs the newest events: keepNewest(false) excludes it");
+            if ((slowSteps > 0 || lines) && !keepNewest) {
+                throw new IllegalArgumentException((lines ? "lines(true)" : "keepSlowSteps(" + slowSteps + ")")
+                        + " needs the newest events: keepNewest(false) excludes it");
             }
             return new TraceRecorder(this);
         }

@@ -6,6 +6,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import jdk.jfr.FlightRecorder;
@@ -17,13 +18,15 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingStream;
 import org.brickprofiler.request.RequestRecorder;
+import org.brickprofiler.trace.LineLog;
 import org.brickprofiler.trace.TraceRecorder;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Reports to a timeline of slow steps when this virtual machine had stopped all threads for a reason other than a
  * garbage collection: a thread dump, a deoptimization, a redefinition of classes, and which lock the thread of a step
- * waited for. On request, the same recording {@linkplain #splitWaits splits the waits of requests}.
+ * waited for. On request, the same recording {@linkplain #splitWaits splits the waits of requests}, and samples stacks for
+ * the {@linkplain TraceRecorder.Builder#lines lines of bricks}.
  *
  * <pre>{@code
  * VirtualMachineStops stops = VirtualMachineStops.of(recorder); // until stops.close()
@@ -32,7 +35,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The stops come from a separate flight recording, which enables only {@code jdk.ExecuteVMOperation},
  * {@code jdk.GCPhasePause} and, of a millisecond or more, {@code jdk.JavaMonitorEnter} and {@code jdk.ThreadPark} of
- * the JDK's events, and those of {@code splitWaits}. A stop arrives up to two seconds after its end. Until then the
+ * the JDK's events, those of {@code splitWaits}, and for lines, each
+ * 20 ms, {@code jdk.ExecutionSample} and {@code jdk.NativeMethodSample}. A stop arrives up to two seconds after its end. Until then the
  * stops of a step are unknown, and the explanation of the step says so. The same holds for steps that began before
  * {@link #of}. The recorder's clock must be {@link System#nanoTime()}, as it is by default. Any thread.
  *
@@ -70,6 +74,7 @@ public final class VirtualMachineStops implements AutoCloseable {
     private final RecordingStream stream;
     private final Runnable anchor = StopAnchor::emit;
     private final WaitLog waits;
+    private final @Nullable LineLog lines;
 
     private final CountDownLatch hasBegun = new CountDownLatch(1);
 
@@ -92,6 +97,9 @@ public final class VirtualMachineStops implements AutoCloseable {
     /** The clock of the recording minus {@link System#nanoTime()}, ns. */
     private long offsetNs;
 
+    /** The largest error of {@link #offsetNs} since the last flush, ns. */
+    private long errorNs;
+
     private long firstNs;
     private long lastNs;
     private long reportedNs = Long.MIN_VALUE;
@@ -105,6 +113,7 @@ public final class VirtualMachineStops implements AutoCloseable {
         this.recorder = recorder;
         this.stream = stream;
         this.waits = new WaitLog("a flight recording", recorder::waitedForProcessorNs);
+        this.lines = recorder.lineLog().orElse(null);
     }
 
     /**
@@ -171,6 +180,9 @@ public final class VirtualMachineStops implements AutoCloseable {
         stream.enable(MONITOR).withThreshold(SHORTEST_BLOCK).withoutStackTrace();
         stream.enable(PARK).withThreshold(SHORTEST_BLOCK).withoutStackTrace();
         stream.onEvent(OPERATION, this::stopped);
+        if (lines != null) {
+            new StackSamples(lines, this::clockIfTied).follow(stream);
+        }
         stream.onFlush(this::flushed);
         stream.onClose(this::over);
         FlightRecorder.addListener(beginning);
@@ -199,7 +211,12 @@ public final class VirtualMachineStops implements AutoCloseable {
     private synchronized void anchored(RecordedEvent event) {
         long beforeNs = event.getLong("beforeNs");
         long afterNs = event.getLong("afterNs");
-        offsetNs = unixNs(event.getStartTime()) - (beforeNs + (afterNs - beforeNs) / 2);
+        long newOffsetNs = unixNs(event.getStartTime()) - (beforeNs + (afterNs - beforeNs) / 2);
+        errorNs = Math.max(errorNs, (afterNs - beforeNs) / 2);
+        if (isAnchored) {
+            errorNs = Math.max(errorNs, Math.abs(newOffsetNs - offsetNs));
+        }
+        offsetNs = newOffsetNs;
         if (!isAnchored) {
             isAnchored = true;
             firstNs = afterNs;
@@ -259,6 +276,10 @@ public final class VirtualMachineStops implements AutoCloseable {
         return unixNs(at) - offsetNs;
     }
 
+    private synchronized OptionalLong clockIfTied(Instant at) {
+        return isAnchored ? OptionalLong.of(clockNs(at)) : OptionalLong.empty();
+    }
+
     /** Reports an operation, unless it is a collection, which ends after its pause. */
     private synchronized void stopped(RecordedEvent event) {
         Instant start = event.getStartTime();
@@ -274,6 +295,7 @@ public final class VirtualMachineStops implements AutoCloseable {
     private void flushed() {
         RequestRecorder splitting;
         long untilNs;
+        long clockErrorNs;
         synchronized (this) {
             if (!isAnchored || lastNs <= firstNs) {
                 return;
@@ -281,6 +303,11 @@ public final class VirtualMachineStops implements AutoCloseable {
             recorder.virtualMachineStopsReported(firstNs, lastNs);
             splitting = requests;
             untilNs = lastNs;
+            clockErrorNs = errorNs;
+            errorNs = 0;
+        }
+        if (lines != null) {
+            lines.reported(untilNs, System.nanoTime(), clockErrorNs);
         }
         if (splitting != null) {
             splitting.splitWaits(untilNs);

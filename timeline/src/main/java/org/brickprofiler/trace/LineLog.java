@@ -1,0 +1,387 @@
+package org.brickprofiler.trace;
+
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.LongUnaryOperator;
+import java.util.function.Supplier;
+import org.brickprofiler.internal.record.PhaseKey;
+import org.brickprofiler.internal.record.SpanContents;
+import org.brickprofiler.internal.record.SpanCopy;
+import org.brickprofiler.internal.record.SpanKind;
+import org.brickprofiler.internal.record.SpanSink;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Joins samples of the stacks of threads with the bricks of a {@link TraceRecorder}. A flight recording gives it the
+ * samples of this virtual machine; see {@link org.brickprofiler.trace.jfr.VirtualMachineStops}.
+ *
+ * <p>Samples arrive later than the bricks end, so the recorder's buffers are read up to the time until which all samples
+ * have arrived. A sample waits until a brick of its thread has ended that contains it, until the pass of its thread has
+ * ended, or {@value #LONGEST_WAIT_S} s. Memory is bounded: {@value #MOST_WAITING} samples wait at most, and the call
+ * trees have {@value #MOST_NODES} nodes in all; paths beyond these are counted as {@linkplain CallTree#OTHER_PATHS
+ * others}. Any thread.
+ */
+public final class LineLog {
+
+    static final int LONGEST_WAIT_S = 60;
+    static final int MOST_WAITING = 1 << 15;
+    static final int MOST_NODES = 50_000;
+
+    private static final long LONGEST_WAIT_NS = 1_000_000_000L * LONGEST_WAIT_S;
+
+    private final Supplier<List<Source>> sources;
+    private final LongUnaryOperator processorNsOf;
+
+    /** The buffers by their identity. Guarded by this, like everything below. */
+    private Map<Object, Buffer> buffers = new HashMap<>();
+
+    private final Map<SpanContents, LineRow[]> rowsOf = new HashMap<>();
+    private final Map<Brick, LineRow> rows = new HashMap<>();
+    private final List<LineSample> arrived = new ArrayList<>();
+    private LineTree.Room room = new LineTree.Room(MOST_NODES);
+    private Counts counts = new Counts();
+    private long waiting;
+    private long fromNs = Long.MIN_VALUE;
+    private long readUntilNs = Long.MIN_VALUE;
+    private long periodNs;
+    private long clockErrorNs;
+    private Optional<String> missing = Optional.of("no flight recording has taken samples");
+
+    /**
+     * The bricks that a profiler records.
+     *
+     * @param contents the buffers of its threads
+     * @param names the names of its bricks
+     */
+    record Source(SpanContents contents, SpanSink.Names names) {}
+
+    private record Brick(String name, int phase) {}
+
+    /** The samples that are settled, by place. */
+    private static final class Counts {
+        private long inBricks;
+        private long outside;
+        private long otherThreads;
+        private long severalSteps;
+        private long virtualThreads;
+        private long notEnded;
+        private long tooLate;
+
+        LineProfile.Samples withWaiting(long waiting) {
+            return new LineProfile.Samples(
+                    inBricks, outside, otherThreads, severalSteps, virtualThreads, notEnded + waiting, tooLate);
+        }
+    }
+
+    /** What has been read of the bricks of a thread. */
+    private final class Buffer {
+        private final long threadId;
+        private final LineSeries series = new LineSeries(LineLog.this::count);
+
+        /** The number of the first entry that has not been read. */
+        private long next;
+
+        /** The end of the last brick that has been read, from which on the next ones are copied. */
+        private long readNs = fromNs;
+
+        private long processorNs;
+        private long processorAtNs;
+
+        /** The share of the latest time in which a processor ran the thread; NaN before it is known. */
+        private double processorShare = Double.NaN;
+
+        private boolean isThere = true;
+        private boolean runsSteps;
+
+        Buffer(SpanCopy copy) {
+            threadId = copy.threadId();
+            next = copy.number(0);
+        }
+
+        /** Notes new entries, of which some may end later than those that are read now. */
+        void found(SpanCopy copy) {
+            isThere = true;
+            for (int entry = 0; !runsSteps && entry < copy.size(); entry++) {
+                runsSteps = copy.kind(entry) == SpanKind.PASS_END || copy.kind(entry) == SpanKind.STEP_START;
+            }
+        }
+
+        /** Reads how long processors ran the thread since the last call. */
+        void readProcessorTime(long nowNs) {
+            long ns = processorNsOf.applyAsLong(threadId);
+            if (ns < 0) {
+                // The thread has ended, or its time is unknown.
+                return;
+            }
+            // The first reading is of the whole life of a thread, which may have begun long before its bricks.
+            processorShare = processorAtNs == 0 ? 1 : Math.min(1, (double) (ns - processorNs) / (nowNs - processorAtNs));
+            processorNs = ns;
+            processorAtNs = nowNs;
+        }
+
+        /** Reads the bricks that have ended until a moment. */
+        void read(SpanCopy copy, SpanSink.Names names, LineRow[] known, long untilNs) {
+            int entry = (int) Math.max(0, next - copy.number(0));
+            if (copy.size() > entry && copy.number(entry) > next) {
+                series.lostBefore(copy.endNs(entry));
+            }
+            for (; entry < copy.size() && copy.endNs(entry) <= untilNs; entry++) {
+                next = copy.number(entry) + 1;
+                switch (copy.kind(entry)) {
+                    case SPAN -> {
+                        readNs = Math.max(readNs, copy.endNs(entry));
+                        if (copy.endNs(entry) >= fromNs) {
+                            series.brick(
+                                    row(copy, entry, names, known),
+                                    copy.startNs(entry),
+                                    copy.endNs(entry),
+                                    processorShare);
+                        }
+                    }
+                    case PASS_END -> series.passEnded(copy.startNs(entry));
+                    default -> {
+                        // It says nothing of the time of bricks.
+                    }
+                }
+            }
+        }
+
+        private LineRow row(SpanCopy copy, int entry, SpanSink.Names names, LineRow[] known) {
+            int packed = PhaseKey.of(copy.phase(entry), copy.key(entry));
+            LineRow row = known[packed];
+            if (row == null) {
+                Brick brick = new Brick(names.name(copy.key(entry)), copy.phase(entry));
+                row = rows.computeIfAbsent(
+                        brick, first -> new LineRow(first.name(), Span.StatedPhase.of(first.phase()).ofStep(), room));
+                known[packed] = row;
+            }
+            return row;
+        }
+    }
+
+    /**
+     * Makes an empty log.
+     *
+     * @param sources returns the bricks of all profilers
+     * @param processorNsOf returns how long processors have run a thread of this id, ns; negative if that is unknown
+     */
+    LineLog(Supplier<List<Source>> sources, LongUnaryOperator processorNsOf) {
+        this.sources = sources;
+        this.processorNsOf = processorNsOf;
+    }
+
+    // ---- what a recording reports ----
+
+    /**
+     * Notes that samples will come.
+     *
+     * @param asked the time between two samples of a thread that the recording asks for, ns
+     * @throws IllegalArgumentException when it is negative
+     */
+    public synchronized void begin(long asked) {
+        requireNotNegative("asked", asked);
+        periodNs = asked;
+        missing = Optional.empty();
+    }
+
+    /**
+     * Notes that no samples will come.
+     *
+     * @param reason why, as reports state it
+     */
+    public synchronized void refuse(String reason) {
+        missing = Optional.of(Objects.requireNonNull(reason, "reason"));
+    }
+
+    /**
+     * Adds a sample of a thread.
+     *
+     * @param threadId the thread, by {@link Thread#getId()}
+     * @param atNs when it was taken, ns on the recorder's clock
+     * @param isNative whether the thread was in native code
+     * @param stack its frames, the called one before its caller; not empty
+     * @throws IllegalArgumentException when there is no frame
+     */
+    public synchronized void sample(long threadId, long atNs, boolean isNative, List<Frame> stack) {
+        if (Objects.requireNonNull(stack, "stack").isEmpty()) {
+            throw new IllegalArgumentException("a sample has a frame");
+        }
+        if (atNs < fromNs) {
+            return;
+        }
+        if (waiting == MOST_WAITING) {
+            counts.tooLate++;
+            return;
+        }
+        waiting++;
+        arrived.add(new LineSample(threadId, atNs, isNative, List.copyOf(stack)));
+    }
+
+    /** Counts a sample of a virtual thread, whose bricks are not known by thread. */
+    public synchronized void sampleOfVirtualThread() {
+        counts.virtualThreads++;
+    }
+
+    /** Counts a sample of a thread that works for no step, such as one of this library. */
+    public synchronized void sampleOfOtherThread() {
+        counts.otherThreads++;
+    }
+
+    /** Counts a sample whose time on the recorder's clock is unknown. */
+    public synchronized void sampleWithoutTime() {
+        counts.tooLate++;
+    }
+
+    /**
+     * Notes that all samples up to a time have arrived, and joins them with the bricks.
+     *
+     * @param untilNs the time, ns on the recorder's clock
+     * @param nowNs the time now
+     * @param errorNs the largest error of the times of samples, ns
+     * @throws IllegalArgumentException when the error is negative
+     */
+    public synchronized void reported(long untilNs, long nowNs, long errorNs) {
+        requireNotNegative("errorNs", errorNs);
+        clockErrorNs = Math.max(clockErrorNs, errorNs);
+        if (untilNs <= readUntilNs) {
+            return;
+        }
+        readUntilNs = untilNs;
+        List<Source> all = sources.get();
+        rowsOf.keySet().removeIf(contents -> all.stream().noneMatch(each -> each.contents() == contents));
+        buffers.values().forEach(buffer -> buffer.isThere = false);
+        List<Runnable> reads = new ArrayList<>();
+        for (Source source : all) {
+            LineRow[] known = rowsOf.computeIfAbsent(
+                    source.contents(), first -> new LineRow[PhaseKey.PHASES << PhaseKey.KEY_BITS]);
+            for (SpanCopy copy : source.contents().copiesAfter(this::readNs)) {
+                if (copy.size() > 0 && copy.threadId() >= 0) {
+                    Buffer buffer = buffers.computeIfAbsent(copy.buffer(), first -> new Buffer(copy));
+                    buffer.found(copy);
+                    reads.add(() -> buffer.read(copy, source.names(), known, untilNs));
+                }
+            }
+        }
+        buffers.values().forEach(buffer -> buffer.readProcessorTime(nowNs));
+        distribute(untilNs);
+        reads.forEach(Runnable::run);
+        for (Iterator<Buffer> each = buffers.values().iterator(); each.hasNext(); ) {
+            Buffer buffer = each.next();
+            buffer.series.giveUp(untilNs - LONGEST_WAIT_NS);
+            if (!buffer.isThere) {
+                buffer.series.lostBefore(Long.MAX_VALUE);
+                each.remove();
+            }
+        }
+    }
+
+    private long readNs(Object identity) {
+        Buffer buffer = buffers.get(identity);
+        return buffer == null ? fromNs : buffer.readNs;
+    }
+
+    /** Gives the samples up to a moment to the bricks of their threads, or to those of the threads that run steps. */
+    private void distribute(long untilNs) {
+        Map<Long, List<LineSeries>> ofThreads = new HashMap<>();
+        List<LineSeries> ofSteps = new ArrayList<>();
+        for (Buffer buffer : buffers.values()) {
+            ofThreads
+                    .computeIfAbsent(buffer.threadId, first -> new ArrayList<>())
+                    .add(buffer.series);
+            if (buffer.runsSteps) {
+                ofSteps.add(buffer.series);
+            }
+        }
+        List<LineSample> later = new ArrayList<>();
+        for (LineSample sample : arrived) {
+            List<LineSeries> own = ofThreads.getOrDefault(sample.threadId(), List.of());
+            // A thread without bricks that is in native code waits there more often than it works for a step.
+            List<LineSeries> series = !own.isEmpty() ? own : sample.isNative() ? List.of() : ofSteps;
+            if (sample.atNs() > untilNs) {
+                later.add(sample);
+            } else {
+                sample.waitIn(series.size(), own.isEmpty());
+                series.forEach(each -> each.add(sample));
+                if (series.isEmpty()) {
+                    count(sample);
+                }
+            }
+        }
+        arrived.clear();
+        arrived.addAll(later);
+    }
+
+    /** Counts a sample that all of its series have settled. */
+    private void count(LineSample sample) {
+        waiting--;
+        LineRow row = sample.row();
+        if (row != null && sample.found() == 1) {
+            counts.inBricks++;
+            row.add(sample);
+        } else if (row != null) {
+            counts.severalSteps++;
+        } else if (sample.isOfWorker()) {
+            counts.otherThreads++;
+        } else {
+            switch (sample.without()) {
+                case OUTSIDE -> counts.outside++;
+                case NOT_ENDED -> counts.notEnded++;
+                case TOO_LATE -> counts.tooLate++;
+            }
+        }
+    }
+
+    // ---- results ----
+
+    /**
+     * Discards all samples, and ignores those that were taken before a moment.
+     *
+     * @param beginNs the moment, ns on the recorder's clock
+     */
+    synchronized void clear(long beginNs) {
+        fromNs = beginNs;
+        readUntilNs = Math.max(readUntilNs, beginNs);
+        buffers = new HashMap<>();
+        rowsOf.clear();
+        rows.clear();
+        arrived.clear();
+        room = new LineTree.Room(MOST_NODES);
+        counts = new Counts();
+        waiting = 0;
+        clockErrorNs = 0;
+    }
+
+    /**
+     * Returns the samples so far. Those that still wait count as {@linkplain LineProfile.Samples#notEnded not ended}.
+     *
+     * @return an immutable profile
+     */
+    public synchronized LineProfile profile() {
+        long own = 0;
+        double processorNs = 0;
+        for (LineRow row : rows.values()) {
+            if (row.isTimeKnown()) {
+                own += row.ofThreads();
+                processorNs += row.processorNs();
+            }
+        }
+        double samplesPerNs = processorNs > 0 ? own / processorNs : Double.NaN;
+        List<LineProfile.OfBrick> bricks = rows.values().stream()
+                .filter(row -> !row.isEmpty())
+                .map(row -> row.toOfBrick(samplesPerNs))
+                .sorted(Comparator.comparingLong(LineProfile.OfBrick::samples)
+                        .reversed()
+                        .thenComparing(LineProfile.OfBrick::brick)
+                        .thenComparing(row -> row.phase().map(Enum::ordinal).orElse(-1)))
+                .toList();
+        return new LineProfile(counts.withWaiting(waiting), periodNs, clockErrorNs, missing, bricks);
+    }
+}

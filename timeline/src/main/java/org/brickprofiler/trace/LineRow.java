@@ -1,0 +1,79 @@
+package org.brickprofiler.trace;
+
+import java.util.Optional;
+import java.util.OptionalDouble;
+import org.brickprofiler.StepInfo;
+
+/** The samples and the processor time of a brick in a phase. Not thread-safe. */
+final class LineRow {
+
+    private final String brick;
+    private final Optional<StepInfo.Phase> phase;
+    private final LineTree java;
+    private final LineTree natives;
+    private long ofThreads;
+    private long ofWorkers;
+    private double processorNs;
+    private boolean isTimeUnknown;
+
+    LineRow(String brick, Optional<StepInfo.Phase> phase, LineTree.Room room) {
+        this.brick = brick;
+        this.phase = phase;
+        java = new LineTree(room);
+        natives = new LineTree(room);
+    }
+
+    /** Adds a sample of a thread that timed the brick, or that worked for its step. */
+    void add(LineSample sample) {
+        (sample.isNative() ? natives : java).add(sample.stack());
+        if (sample.isOfWorker()) {
+            ofWorkers++;
+        } else {
+            ofThreads++;
+        }
+    }
+
+    /** Adds time of a thread in the brick, without the bricks inside it, ns of processor time; NaN if unknown. */
+    void ran(double ns) {
+        if (Double.isNaN(ns)) {
+            isTimeUnknown = true;
+        } else {
+            processorNs += ns;
+        }
+    }
+
+    /** Returns whether the processor time of all its threads is known. */
+    boolean isTimeKnown() {
+        return !isTimeUnknown;
+    }
+
+    /** Returns the samples of threads that timed the brick. */
+    long ofThreads() {
+        return ofThreads;
+    }
+
+    double processorNs() {
+        return processorNs;
+    }
+
+    boolean isEmpty() {
+        return ofThreads + ofWorkers == 0 && processorNs == 0 && !isTimeUnknown;
+    }
+
+    /**
+     * Returns the samples.
+     *
+     * @param samplesPerNs the samples per ns of processor time of the run; NaN if unknown
+     */
+    LineProfile.OfBrick toOfBrick(double samplesPerNs) {
+        return new LineProfile.OfBrick(
+                brick,
+                phase,
+                ofWorkers,
+                isTimeUnknown || Double.isNaN(samplesPerNs)
+                        ? OptionalDouble.empty()
+                        : OptionalDouble.of(processorNs * samplesPerNs),
+                java.toTree(),
+                natives.toTree());
+    }
+}

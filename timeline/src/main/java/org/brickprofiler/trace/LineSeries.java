@@ -1,0 +1,124 @@
+package org.brickprofiler.trace;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * The bricks that a thread timed with one profiler, in the order of their ends, and the samples that wait for them. Each
+ * brick comes after the bricks inside it, so a sample belongs to the first brick that contains it. Not thread-safe.
+ */
+final class LineSeries {
+
+    /** The most bricks whose outer brick is awaited, for the time without inner bricks. */
+    private static final int MOST_INNER = 4_096;
+
+    private final Consumer<LineSample> settled;
+
+    /** By time. */
+    private final List<LineSample> waiting = new ArrayList<>();
+
+    /** The bricks that have ended, and are in no other one so far: their beginnings and durations, ns. */
+    private final long[] innerStarts = new long[MOST_INNER];
+
+    private final long[] innerNs = new long[MOST_INNER];
+    private int inner;
+
+    private long latestNs = Long.MIN_VALUE;
+
+    /**
+     * Makes an empty series.
+     *
+     * @param settled receives each sample that all of its series have settled
+     */
+    LineSeries(Consumer<LineSample> settled) {
+        this.settled = settled;
+    }
+
+    /** Adds a sample; those of one call of the bricks come in any order. */
+    void add(LineSample sample) {
+        int at = waiting.size();
+        while (at > 0 && waiting.get(at - 1).atNs() > sample.atNs()) {
+            at--;
+        }
+        waiting.add(at, sample);
+    }
+
+    /**
+     * Notes a brick that has ended.
+     *
+     * @param row the brick
+     * @param startNs its beginning
+     * @param endNs its end
+     * @param processorShare the share of the thread's time in which a processor ran it, 0 to 1; NaN if unknown
+     */
+    void brick(LineRow row, long startNs, long endNs, double processorShare) {
+        long withinNs = 0;
+        while (inner > 0 && innerStarts[inner - 1] >= startNs) {
+            withinNs += innerNs[--inner];
+        }
+        if (inner == MOST_INNER) {
+            int half = MOST_INNER / 2;
+            System.arraycopy(innerStarts, half, innerStarts, 0, half);
+            System.arraycopy(innerNs, half, innerNs, 0, half);
+            inner = half;
+        }
+        innerStarts[inner] = startNs;
+        innerNs[inner++] = endNs - startNs;
+        row.ran(Math.max(0, endNs - startNs - withinNs) * processorShare);
+        latestNs = Math.max(latestNs, endNs);
+        if (!waiting.isEmpty() && waiting.get(0).atNs() < endNs) {
+            take(firstFrom(startNs), firstFrom(endNs), sample -> sample.settle(row));
+        }
+    }
+
+    /** Notes that a pass has ended: its bricks have, too. */
+    void passEnded(long atNs) {
+        inner = 0;
+        latestNs = Math.max(latestNs, atNs);
+        settleBefore(atNs, LineSample.Without.OUTSIDE);
+    }
+
+    /** Notes that the bricks before the end of one were overwritten, and some of them may be unknown. */
+    void lostBefore(long ns) {
+        inner = 0;
+        settleBefore(ns, LineSample.Without.TOO_LATE);
+    }
+
+    /** Settles the samples before a moment that are in no brick so far, since none that contains them will come. */
+    void giveUp(long beforeNs) {
+        int first = firstFrom(Math.min(beforeNs, latestNs));
+        take(0, first, sample -> sample.settle(LineSample.Without.OUTSIDE));
+        settleBefore(beforeNs, LineSample.Without.NOT_ENDED);
+    }
+
+    private void settleBefore(long ns, LineSample.Without reason) {
+        take(0, firstFrom(ns), sample -> sample.settle(reason));
+    }
+
+    private void take(int from, int to, Consumer<LineSample> settle) {
+        List<LineSample> taken = waiting.subList(from, to);
+        for (LineSample sample : taken) {
+            settle.accept(sample);
+            if (sample.isSettled()) {
+                settled.accept(sample);
+            }
+        }
+        taken.clear();
+    }
+
+    /** Returns the place of the first sample at or after a moment. */
+    private int firstFrom(long ns) {
+        int low = 0;
+        int high = waiting.size();
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (waiting.get(middle).atNs() < ns) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+}

@@ -1,0 +1,76 @@
+package org.brickprofiler.trace;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A {@link CallTree} that grows by samples, up to a bound that it shares with other trees. Beyond it, a sample stands in
+ * {@link CallTree#OTHER_PATHS} below the last frame that the tree has of its stack. Not thread-safe.
+ */
+final class LineTree {
+
+    private final Room room;
+    private final Map<Place, Integer> places = new HashMap<>();
+    private final List<Place> nodes = new ArrayList<>();
+    private final List<Long> selfs = new ArrayList<>();
+
+    /** The nodes that trees may still add. Not thread-safe. */
+    static final class Room {
+        private int left;
+
+        /**
+         * Makes room.
+         *
+         * @param nodes the most nodes of all trees, without those of {@link CallTree#OTHER_PATHS}
+         */
+        Room(int nodes) {
+            left = nodes;
+        }
+    }
+
+    private record Place(int parent, Frame frame) {}
+
+    LineTree(Room room) {
+        this.room = room;
+    }
+
+    /**
+     * Adds a sample.
+     *
+     * @param stack the frames, the called one before its caller
+     */
+    void add(List<Frame> stack) {
+        int node = CallTree.NO_PARENT;
+        for (int i = stack.size() - 1; i >= 0; i--) {
+            Place place = new Place(node, stack.get(i));
+            Integer known = places.get(place);
+            if (known == null && room.left == 0) {
+                node = nodeOf(new Place(node, CallTree.OTHER_PATHS));
+                break;
+            }
+            if (known == null) {
+                room.left--;
+            }
+            node = known == null ? nodeOf(place) : known;
+        }
+        selfs.set(node, selfs.get(node) + 1);
+    }
+
+    private int nodeOf(Place place) {
+        return places.computeIfAbsent(place, added -> {
+            nodes.add(added);
+            selfs.add(0L);
+            return nodes.size() - 1;
+        });
+    }
+
+    CallTree toTree() {
+        List<CallTree.Node> all = new ArrayList<>(nodes.size());
+        for (int i = 0; i < nodes.size(); i++) {
+            all.add(new CallTree.Node(nodes.get(i).parent(), nodes.get(i).frame(), selfs.get(i)));
+        }
+        return new CallTree(all);
+    }
+}

@@ -1,0 +1,144 @@
+package org.brickprofiler.trace.jfr;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.trace.CallTree;
+import org.brickprofiler.trace.LineProfile;
+import org.brickprofiler.trace.TraceRecorder;
+import org.junit.jupiter.api.Test;
+
+/** An engine whose hot methods are planted, and the lines that a real flight recording states for its bricks. */
+final class LinesIT {
+
+    private static final long RUN_NS = 4_000_000_000L;
+
+    /** The deviation, in standard errors, that a share has by chance in one of 16,000 tests. */
+    private static final double MOST_ERRORS = 4;
+
+    private final TraceRecorder recorder = TraceRecorder.builder().lines(true).build();
+    private final BrickProfiler profiler =
+            BrickProfiler.builder().tracing(recorder).build();
+    private final float[] data = new float[4_096];
+    private float result;
+
+    /** The time that each method of a brick took by a stopwatch around its calls, ns. */
+    private final Map<String, Long> truth = new TreeMap<>();
+
+    @Test
+    void statesTheMethodsOfEachBrickWithTheirShares() throws InterruptedException {
+        profiler.enable();
+        LineProfile profile;
+        try (VirtualMachineStops stops = VirtualMachineStops.of(recorder)) {
+            Thread idle = new Thread(() -> profiler.stopBrick(profiler.startBrick(BrickId.SAMPLING), 1));
+            idle.start();
+            idle.join();
+            long untilNs = System.nanoTime() + RUN_NS;
+            while (System.nanoTime() < untilNs) {
+                step();
+            }
+            stops.close();
+            profile = recorder.lines().orElseThrow();
+        }
+        System.out.println(profile.samples() + " error " + profile.clockErrorNs() + " ns");
+        for (LineProfile.OfBrick brick : profile.bricks()) {
+            System.out.println(brick.brick() + " " + brick.phase() + " " + brick.samples() + " due " + brick.due() + " "
+                    + brick.java().methods(5));
+            System.out.println("   " + brick.java().lines(5));
+            System.out.println("   " + brick.java().paths(3));
+            System.out.println("   " + brick.natives().paths(3));
+        }
+        System.out.println(truth);
+        assertThat(result).isNotNegative();
+        requireTruth(profile, BrickId.QKV_PROJECTION, "firstOfProjection", "secondOfProjection");
+        requireTruth(profile, BrickId.ATTENTION_SOFTMAX, "firstOfSoftmax", "secondOfSoftmax");
+    }
+
+    private void requireTruth(LineProfile profile, BrickId brick, String first, String second) {
+        LineProfile.OfBrick lines = profile.bricks().stream()
+                .filter(each -> each.brick().equals(brick.displayName()))
+                .findFirst()
+                .orElseThrow();
+        assertThat(lines.phase()).isEqualTo(Optional.of(StepInfo.Phase.DECODE));
+        assertThat(lines.isDoubted()).isFalse();
+        String type = LinesIT.class.getName() + ".";
+        Set<String> foreign = lines.java().methods(100).stream()
+                .map(CallTree.Share::place)
+                .filter(method -> method.endsWith("OfProjection") || method.endsWith("OfSoftmax"))
+                .filter(method -> !Set.of(type + first, type + second).contains(method))
+                .collect(Collectors.toSet());
+        assertThat(foreign).isEmpty();
+        long firsts = samples(lines, type + first);
+        long all = firsts + samples(lines, type + second);
+        assertThat(all).isGreaterThan(30);
+        double share = (double) truth.get(first) / (truth.get(first) + truth.get(second));
+        double error = Math.sqrt(share * (1 - share) / all);
+        assertThat((double) firsts / all).isBetween(share - MOST_ERRORS * error, share + MOST_ERRORS * error);
+    }
+
+    private static long samples(LineProfile.OfBrick lines, String method) {
+        return lines.java().methods(100).stream()
+                .filter(each -> each.place().equals(method))
+                .mapToLong(CallTree.Share::samples)
+                .sum();
+    }
+
+    private void step() {
+        profiler.beginStep(StepInfo.decode(1));
+        for (int i = 0; i < 10; i++) {
+            long timer = profiler.startBrick(BrickId.QKV_PROJECTION);
+            time("firstOfProjection", this::firstOfProjection);
+            time("secondOfProjection", this::secondOfProjection);
+            timer = profiler.lap(timer, 1, BrickId.ATTENTION_SOFTMAX);
+            time("firstOfSoftmax", this::firstOfSoftmax);
+            time("secondOfSoftmax", this::secondOfSoftmax);
+            profiler.stopBrick(timer, 1);
+        }
+        profiler.endPass();
+    }
+
+    private void time(String name, Runnable part) {
+        long startNs = System.nanoTime();
+        part.run();
+        truth.merge(name, System.nanoTime() - startNs, Long::sum);
+    }
+
+    private void firstOfProjection() {
+        for (int round = 0; round < 30; round++) {
+            for (float each : data) {
+                result += each * 0.5f + round;
+            }
+        }
+    }
+
+    private void secondOfProjection() {
+        for (int round = 0; round < 10; round++) {
+            for (float each : data) {
+                result += each * 0.5f + round;
+            }
+        }
+    }
+
+    private void firstOfSoftmax() {
+        for (int round = 0; round < 5; round++) {
+            for (float each : data) {
+                result += each * 0.5f + round;
+            }
+        }
+    }
+
+    private void secondOfSoftmax() {
+        for (int round = 0; round < 15; round++) {
+            for (float each : data) {
+                result += each * 0.5f + round;
+            }
+        }
+    }
+}
