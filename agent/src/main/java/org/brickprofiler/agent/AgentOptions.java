@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param warmup the number of steps of the warm-up; empty for the number that the rules state
  * @param spans the provider, in the terms of OpenTelemetry's conventions, of requests that are exported as spans by the
  *     application's OpenTelemetry; empty for no spans
+ * @param lines whether the stacks that the virtual machine samples are joined with the bricks
  * @param recording whether an agent that is already running switches recording on or off; empty for neither
  */
 record AgentOptions(
@@ -37,6 +38,7 @@ record AgentOptions(
         OptionalLong ab,
         OptionalInt warmup,
         Optional<String> spans,
+        boolean lines,
         Optional<Boolean> recording) {
 
     /** The variable by which {@code brick run} names the file to which a run writes its profile. */
@@ -54,11 +56,12 @@ record AgentOptions(
     private static final String AB = "ab";
     private static final String WARMUP = "warmup";
     private static final String SPANS = "spans";
+    private static final String LINES = "lines";
     private static final String RECORDING = "recording";
-    private static final List<String> VALUES = List.of(PORT, METRICS, AB, WARMUP, SPANS, RECORDING);
+    private static final List<String> VALUES = List.of(PORT, METRICS, AB, WARMUP, SPANS, LINES, RECORDING);
 
     /** Examples of the values that are no numbers. */
-    private static final Map<String, String> EXAMPLES = Map.of(SPANS, "acme", RECORDING, "on");
+    private static final Map<String, String> EXAMPLES = Map.of(SPANS, "acme", LINES, "on", RECORDING, "on");
 
     private static final Map<String, Boolean> SWITCH = Map.of("on", true, "off", false);
 
@@ -114,10 +117,6 @@ record AgentOptions(
         String metrics = values.get(METRICS);
         String seed = values.get(AB);
         String warmup = values.get(WARMUP);
-        String recording = values.get(RECORDING);
-        if (recording != null && !SWITCH.containsKey(recording)) {
-            throw new IllegalArgumentException(RECORDING + "=" + recording + " is neither on nor off");
-        }
         return new AgentOptions(
                 Map.copyOf(files),
                 port == null ? OptionalInt.empty() : OptionalInt.of((int) number(PORT, port, LAST_PORT)),
@@ -125,7 +124,16 @@ record AgentOptions(
                 seed == null ? OptionalLong.empty() : OptionalLong.of(number(AB, seed, Long.MAX_VALUE)),
                 warmup == null ? OptionalInt.empty() : OptionalInt.of((int) number(WARMUP, warmup, Integer.MAX_VALUE)),
                 Optional.ofNullable(values.get(SPANS)).map(AgentOptions::provider),
-                Optional.ofNullable(recording).map(SWITCH::get));
+                onOrOff(LINES, values).orElse(false),
+                onOrOff(RECORDING, values));
+    }
+
+    private static Optional<Boolean> onOrOff(String key, Map<String, String> values) {
+        String value = values.get(key);
+        if (value != null && !SWITCH.containsKey(value)) {
+            throw new IllegalArgumentException(key + "=" + value + " is neither on nor off");
+        }
+        return Optional.ofNullable(value).map(SWITCH::get);
     }
 
     private static String provider(String value) {
@@ -173,9 +181,9 @@ record AgentOptions(
         return files.getOrDefault(TRACE, slow());
     }
 
-    /** Returns whether an option asks for what a flight recording knows: slow steps, and why requests waited. */
+    /** Returns whether an option asks for what a flight recording knows: slow steps, why requests waited, and lines. */
     boolean asksForRecording() {
-        return slow() != null || port.isPresent() || metrics.isPresent();
+        return slow() != null || port.isPresent() || metrics.isPresent() || lines;
     }
 
     /** Returns whether a file that was given as {@code snapshot=} is a page. */

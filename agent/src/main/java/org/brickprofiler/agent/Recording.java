@@ -20,9 +20,12 @@ final class Recording {
     /** The number of slowest steps of each phase that are kept. */
     private static final int SLOW_STEPS = 8;
 
-    /** The most spans of a thread, and of all, if slow steps are only served: 24 MiB. */
+    /** The most spans of a thread if slow steps are only served; with lines, which need more of them, 1 MiB. */
     private static final int SERVED_THREAD_SPANS = 1 << 14;
 
+    private static final int LINES_THREAD_SPANS = (1 << 20) / 24;
+
+    /** The most spans of all threads then: 24 MiB. */
     private static final int SERVED_SPANS = 1 << 20;
 
     final BrickProfiler profiler;
@@ -72,7 +75,7 @@ final class Recording {
             TraceFiles.requireFormat(timeline);
         }
         keepsSlowSteps = options.slow() != null || (timeline == null && options.asksForRecording() && hasSteps(rules));
-        trace = keepsSlowSteps ? slowSteps(options) : timeline == null ? null : new TraceRecorder();
+        trace = keepsSlowSteps || options.lines() || timeline != null ? recorder(options, keepsSlowSteps) : null;
         if (trace != null) {
             builder.tracing(trace);
         }
@@ -92,10 +95,14 @@ final class Recording {
         work = new WovenWork(rules.rules(), this::keyOf, profiler, losses);
     }
 
-    private static TraceRecorder slowSteps(AgentOptions options) {
-        TraceRecorder.Builder builder = TraceRecorder.builder().keepSlowSteps(SLOW_STEPS);
-        if (options.slow() == null) {
-            builder.threadCapacity(SERVED_THREAD_SPANS).totalCapacity(SERVED_SPANS);
+    private static TraceRecorder recorder(AgentOptions options, boolean keepsSlowSteps) {
+        TraceRecorder.Builder builder = TraceRecorder.builder().lines(options.lines());
+        if (keepsSlowSteps) {
+            builder.keepSlowSteps(SLOW_STEPS);
+        }
+        if (options.timeline() == null) {
+            builder.threadCapacity(options.lines() ? LINES_THREAD_SPANS : SERVED_THREAD_SPANS)
+                    .totalCapacity(SERVED_SPANS);
         }
         return builder.build();
     }

@@ -207,6 +207,7 @@ final class Reports {
             endStops = begun::close;
         } catch (LinkageError | IllegalStateException none) {
             // The explanation of slow steps says that these stops are unknown.
+            recorder.lineLog().ifPresent(lines -> lines.refuse("this virtual machine has no flight recorder"));
             reportCollections();
         }
     }

@@ -187,7 +187,7 @@ class RuleFileTest {
         assertThat(options.out()).isNull();
         assertThat(options.port()).isEmpty();
         assertThat(options.ab()).isEmpty();
-        assertThat(AgentOptions.parse("port=0,ab=12,warmup=3,spans=acme", Map.of()))
+        assertThat(AgentOptions.parse("port=0,ab=12,warmup=3,spans=acme,lines=on", Map.of()))
                 .isEqualTo(new AgentOptions(
                         Map.of(),
                         OptionalInt.of(0),
@@ -195,7 +195,12 @@ class RuleFileTest {
                         OptionalLong.of(12),
                         OptionalInt.of(3),
                         Optional.of("acme"),
+                        true,
                         Optional.empty()));
+        assertThat(AgentOptions.parse("lines=off", Map.of()).asksForRecording()).isFalse();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> AgentOptions.parse("lines=fast", Map.of()))
+                .withMessage("lines=fast is neither on nor off");
         assertThat(AgentOptions.parse("slow=s.pftrace", Map.of()).timeline()).isEqualTo(Path.of("s.pftrace"));
         assertThat(AgentOptions.parse("trace=t.json", Map.of()).timeline()).isEqualTo(Path.of("t.json"));
         assertThat(AgentOptions.parse("", Map.of(AgentOptions.OUT_VARIABLE, "y"))

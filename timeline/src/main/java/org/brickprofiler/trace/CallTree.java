@@ -71,8 +71,8 @@ public record CallTree(List<Node> nodes) {
 
         /**
          * Returns the share of some samples, with the interval of Wilson (1927), which holds for few samples and for
-         * shares near 0 and 1: the centre is {@code (p + z²/2n) / (1 + z²/n)} and the half width is
-         * {@code z √(p(1 - p)/n + z²/4n²) / (1 + z²/n)}.
+         * shares near 0 and 1: the centre is {@code (p + z²/2n) / (1 + z²/n)} and the half width is {@code z √(p(1 -
+         * p)/n + z²/4n²) / (1 + z²/n)}.
          *
          * @param place the place
          * @param samples the samples that stood there

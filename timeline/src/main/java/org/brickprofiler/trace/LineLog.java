@@ -17,17 +17,16 @@ import org.brickprofiler.internal.record.SpanContents;
 import org.brickprofiler.internal.record.SpanCopy;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanSink;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Joins samples of the stacks of threads with the bricks of a {@link TraceRecorder}. A flight recording gives it the
  * samples of this virtual machine; see {@link org.brickprofiler.trace.jfr.VirtualMachineStops}.
  *
- * <p>Samples arrive later than the bricks end, so the recorder's buffers are read up to the time until which all samples
- * have arrived. A sample waits until a brick of its thread has ended that contains it, until the pass of its thread has
- * ended, or {@value #LONGEST_WAIT_S} s. Memory is bounded: {@value #MOST_WAITING} samples wait at most, and the call
- * trees have {@value #MOST_NODES} nodes in all; paths beyond these are counted as {@linkplain CallTree#OTHER_PATHS
- * others}. Any thread.
+ * <p>Samples arrive later than the bricks end, so the recorder's buffers are read up to the time until which all
+ * samples have arrived. A sample waits until a brick of its thread has ended that contains it, until the pass of its
+ * thread has ended, or {@value #LONGEST_WAIT_S} s. Memory is bounded: {@value #MOST_WAITING} samples wait at most, and
+ * the call trees have {@value #MOST_NODES} nodes in all; paths beyond these are counted as
+ * {@linkplain CallTree#OTHER_PATHS others}. Any thread.
  */
 public final class LineLog {
 
@@ -122,7 +121,8 @@ public final class LineLog {
                 return;
             }
             // The first reading is of the whole life of a thread, which may have begun long before its bricks.
-            processorShare = processorAtNs == 0 ? 1 : Math.min(1, (double) (ns - processorNs) / (nowNs - processorAtNs));
+            processorShare =
+                    processorAtNs == 0 ? 1 : Math.min(1, (double) (ns - processorNs) / (nowNs - processorAtNs));
             processorNs = ns;
             processorAtNs = nowNs;
         }
@@ -160,7 +160,9 @@ public final class LineLog {
             if (row == null) {
                 Brick brick = new Brick(names.name(copy.key(entry)), copy.phase(entry));
                 row = rows.computeIfAbsent(
-                        brick, first -> new LineRow(first.name(), Span.StatedPhase.of(first.phase()).ofStep(), room));
+                        brick,
+                        first -> new LineRow(
+                                first.name(), Span.StatedPhase.of(first.phase()).ofStep(), room));
                 known[packed] = row;
             }
             return row;

@@ -13,8 +13,8 @@ import org.brickprofiler.StepInfo;
  * threads, joined with the bricks by thread and time. Immutable.
  *
  * <p>A sample belongs to the innermost brick that its thread timed at that moment. Shares are those of the samples of a
- * brick, never of several: the virtual machine loses samples in code whose stack it cannot walk, so their numbers do not
- * compare bricks. Samples in native code are a tree of their own, because the virtual machine samples one thread in
+ * brick, never of several: the virtual machine loses samples in code whose stack it cannot walk, so their numbers do
+ * not compare bricks. Samples in native code are a tree of their own, because the virtual machine samples one thread in
  * native code at a time, and several in Java code.
  *
  * @param samples where the samples are
@@ -60,8 +60,8 @@ public record LineProfile(
      * @param outside on a thread with bricks, in none of them
      * @param otherThreads on a thread without bricks that was in native code, that belongs to this library or to the
      *     flight recorder, or while no step had a brick under way
-     * @param severalSteps on a thread without bricks, while several steps had a brick under way; or in bricks of several
-     *     profilers
+     * @param severalSteps on a thread without bricks, while several steps had a brick under way; or in bricks of
+     *     several profilers
      * @param virtualThreads on a virtual thread, whose bricks are not known by thread
      * @param notEnded at a time after which their thread has ended no brick: perhaps in a brick that had not ended
      * @param tooLate at a time whose bricks were overwritten before the sample arrived
@@ -108,8 +108,8 @@ public record LineProfile(
      *
      * @param brick the name of the brick
      * @param phase the phase of its steps; empty outside of steps
-     * @param ofWorkers how many of the samples are of threads without bricks, taken while its step was the only one with
-     *     a brick under way: they are assumed to work for it
+     * @param ofWorkers how many of the samples are of threads without bricks, taken while its step was the only one
+     *     with a brick under way: they are assumed to work for it
      * @param due how many samples its own threads would have if all bricks had samples in proportion to their processor
      *     time; empty if that is unknown
      * @param java the samples in Java code
@@ -151,9 +151,9 @@ public record LineProfile(
         }
 
         /**
-         * Returns whether the virtual machine has lost samples of the brick: there are fewer than half of those that are
-         * due, and more than {@value LineProfile#FEW_MISSING} are missing. Its lines may then be those of a part of its
-         * time alone.
+         * Returns whether the virtual machine has lost samples of the brick: there are fewer than half of those that
+         * are due, and more than {@value LineProfile#FEW_MISSING} are missing. Its lines may then be those of a part of
+         * its time alone.
          *
          * @return false also if the number that is due is unknown
          */

@@ -5,8 +5,9 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * The bricks that a thread timed with one profiler, in the order of their ends, and the samples that wait for them. Each
- * brick comes after the bricks inside it, so a sample belongs to the first brick that contains it. Not thread-safe.
+ * The bricks that a thread timed with one profiler, in the order of their ends, and the samples that wait for them.
+ * Each brick comes after the bricks inside it, so a sample belongs to the first brick that contains it. Not
+ * thread-safe.
  */
 final class LineSeries {
 

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A {@link CallTree} that grows by samples, up to a bound that it shares with other trees. Beyond it, a sample stands in
- * {@link CallTree#OTHER_PATHS} below the last frame that the tree has of its stack. Not thread-safe.
+ * A {@link CallTree} that grows by samples, up to a bound that it shares with other trees. Beyond it, a sample stands
+ * in {@link CallTree#OTHER_PATHS} below the last frame that the tree has of its stack. Not thread-safe.
  */
 final class LineTree {
 

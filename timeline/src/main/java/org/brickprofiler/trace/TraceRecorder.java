@@ -516,7 +516,8 @@ public final class TraceRecorder implements Tracing {
     /**
      * Returns where samples of stacks are joined with bricks, for those who take samples, as a flight recording does.
      *
-     * @return the same object each time; empty unless this recorder {@linkplain TraceRecorder.Builder#lines keeps lines}
+     * @return the same object each time; empty unless this recorder {@linkplain TraceRecorder.Builder#lines keeps
+     *     lines}
      */
     public Optional<LineLog> lineLog() {
         return Optional.ofNullable(lines);
@@ -547,8 +548,8 @@ public final class TraceRecorder implements Tracing {
     }
 
     /**
-     * Forgets all events, the lines of bricks, and the slow steps that were kept. A step that is under way meanwhile lacks spans and is not
-     * explained. Buffers of ended threads and unreachable profilers are freed.
+     * Forgets all events, the lines of bricks, and the slow steps that were kept. A step that is under way meanwhile
+     * lacks spans and is not explained. Buffers of ended threads and unreachable profilers are freed.
      */
     public void clear() {
         profilers.catchUp();
@@ -743,9 +744,9 @@ public final class TraceRecorder implements Tracing {
         }
 
         /**
-         * Joins the stacks that a flight recording samples with bricks; false by default. {@link TraceRecorder#lines()} then has the
-         * methods and lines of each brick. The buffers of threads must hold the bricks of the last three seconds, since
-         * samples arrive late: those of bricks that were overwritten are counted as too late.
+         * Joins the stacks that a flight recording samples with bricks; false by default. {@link TraceRecorder#lines()}
+         * then has the methods and lines of each brick. The buffers of threads must hold the bricks of the last three
+         * seconds, since samples arrive late: those of bricks that were overwritten are counted as too late.
          *
          * @param on true to keep lines
          * @return this

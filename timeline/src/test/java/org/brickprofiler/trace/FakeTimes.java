@@ -28,6 +28,11 @@ final class FakeTimes implements SystemTimes {
     }
 
     @Override
+    public long ranNs(long threadId) {
+        return ranNs;
+    }
+
+    @Override
     public long collectedNs() {
         return known.contains(SlowSteps.Kind.GARBAGE_COLLECTION) ? collectedNs : ThreadTimes.UNKNOWN;
     }

@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reports to a timeline of slow steps when this virtual machine had stopped all threads for a reason other than a
  * garbage collection: a thread dump, a deoptimization, a redefinition of classes, and which lock the thread of a step
- * waited for. On request, the same recording {@linkplain #splitWaits splits the waits of requests}, and samples stacks for
- * the {@linkplain TraceRecorder.Builder#lines lines of bricks}.
+ * waited for. On request, the same recording {@linkplain #splitWaits splits the waits of requests}, and samples stacks
+ * for the {@linkplain TraceRecorder.Builder#lines lines of bricks}.
  *
  * <pre>{@code
  * VirtualMachineStops stops = VirtualMachineStops.of(recorder); // until stops.close()
@@ -35,10 +35,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The stops come from a separate flight recording, which enables only {@code jdk.ExecuteVMOperation},
  * {@code jdk.GCPhasePause} and, of a millisecond or more, {@code jdk.JavaMonitorEnter} and {@code jdk.ThreadPark} of
- * the JDK's events, those of {@code splitWaits}, and for lines, each
- * 20 ms, {@code jdk.ExecutionSample} and {@code jdk.NativeMethodSample}. A stop arrives up to two seconds after its end. Until then the
- * stops of a step are unknown, and the explanation of the step says so. The same holds for steps that began before
- * {@link #of}. The recorder's clock must be {@link System#nanoTime()}, as it is by default. Any thread.
+ * the JDK's events, those of {@code splitWaits}, and for lines, each 20 ms, {@code jdk.ExecutionSample} and
+ * {@code jdk.NativeMethodSample}. A stop arrives up to two seconds after its end. Until then the stops of a step are
+ * unknown, and the explanation of the step says so. The same holds for steps that began before {@link #of}. The
+ * recorder's clock must be {@link System#nanoTime()}, as it is by default. Any thread.
  *
  * <p>The recording has no setting for other events of this library: a setting of one recording that disables an event
  * hides the default of that event from all recordings that have no setting for it.

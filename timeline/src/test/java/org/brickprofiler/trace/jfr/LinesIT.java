@@ -47,15 +47,6 @@ final class LinesIT {
             stops.close();
             profile = recorder.lines().orElseThrow();
         }
-        System.out.println(profile.samples() + " error " + profile.clockErrorNs() + " ns");
-        for (LineProfile.OfBrick brick : profile.bricks()) {
-            System.out.println(brick.brick() + " " + brick.phase() + " " + brick.samples() + " due " + brick.due() + " "
-                    + brick.java().methods(5));
-            System.out.println("   " + brick.java().lines(5));
-            System.out.println("   " + brick.java().paths(3));
-            System.out.println("   " + brick.natives().paths(3));
-        }
-        System.out.println(truth);
         assertThat(result).isNotNegative();
         requireTruth(profile, BrickId.QKV_PROJECTION, "firstOfProjection", "secondOfProjection");
         requireTruth(profile, BrickId.ATTENTION_SOFTMAX, "firstOfSoftmax", "secondOfSoftmax");

@@ -1,0 +1,237 @@
+package org.brickprofiler.trace;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.tuple;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Phaser;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.testing.Crew;
+import org.brickprofiler.testing.FakeClock;
+import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.LineProfile.OfBrick;
+import org.brickprofiler.trace.LineProfile.Samples;
+import org.junit.jupiter.api.Test;
+
+/** Where samples are that no single brick contains, and the bounds of what is kept. */
+final class LineLogTest {
+
+    private static final long SECOND_NS = 1_000_000_000;
+    private static final List<Frame> STACK = List.of(new Frame("a.B.dot", 88, "JIT compiled"));
+
+    private final FakeClock clock = new FakeClock();
+    private final FakeTimes times = new FakeTimes();
+    private final TraceRecorder recorder = recorder(1 << 10);
+    private final LineLog log = recorder.lineLog().orElseThrow();
+    private final BrickProfiler profiler = profiler(recorder);
+    private final long mine = Thread.currentThread().getId();
+
+    private TraceRecorder recorder(int capacity) {
+        return TraceRecorder.builder()
+                .clock(clock)
+                .times(times)
+                .lines(true)
+                .threadCapacity(capacity)
+                .build();
+    }
+
+    private BrickProfiler profiler(TraceRecorder sink) {
+        BrickProfiler made = BrickProfiler.builder().clock(clock).tracing(sink).build();
+        made.enable();
+        return made;
+    }
+
+    private void brick(BrickProfiler of, BrickId id, long startNs, long endNs) {
+        clock.set(startNs);
+        long timer = of.startBrick(id);
+        clock.set(endNs);
+        of.stopBrick(timer, 1);
+    }
+
+    private Samples samples() {
+        return log.profile().samples();
+    }
+
+    private OfBrick only() {
+        assertThat(log.profile().bricks()).hasSize(1);
+        return log.profile().bricks().get(0);
+    }
+
+    @Spec("13.18")
+    @Test
+    void aSampleAfterTheLastBrickWaitsAndIsThenSaidNotToBeInABrickThatHasEnded() {
+        brick(profiler, BrickId.RMS_NORM, 0, 10);
+        log.sample(mine, 12, false, STACK);
+        log.reported(20, 20, 0);
+        assertThat(samples()).isEqualTo(new Samples(0, 0, 0, 0, 0, 1, 0));
+        brick(profiler, BrickId.UP_PROJECTION, 11, 30);
+        log.reported(40, 40, 0);
+        assertThat(samples()).isEqualTo(new Samples(1, 0, 0, 0, 0, 0, 0));
+        assertThat(log.profile().bricks())
+                .extracting(OfBrick::brick, OfBrick::samples)
+                .contains(tuple("UpProjection", 1L));
+
+        log.sample(mine, 50, false, STACK);
+        log.reported(60, 60, 0);
+        log.reported(62 * SECOND_NS, 62 * SECOND_NS, 0);
+        brick(profiler, BrickId.UP_PROJECTION, 45, 63 * SECOND_NS);
+        log.reported(64 * SECOND_NS, 64 * SECOND_NS, 0);
+        assertThat(samples()).isEqualTo(new Samples(1, 0, 0, 0, 0, 1, 0));
+    }
+
+    @Spec("13.18")
+    @Test
+    void samplesOfOverwrittenBricksAreTooLate() {
+        TraceRecorder small = recorder(4);
+        LineLog few = small.lineLog().orElseThrow();
+        BrickProfiler brief = profiler(small);
+        brick(brief, BrickId.RMS_NORM, 0, 10);
+        few.reported(11, 11, 0);
+        for (int i = 2; i < 12; i++) {
+            brick(brief, BrickId.RMS_NORM, 10 * i, 10 * i + 10);
+        }
+        few.sample(mine, 25, false, STACK);
+        few.sample(mine, 115, false, STACK);
+        few.reported(130, 130, 0);
+        assertThat(few.profile().samples()).isEqualTo(new Samples(1, 0, 0, 0, 0, 0, 1));
+    }
+
+    @Spec("13.18")
+    @Test
+    void aThreadWithoutBricksWorksForTheOnlyStepOrForNone() throws Exception {
+        long worker = mine + 1_000;
+        Phaser turn = new Phaser(2);
+        brick(profiler, BrickId.RMS_NORM, 0, 10);
+        profiler.endPass();
+        Crew crew = new Crew().run(() -> {
+            turn.arriveAndAwaitAdvance();
+            brick(profiler, BrickId.UP_PROJECTION, 5, 20);
+            profiler.endPass();
+            turn.arriveAndAwaitAdvance();
+        });
+        turn.arriveAndAwaitAdvance();
+        turn.arriveAndAwaitAdvance();
+        crew.join();
+        log.sample(worker, 3, false, STACK);
+        log.sample(worker, 3, true, STACK);
+        log.sample(worker, 7, false, STACK);
+        log.sample(worker, 15, false, STACK);
+        log.sample(worker, 21, false, STACK);
+        log.sampleOfVirtualThread();
+        log.sampleOfOtherThread();
+        log.sampleWithoutTime();
+        clock.set(30);
+        brick(profiler, BrickId.RMS_NORM, 30, 31);
+        profiler.endPass();
+        log.reported(40, 40, 0);
+        log.reported(62 * SECOND_NS, 62 * SECOND_NS, 0);
+        assertThat(samples()).isEqualTo(new Samples(2, 0, 3, 1, 1, 0, 1));
+        assertThat(log.profile().bricks())
+                .filteredOn(brick -> brick.samples() > 0)
+                .extracting(OfBrick::brick, OfBrick::ofWorkers)
+                .containsExactlyInAnyOrder(tuple("RmsNorm", 1L), tuple("UpProjection", 1L));
+    }
+
+    @Test
+    void aSampleInBricksOfTwoProfilersIsInNeither() {
+        BrickProfiler other = profiler(recorder);
+        clock.set(0);
+        long timer = other.startBrick(BrickId.FUSED_ATTENTION);
+        brick(profiler, BrickId.RMS_NORM, 0, 10);
+        clock.set(20);
+        other.stopBrick(timer, 1);
+        log.sample(mine, 5, false, STACK);
+        profiler.endPass();
+        other.endPass();
+        log.reported(30, 30, 0);
+        assertThat(samples()).isEqualTo(new Samples(0, 0, 0, 1, 0, 0, 0));
+    }
+
+    @Test
+    void theBricksOfAThreadThatIsForgottenAreTooLate() {
+        brick(profiler, BrickId.RMS_NORM, 0, 10);
+        log.reported(11, 11, 0);
+        log.sample(mine, 12, false, STACK);
+        log.reported(13, 13, 0);
+        recorder.clear();
+        assertThat(samples()).isEqualTo(Samples.NONE);
+        log.sample(mine, 5, false, STACK);
+        assertThat(samples()).as("a sample from before the reset").isEqualTo(Samples.NONE);
+        clock.set(100);
+        brick(profiler, BrickId.RMS_NORM, 100, 110);
+        log.sample(mine, 105, false, STACK);
+        profiler.endPass();
+        log.reported(120, 120, 0);
+        assertThat(samples()).isEqualTo(new Samples(1, 0, 0, 0, 0, 0, 0));
+        assertThat(only().java().samples()).isOne();
+    }
+
+    @Spec("13.18")
+    @Test
+    void aBrickWithFarFewerSamplesThanItsProcessorTimeAsksForIsDoubted() {
+        times.ranNs = 0;
+        for (int second = 1; second <= 4; second++) {
+            long fromNs = second * SECOND_NS;
+            clock.set(fromNs);
+            long outer = profiler.startBrick(BrickId.FUSED_ATTENTION);
+            brick(profiler, BrickId.ATTENTION_SCORE, fromNs + SECOND_NS / 10, fromNs + SECOND_NS * 6 / 10);
+            clock.set(fromNs + SECOND_NS);
+            profiler.stopBrick(outer, 1);
+            for (int i = 0; i < 50; i++) {
+                long atNs = fromNs + SECOND_NS * i / 50;
+                boolean isInner = i >= 5 && i < 30;
+                if (!isInner || i % 10 == 0) {
+                    log.sample(mine, atNs, false, STACK);
+                }
+            }
+            times.ranNs += SECOND_NS / 2;
+            log.reported(fromNs + SECOND_NS, fromNs + SECOND_NS, 3);
+        }
+        LineProfile profile = log.profile();
+        assertThat(profile.clockErrorNs()).isEqualTo(3);
+        assertThat(profile.bricks())
+                .extracting(OfBrick::brick, OfBrick::samples, OfBrick::isDoubted)
+                .containsExactly(tuple("FusedAttention", 100L, false), tuple("AttentionScore", 8L, true));
+        assertThat(profile.bricks().get(1).due().orElseThrow()).isBetween(53.9, 54.1);
+    }
+
+    @Test
+    void treesAreBoundedAndLoseNoSample() {
+        for (int i = 0; i < LineLog.MOST_NODES + 100; i++) {
+            brick(profiler, BrickId.RMS_NORM, 10L * i, 10L * i + 10);
+            log.sample(
+                    mine,
+                    10L * i + 5,
+                    i % 2 == 0,
+                    List.of(new Frame("m" + i, 1, "Interpreted"), new Frame("root", 1, "Interpreted")));
+            if (i % 100 == 0) {
+                log.reported(10L * i + 10, 10L * i + 10, 0);
+            }
+        }
+        profiler.endPass();
+        log.reported(Long.MAX_VALUE, clock.now(), 0);
+        OfBrick brick = only();
+        assertThat(brick.samples()).isEqualTo(LineLog.MOST_NODES + 100);
+        assertThat(brick.java().nodes().size() + brick.natives().nodes().size()).isEqualTo(LineLog.MOST_NODES + 2);
+        assertThat(brick.java().methods(1)).first().satisfies(most -> assertThat(most.place())
+                .isEqualTo(CallTree.OTHER_PATHS.method()));
+    }
+
+    @Test
+    void aProfileWithoutSamplesSaysWhy() {
+        assertThat(log.profile().missing()).contains("no flight recording has taken samples");
+        log.begin(20_000_000);
+        assertThat(log.profile().missing()).isEmpty();
+        log.refuse("no room");
+        assertThat(log.profile().missing()).isEqualTo(Optional.of("no room"));
+        assertThat(new TraceRecorder().lines()).isEmpty();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() ->
+                        TraceRecorder.builder().lines(true).keepNewest(false).build())
+                .withMessageContaining("lines(true)");
+        assertThatIllegalArgumentException().isThrownBy(() -> log.sample(mine, 0, false, List.of()));
+    }
+}
