@@ -207,7 +207,9 @@ final class Reports {
             endStops = begun::close;
         } catch (LinkageError | IllegalStateException none) {
             // The explanation of slow steps says that these stops are unknown.
-            recorder.lineLog().ifPresent(lines -> lines.refuse("this virtual machine has no flight recorder"));
+            recorder.lineLog()
+                    .ifPresent(lines ->
+                            lines.refuse("this virtual machine has no flight recorder (" + none.getMessage() + ")"));
             reportCollections();
         }
     }

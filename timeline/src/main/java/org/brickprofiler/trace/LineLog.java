@@ -3,7 +3,6 @@ package org.brickprofiler.trace;
 import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -17,6 +16,7 @@ import org.brickprofiler.internal.record.SpanContents;
 import org.brickprofiler.internal.record.SpanCopy;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanSink;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Joins samples of the stacks of threads with the bricks of a {@link TraceRecorder}. A flight recording gives it the
@@ -25,29 +25,30 @@ import org.brickprofiler.internal.record.SpanSink;
  * <p>Samples arrive later than the bricks end, so the recorder's buffers are read up to the time until which all
  * samples have arrived. A sample waits until a brick of its thread has ended that contains it, until the pass of its
  * thread has ended, or {@value #LONGEST_WAIT_S} s. Memory is bounded: {@value #MOST_WAITING} samples wait at most, and
- * the call trees have {@value #MOST_NODES} nodes in all; paths beyond these are counted as
- * {@linkplain CallTree#OTHER_PATHS others}. Any thread.
+ * call trees have a bound. Any thread.
  */
 public final class LineLog {
 
     static final int LONGEST_WAIT_S = 60;
     static final int MOST_WAITING = 1 << 15;
-    static final int MOST_NODES = 50_000;
 
     private static final long LONGEST_WAIT_NS = 1_000_000_000L * LONGEST_WAIT_S;
 
     private final Supplier<List<Source>> sources;
     private final LongUnaryOperator processorNsOf;
 
-    /** The buffers by their identity. Guarded by this, like everything below. */
-    private Map<Object, Buffer> buffers = new HashMap<>();
+    /** The samples that are joined. Guarded by this, like everything below. */
+    private LineJoin join = new LineJoin();
 
-    private final Map<SpanContents, LineRow[]> rowsOf = new HashMap<>();
-    private final Map<Brick, LineRow> rows = new HashMap<>();
+    /** The buffers by their identity. */
+    private final Map<Object, Buffer> buffers = new HashMap<>();
+
+    /** The rows of each profiler's bricks, by the {@link PhaseKey} of a brick and its phase. */
+    private final Map<SpanContents, @Nullable LineRow[]> rowsOf = new HashMap<>();
+
+    /** The samples after the time until which bricks have been read. */
     private final List<LineSample> arrived = new ArrayList<>();
-    private LineTree.Room room = new LineTree.Room(MOST_NODES);
-    private Counts counts = new Counts();
-    private long waiting;
+
     private long fromNs = Long.MIN_VALUE;
     private long readUntilNs = Long.MIN_VALUE;
     private long periodNs;
@@ -62,28 +63,10 @@ public final class LineLog {
      */
     record Source(SpanContents contents, SpanSink.Names names) {}
 
-    private record Brick(String name, int phase) {}
-
-    /** The samples that are settled, by place. */
-    private static final class Counts {
-        private long inBricks;
-        private long outside;
-        private long otherThreads;
-        private long severalSteps;
-        private long virtualThreads;
-        private long notEnded;
-        private long tooLate;
-
-        LineProfile.Samples withWaiting(long waiting) {
-            return new LineProfile.Samples(
-                    inBricks, outside, otherThreads, severalSteps, virtualThreads, notEnded + waiting, tooLate);
-        }
-    }
-
     /** What has been read of the bricks of a thread. */
     private final class Buffer {
         private final long threadId;
-        private final LineSeries series = new LineSeries(LineLog.this::count);
+        private final LineSeries series;
 
         /** The number of the first entry that has not been read. */
         private long next;
@@ -102,14 +85,19 @@ public final class LineLog {
 
         Buffer(SpanCopy copy) {
             threadId = copy.threadId();
+            series = join.newSeries(threadId);
             next = copy.number(0);
         }
 
         /** Notes new entries, of which some may end later than those that are read now. */
         void found(SpanCopy copy) {
             isThere = true;
+            boolean ranSteps = runsSteps;
             for (int entry = 0; !runsSteps && entry < copy.size(); entry++) {
                 runsSteps = copy.kind(entry) == SpanKind.PASS_END || copy.kind(entry) == SpanKind.STEP_START;
+            }
+            if (runsSteps && !ranSteps) {
+                join.runsSteps(series);
             }
         }
 
@@ -128,7 +116,7 @@ public final class LineLog {
         }
 
         /** Reads the bricks that have ended until a moment. */
-        void read(SpanCopy copy, SpanSink.Names names, LineRow[] known, long untilNs) {
+        void read(SpanCopy copy, SpanSink.Names names, @Nullable LineRow[] known, long untilNs) {
             int entry = (int) Math.max(0, next - copy.number(0));
             if (copy.size() > entry && copy.number(entry) > next) {
                 series.lostBefore(copy.endNs(entry));
@@ -154,15 +142,13 @@ public final class LineLog {
             }
         }
 
-        private LineRow row(SpanCopy copy, int entry, SpanSink.Names names, LineRow[] known) {
+        private LineRow row(SpanCopy copy, int entry, SpanSink.Names names, @Nullable LineRow[] known) {
             int packed = PhaseKey.of(copy.phase(entry), copy.key(entry));
             LineRow row = known[packed];
             if (row == null) {
-                Brick brick = new Brick(names.name(copy.key(entry)), copy.phase(entry));
-                row = rows.computeIfAbsent(
-                        brick,
-                        first -> new LineRow(
-                                first.name(), Span.StatedPhase.of(first.phase()).ofStep(), room));
+                row = join.row(
+                        names.name(copy.key(entry)),
+                        Span.StatedPhase.of(copy.phase(entry)).ofStep());
                 known[packed] = row;
             }
             return row;
@@ -219,27 +205,26 @@ public final class LineLog {
         if (atNs < fromNs) {
             return;
         }
-        if (waiting == MOST_WAITING) {
-            counts.tooLate++;
+        if (join.waiting() + arrived.size() == MOST_WAITING) {
+            join.addTooLate();
             return;
         }
-        waiting++;
         arrived.add(new LineSample(threadId, atNs, isNative, List.copyOf(stack)));
     }
 
     /** Counts a sample of a virtual thread, whose bricks are not known by thread. */
     public synchronized void sampleOfVirtualThread() {
-        counts.virtualThreads++;
+        join.addOfVirtualThread();
     }
 
     /** Counts a sample of a thread that works for no step, such as one of this library. */
     public synchronized void sampleOfOtherThread() {
-        counts.otherThreads++;
+        join.addOfOtherThread();
     }
 
     /** Counts a sample whose time on the recorder's clock is unknown. */
     public synchronized void sampleWithoutTime() {
-        counts.tooLate++;
+        join.addTooLate();
     }
 
     /**
@@ -262,6 +247,7 @@ public final class LineLog {
         buffers.values().forEach(buffer -> buffer.isThere = false);
         List<Runnable> reads = new ArrayList<>();
         for (Source source : all) {
+            @Nullable
             LineRow[] known = rowsOf.computeIfAbsent(
                     source.contents(), first -> new LineRow[PhaseKey.PHASES << PhaseKey.KEY_BITS]);
             for (SpanCopy copy : source.contents().copiesAfter(this::readNs)) {
@@ -279,7 +265,7 @@ public final class LineLog {
             Buffer buffer = each.next();
             buffer.series.giveUp(untilNs - LONGEST_WAIT_NS);
             if (!buffer.isThere) {
-                buffer.series.lostBefore(Long.MAX_VALUE);
+                join.remove(buffer.threadId, buffer.series);
                 each.remove();
             }
         }
@@ -290,55 +276,18 @@ public final class LineLog {
         return buffer == null ? fromNs : buffer.readNs;
     }
 
-    /** Gives the samples up to a moment to the bricks of their threads, or to those of the threads that run steps. */
+    /** Joins the samples up to a moment with bricks that have ended by then. */
     private void distribute(long untilNs) {
-        Map<Long, List<LineSeries>> ofThreads = new HashMap<>();
-        List<LineSeries> ofSteps = new ArrayList<>();
-        for (Buffer buffer : buffers.values()) {
-            ofThreads
-                    .computeIfAbsent(buffer.threadId, first -> new ArrayList<>())
-                    .add(buffer.series);
-            if (buffer.runsSteps) {
-                ofSteps.add(buffer.series);
-            }
-        }
         List<LineSample> later = new ArrayList<>();
         for (LineSample sample : arrived) {
-            List<LineSeries> own = ofThreads.getOrDefault(sample.threadId(), List.of());
-            // A thread without bricks that is in native code waits there more often than it works for a step.
-            List<LineSeries> series = !own.isEmpty() ? own : sample.isNative() ? List.of() : ofSteps;
             if (sample.atNs() > untilNs) {
                 later.add(sample);
             } else {
-                sample.waitIn(series.size(), own.isEmpty());
-                series.forEach(each -> each.add(sample));
-                if (series.isEmpty()) {
-                    count(sample);
-                }
+                join.add(sample);
             }
         }
         arrived.clear();
         arrived.addAll(later);
-    }
-
-    /** Counts a sample that all of its series have settled. */
-    private void count(LineSample sample) {
-        waiting--;
-        LineRow row = sample.row();
-        if (row != null && sample.found() == 1) {
-            counts.inBricks++;
-            row.add(sample);
-        } else if (row != null) {
-            counts.severalSteps++;
-        } else if (sample.isOfWorker()) {
-            counts.otherThreads++;
-        } else {
-            switch (sample.without()) {
-                case OUTSIDE -> counts.outside++;
-                case NOT_ENDED -> counts.notEnded++;
-                case TOO_LATE -> counts.tooLate++;
-            }
-        }
     }
 
     // ---- results ----
@@ -351,13 +300,10 @@ public final class LineLog {
     synchronized void clear(long beginNs) {
         fromNs = beginNs;
         readUntilNs = Math.max(readUntilNs, beginNs);
-        buffers = new HashMap<>();
+        buffers.clear();
         rowsOf.clear();
-        rows.clear();
         arrived.clear();
-        room = new LineTree.Room(MOST_NODES);
-        counts = new Counts();
-        waiting = 0;
+        join = new LineJoin();
         clockErrorNs = 0;
     }
 
@@ -367,23 +313,6 @@ public final class LineLog {
      * @return an immutable profile
      */
     public synchronized LineProfile profile() {
-        long own = 0;
-        double processorNs = 0;
-        for (LineRow row : rows.values()) {
-            if (row.isTimeKnown()) {
-                own += row.ofThreads();
-                processorNs += row.processorNs();
-            }
-        }
-        double samplesPerNs = processorNs > 0 ? own / processorNs : Double.NaN;
-        List<LineProfile.OfBrick> bricks = rows.values().stream()
-                .filter(row -> !row.isEmpty())
-                .map(row -> row.toOfBrick(samplesPerNs))
-                .sorted(Comparator.comparingLong(LineProfile.OfBrick::samples)
-                        .reversed()
-                        .thenComparing(LineProfile.OfBrick::brick)
-                        .thenComparing(row -> row.phase().map(Enum::ordinal).orElse(-1)))
-                .toList();
-        return new LineProfile(counts.withWaiting(waiting), periodNs, clockErrorNs, missing, bricks);
+        return new LineProfile(join.samples(arrived.size()), periodNs, clockErrorNs, missing, join.bricks());
     }
 }

@@ -200,7 +200,7 @@ final class LineLogTest {
 
     @Test
     void treesAreBoundedAndLoseNoSample() {
-        for (int i = 0; i < LineLog.MOST_NODES + 100; i++) {
+        for (int i = 0; i < LineJoin.MOST_NODES + 100; i++) {
             brick(profiler, BrickId.RMS_NORM, 10L * i, 10L * i + 10);
             log.sample(
                     mine,
@@ -214,8 +214,8 @@ final class LineLogTest {
         profiler.endPass();
         log.reported(Long.MAX_VALUE, clock.now(), 0);
         OfBrick brick = only();
-        assertThat(brick.samples()).isEqualTo(LineLog.MOST_NODES + 100);
-        assertThat(brick.java().nodes().size() + brick.natives().nodes().size()).isEqualTo(LineLog.MOST_NODES + 2);
+        assertThat(brick.samples()).isEqualTo(LineJoin.MOST_NODES + 100);
+        assertThat(brick.java().nodes().size() + brick.natives().nodes().size()).isEqualTo(LineJoin.MOST_NODES + 2);
         assertThat(brick.java().methods(1)).first().satisfies(most -> assertThat(most.place())
                 .isEqualTo(CallTree.OTHER_PATHS.method()));
     }

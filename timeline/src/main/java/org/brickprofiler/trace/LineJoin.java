@@ -1,0 +1,144 @@
+package org.brickprofiler.trace;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.brickprofiler.StepInfo;
+
+/**
+ * Counts samples in the bricks of threads. Call trees have {@value #MOST_NODES} nodes in all; paths beyond these are
+ * counted as {@linkplain CallTree#OTHER_PATHS others}. Not thread-safe.
+ */
+final class LineJoin {
+
+    static final int MOST_NODES = 50_000;
+
+    private final LineTree.Room room = new LineTree.Room(MOST_NODES);
+    private final Map<Brick, LineRow> rows = new HashMap<>();
+    private final Map<Long, List<LineSeries>> ofThreads = new HashMap<>();
+    private final List<LineSeries> ofSteps = new ArrayList<>();
+    private long waiting;
+    private long inBricks;
+    private long outside;
+    private long otherThreads;
+    private long severalSteps;
+    private long virtualThreads;
+    private long notEnded;
+    private long tooLate;
+
+    private record Brick(String name, Optional<StepInfo.Phase> phase) {}
+
+    // ---- the bricks ----
+
+    /** Returns the row of a brick, the same at each call. */
+    LineRow row(String brick, Optional<StepInfo.Phase> phase) {
+        return rows.computeIfAbsent(new Brick(brick, phase), first -> new LineRow(brick, phase, room));
+    }
+
+    /** Adds an empty series of the bricks of a thread. */
+    LineSeries newSeries(long threadId) {
+        LineSeries series = new LineSeries(this::count);
+        ofThreads.computeIfAbsent(threadId, first -> new ArrayList<>()).add(series);
+        return series;
+    }
+
+    /** Notes that the thread of a series runs steps, for which threads without bricks work. */
+    void runsSteps(LineSeries series) {
+        ofSteps.add(series);
+    }
+
+    /** Removes a series whose bricks are no longer known. */
+    void remove(long threadId, LineSeries series) {
+        series.lostBefore(Long.MAX_VALUE);
+        ofSteps.remove(series);
+        List<LineSeries> own = ofThreads.getOrDefault(threadId, List.of());
+        own.remove(series);
+        if (own.isEmpty()) {
+            ofThreads.remove(threadId);
+        }
+    }
+
+    // ---- the samples ----
+
+    /** Gives a sample to the bricks of its thread, or to those of the threads that run steps. */
+    void add(LineSample sample) {
+        List<LineSeries> own = ofThreads.getOrDefault(sample.threadId(), List.of());
+        // A thread without bricks that is in native code waits there more often than it works for a step.
+        List<LineSeries> series = !own.isEmpty() ? own : sample.isNative() ? List.of() : ofSteps;
+        waiting++;
+        sample.waitIn(series.size(), own.isEmpty());
+        series.forEach(each -> each.add(sample));
+        if (series.isEmpty()) {
+            count(sample);
+        }
+    }
+
+    void addOfVirtualThread() {
+        virtualThreads++;
+    }
+
+    void addOfOtherThread() {
+        otherThreads++;
+    }
+
+    void addTooLate() {
+        tooLate++;
+    }
+
+    /** Returns the number of samples that have been given and are not counted yet. */
+    long waiting() {
+        return waiting;
+    }
+
+    /** Counts a sample that all of its series have settled. */
+    private void count(LineSample sample) {
+        waiting--;
+        LineRow row = sample.row();
+        if (row != null && sample.found() == 1) {
+            inBricks++;
+            row.add(sample);
+        } else if (row != null) {
+            severalSteps++;
+        } else if (sample.isOfWorker()) {
+            otherThreads++;
+        } else {
+            switch (sample.without()) {
+                case OUTSIDE -> outside++;
+                case NOT_ENDED -> notEnded++;
+                case TOO_LATE -> tooLate++;
+            }
+        }
+    }
+
+    // ---- results ----
+
+    /** Returns where the samples are; {@code further} ones wait elsewhere and count as not ended. */
+    LineProfile.Samples samples(long further) {
+        return new LineProfile.Samples(
+                inBricks, outside, otherThreads, severalSteps, virtualThreads, notEnded + waiting + further, tooLate);
+    }
+
+    /** Returns the bricks with samples or processor time, most samples first. */
+    List<LineProfile.OfBrick> bricks() {
+        long own = 0;
+        double processorNs = 0;
+        for (LineRow row : rows.values()) {
+            if (row.isTimeKnown()) {
+                own += row.ofThreads();
+                processorNs += row.processorNs();
+            }
+        }
+        double samplesPerNs = processorNs > 0 ? own / processorNs : Double.NaN;
+        return rows.values().stream()
+                .filter(row -> !row.isEmpty())
+                .map(row -> row.toOfBrick(samplesPerNs))
+                .sorted(Comparator.comparingLong(LineProfile.OfBrick::samples)
+                        .reversed()
+                        .thenComparing(LineProfile.OfBrick::brick)
+                        .thenComparing(row -> row.phase().map(Enum::name).orElse("")))
+                .toList();
+    }
+}

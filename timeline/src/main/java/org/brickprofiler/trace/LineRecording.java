@@ -1,0 +1,136 @@
+package org.brickprofiler.trace;
+
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.brickprofiler.StepInfo;
+
+/**
+ * The bricks and samples of a recording that has ended, in any order, for those who read such a file. Not thread-safe.
+ */
+public final class LineRecording {
+
+    private final Map<Long, List<Brick>> bricks = new HashMap<>();
+    private final Map<Long, List<Long>> steps = new HashMap<>();
+    private final Map<Long, Double> processorShares = new HashMap<>();
+    private final List<LineSample> samples = new ArrayList<>();
+    private final LineJoin join = new LineJoin();
+
+    private record Brick(LineRow row, long startNs, long endNs) {}
+
+    /** Makes an empty recording. */
+    public LineRecording() {}
+
+    /**
+     * Adds a brick that a thread timed.
+     *
+     * @param threadId the number of the thread
+     * @param brick the name of the brick
+     * @param phase the phase of its step; empty outside of steps
+     * @param startNs its beginning, ns on the clock of the recording
+     * @param endNs its end
+     * @throws IllegalArgumentException when it ends before it begins
+     */
+    public void brick(long threadId, String brick, Optional<StepInfo.Phase> phase, long startNs, long endNs) {
+        requireNotNegative("endNs - startNs", endNs - startNs);
+        bricks.computeIfAbsent(threadId, first -> new ArrayList<>())
+                .add(new Brick(
+                        join.row(Objects.requireNonNull(brick, "brick"), Objects.requireNonNull(phase, "phase")),
+                        startNs,
+                        endNs));
+    }
+
+    /**
+     * Notes that a thread ended a step.
+     *
+     * @param threadId the number of the thread
+     * @param endNs the end, ns on the clock of the recording
+     */
+    public void stepEnded(long threadId, long endNs) {
+        steps.computeIfAbsent(threadId, first -> new ArrayList<>()).add(endNs);
+    }
+
+    /**
+     * Notes the share of its time in which processors ran a thread.
+     *
+     * @param threadId the number of the thread
+     * @param share 0 to 1; a larger one counts as 1
+     */
+    public void processorShare(long threadId, double share) {
+        processorShares.put(threadId, Math.min(1, share));
+    }
+
+    /**
+     * Adds a sample of a thread.
+     *
+     * @param threadId the number of the thread
+     * @param atNs when it was taken, ns on the clock of the recording
+     * @param isNative whether the thread was in native code
+     * @param stack its frames, the called one before its caller; not empty
+     * @throws IllegalArgumentException when there is no frame
+     */
+    public void sample(long threadId, long atNs, boolean isNative, List<Frame> stack) {
+        samples.add(new LineSample(threadId, atNs, isNative, stack));
+    }
+
+    /** Counts a sample of a virtual thread, whose bricks are not known by thread. */
+    public void sampleOfVirtualThread() {
+        join.addOfVirtualThread();
+    }
+
+    /** Counts a sample of a thread that works for no step, such as one of this library. */
+    public void sampleOfOtherThread() {
+        join.addOfOtherThread();
+    }
+
+    /**
+     * Joins the samples with the bricks. No further call is allowed.
+     *
+     * @param periodNs the time between two samples of a thread, ns; 0 if unknown
+     * @param clockErrorNs the error of the times of samples beside those of bricks, ns
+     * @return the lines; with a reason if the recording has no bricks or no samples
+     * @throws IllegalArgumentException when a time is negative
+     */
+    public LineProfile join(long periodNs, long clockErrorNs) {
+        Map<Long, LineSeries> series = new HashMap<>();
+        bricks.keySet().forEach(thread -> {
+            series.put(thread, join.newSeries(thread));
+            if (steps.containsKey(thread)) {
+                join.runsSteps(Objects.requireNonNull(series.get(thread)));
+            }
+        });
+        samples.forEach(join::add);
+        series.forEach(this::read);
+        Optional<String> missing = samples.isEmpty()
+                ? Optional.of("the recording has no samples of stacks")
+                : bricks.isEmpty() ? Optional.of("the recording has no bricks") : Optional.empty();
+        return new LineProfile(join.samples(0), periodNs, clockErrorNs, missing, join.bricks());
+    }
+
+    private void read(long threadId, LineSeries series) {
+        // A brick comes after the bricks inside it.
+        List<Brick> own = bricks.getOrDefault(threadId, List.of());
+        own.sort(Comparator.comparingLong(Brick::endNs)
+                .thenComparing(Comparator.comparingLong(Brick::startNs).reversed()));
+        List<Long> ends = steps.getOrDefault(threadId, new ArrayList<>());
+        ends.sort(Comparator.naturalOrder());
+        double share = processorShares.getOrDefault(threadId, Double.NaN);
+        int step = 0;
+        for (Brick brick : own) {
+            for (; step < ends.size() && ends.get(step) < brick.endNs(); step++) {
+                series.passEnded(ends.get(step));
+            }
+            series.brick(brick.row(), brick.startNs(), brick.endNs(), share);
+        }
+        for (; step < ends.size(); step++) {
+            series.passEnded(ends.get(step));
+        }
+        series.giveUp(Long.MAX_VALUE);
+    }
+}
