@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import jdk.jfr.ValueDescriptor;
@@ -76,6 +77,7 @@ final class FlightRecordingReader {
     private final LongArrayList stopEnds = new LongArrayList();
     private final LongArrayList clockOffsets = new LongArrayList();
     private final Map<Method, RecordedEvent> timings = new HashMap<>();
+    private final RecordedLines lines = new RecordedLines();
     private boolean isOwn;
     private long clockOffsetNs;
     private long events;
@@ -111,6 +113,10 @@ final class FlightRecordingReader {
         }
         reader.pass(reader::hand);
         reader.addTimings();
+        collector.head.lines = reader.lines.join(
+                reader.clockOffsets.isEmpty() && reader.isOwn
+                        ? OptionalLong.empty()
+                        : OptionalLong.of(collector.head.anchorErrorNs()));
         collector.end(reader.events);
     }
 
@@ -198,9 +204,7 @@ final class FlightRecordingReader {
                             (one, two) -> two.getLong("invocations") >= one.getLong("invocations") ? two : one);
                 }
             }
-            default -> {
-                // This event shows nothing about the virtual machine.
-            }
+            default -> lines.look(type, recorded);
         }
     }
 
@@ -262,6 +266,7 @@ final class FlightRecordingReader {
                 event.category = SpanName.STEP;
                 // The event begins before the step and ends after it. One of an earlier version lacks the step's time.
                 event.elapsedNs = recorded.hasField("elapsed") ? nanos(recorded, "elapsed") : event.elapsedNs;
+                lines.stepEnded(recorded);
                 fields(recorded, STEP_FIELDS);
             }
             case METHOD_TRACE -> {
@@ -294,6 +299,7 @@ final class FlightRecordingReader {
         long endNs = recorded.getLong("endNs") + clockOffsetNs;
         boolean isTied = !clockOffsets.isEmpty() && Math.abs(endNs - committedNs) < OTHER_CLOCK_NS;
         event.startNs = (isTied ? endNs : committedNs) - event.elapsedNs;
+        lines.brick(recorded, event.name, event.statedPhase.ofStep(), event.startNs, event.elapsedNs);
     }
 
     /** Returns the phase of a sample; unknown in a recording of an earlier version. */

@@ -185,6 +185,7 @@ final class ProfileSums {
                 .events(builder.eventsRead(), counted)
                 .placements(placements())
                 .slowSteps(head.slowSteps())
+                .lines(head.lines)
                 .runs(Optional.ofNullable(head.runs));
     }
 

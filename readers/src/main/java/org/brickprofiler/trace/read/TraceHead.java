@@ -12,6 +12,7 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.Backend;
+import org.brickprofiler.trace.LineProfile;
 import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.TraceInfo.Device;
 import org.brickprofiler.trace.write.ChromeWriter;
@@ -74,6 +75,9 @@ final class TraceHead {
     /** The times of runs, if a file of the same run states them. */
     @Nullable
     RunSummary runs;
+
+    /** The lines of the bricks of a flight recording that has samples of stacks. */
+    Optional<LineProfile> lines = Optional.empty();
 
     final String source;
     /** Whether the end of the trace is missing, because the trace is damaged or was cut off. */

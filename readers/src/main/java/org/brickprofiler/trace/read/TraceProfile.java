@@ -21,6 +21,7 @@ import org.brickprofiler.report.Finding;
 import org.brickprofiler.report.FindingSource;
 import org.brickprofiler.report.PagePart;
 import org.brickprofiler.report.internal.JsonText;
+import org.brickprofiler.trace.LineProfile;
 import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.read.Omission.Effect;
 import org.brickprofiler.trace.read.Omission.Reason;
@@ -59,6 +60,7 @@ import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
  *     Empty if there are none, or more than 65,536
  * @param slowSteps the explanation of the steps that the trace holds, if this library chose them: all sums are those of
  *     the chosen steps, and not of the run
+ * @param lines the methods and lines of bricks, if the trace is a flight recording with samples of stacks
  * @param runs the times of a model's runs, which a second file states; see {@link TraceReader#together}
  * @param omissions the omissions, in the order of {@link Omission.Reason}; events that were left out have one omission
  *     for each kernel, most time first
@@ -81,6 +83,7 @@ public record TraceProfile(
         List<Loading> loading,
         List<AnnotatedSteps> annotatedSteps,
         Optional<SlowSteps> slowSteps,
+        Optional<LineProfile> lines,
         Optional<TraceReader.Summary> runs,
         List<Omission> omissions)
         implements FindingSource {
@@ -445,6 +448,7 @@ public record TraceProfile(
         Objects.requireNonNull(virtualMachine, "virtualMachine");
         Objects.requireNonNull(loading, "loading");
         Objects.requireNonNull(slowSteps, "slowSteps");
+        Objects.requireNonNull(lines, "lines");
         Objects.requireNonNull(runs, "runs");
         Objects.requireNonNull(unlaunchedNs, "unlaunchedNs");
         loading = List.copyOf(loading);
@@ -998,6 +1002,7 @@ public record TraceProfile(
         private List<Loading> loading = List.of();
         private List<AnnotatedSteps> annotatedSteps = List.of();
         private Optional<SlowSteps> slowSteps = Optional.empty();
+        private Optional<LineProfile> lines = Optional.empty();
         private Optional<TraceReader.Summary> runs = Optional.empty();
         private List<Omission> omissions = List.of();
 
@@ -1061,6 +1066,11 @@ public record TraceProfile(
             return this;
         }
 
+        Builder lines(Optional<LineProfile> ofBricks) {
+            lines = ofBricks;
+            return this;
+        }
+
         Builder slowSteps(Optional<SlowSteps> chosen) {
             slowSteps = chosen;
             return this;
@@ -1095,6 +1105,7 @@ public record TraceProfile(
                     loading,
                     annotatedSteps,
                     slowSteps,
+                    lines,
                     runs,
                     omissions);
         }

@@ -9,6 +9,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -27,6 +28,9 @@ import org.brickprofiler.jfr.BrickEvents;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.CallTree;
+import org.brickprofiler.trace.LineProfile;
 import org.brickprofiler.trace.Track;
 import org.brickprofiler.trace.read.TraceProfile.Disturbance;
 import org.brickprofiler.trace.read.TraceProfile.Disturbance.Cause;
@@ -119,6 +123,82 @@ final class FlightRecordingReadTest {
         assertThat(profile.virtualMachine().anchors()).isPositive();
         assertThat(profile.virtualMachine().clockErrorNs()).isLessThan(10_000_000);
         assertThat(profile.summary()).contains("clock       bricks placed within ");
+    }
+
+    /** Works in a brick and beside it for a second, with samples each 10 ms. */
+    private Path recordLines(boolean hasBricks) throws Exception {
+        Path file = folder.resolve("lines.jfr");
+        try (Recording recording = new Recording();
+                BrickEvents events = BrickEvents.of(profiler)) {
+            assertThat(events).isNotNull();
+            if (hasBricks) {
+                recording.enable("brick.Execution");
+            }
+            recording.enable("jdk.ActiveSetting");
+            recording.enable("jdk.ExecutionSample").withPeriod(Duration.ofMillis(10));
+            recording.start();
+            long untilNs = System.nanoTime() + 1_000_000_000;
+            while (System.nanoTime() < untilNs) {
+                profiler.beginStep(StepInfo.decode(1));
+                long timer = profiler.startBrick(BrickId.UP_PROJECTION);
+                work(1, 3_000_000);
+                profiler.stopBrick(timer, 1);
+                workBetween(2, 1_000_000);
+                profiler.endPass();
+            }
+            recording.stop();
+            recording.dump(file);
+        }
+        assertThat(worked).isNotZero();
+        return file;
+    }
+
+    private double worked;
+
+    private void work(int seed, long ns) {
+        long untilNs = System.nanoTime() + ns;
+        while (System.nanoTime() < untilNs) {
+            for (int i = 0; i < 1_000; i++) {
+                worked = worked * 0.9 + seed + i;
+            }
+        }
+    }
+
+    private void workBetween(int seed, long ns) {
+        long untilNs = System.nanoTime() + ns;
+        while (System.nanoTime() < untilNs) {
+            for (int i = 0; i < 1_000; i++) {
+                worked = worked * 0.8 + seed + i;
+            }
+        }
+    }
+
+    @Spec("13.19")
+    @Test
+    void theSamplesOfARecordingAreJoinedWithItsBricks() throws Exception {
+        LineProfile lines = TraceReader.profile(recordLines(true)).lines().orElseThrow();
+
+        assertThat(lines.missing()).isEmpty();
+        assertThat(lines.periodNs()).isEqualTo(10_000_000);
+        LineProfile.OfBrick brick = lines.bricks().get(0);
+        assertThat(brick.brick()).isEqualTo("UpProjection");
+        assertThat(brick.phase()).contains(StepInfo.Phase.DECODE);
+        assertThat(brick.samples()).isGreaterThan(20);
+        assertThat(brick.java().methods(9))
+                .extracting(CallTree.Share::place)
+                .contains(FlightRecordingReadTest.class.getName() + ".work")
+                .noneMatch(method -> method.endsWith("workBetween"));
+        assertThat(lines.samples().outside()).isPositive();
+    }
+
+    @Spec("13.19")
+    @Test
+    void aRecordingWithSamplesAndWithoutBricksHasNoLines() throws Exception {
+        TraceProfile profile = TraceReader.profile(recordLines(false));
+        assertThat(profile.lines().orElseThrow().missing()).contains("the recording has no bricks");
+        assertThat(TraceReader.profile(recordBricks()).lines())
+                .as("no samples, no lines")
+                .isEmpty();
     }
 
     @Test

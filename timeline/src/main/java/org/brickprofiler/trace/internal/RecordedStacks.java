@@ -1,0 +1,83 @@
+package org.brickprofiler.trace.internal;
+
+import java.util.ArrayList;
+import java.util.List;
+import jdk.jfr.consumer.RecordedFrame;
+import jdk.jfr.consumer.RecordedMethod;
+import jdk.jfr.consumer.RecordedStackTrace;
+import jdk.jfr.consumer.RecordedThread;
+import org.brickprofiler.trace.CallTree;
+import org.brickprofiler.trace.Frame;
+import org.jspecify.annotations.Nullable;
+
+/** The stacks and threads of samples of a flight recording. Stateless; any thread. */
+public final class RecordedStacks {
+
+    /** The event of a sample of a thread in Java code. */
+    public static final String IN_JAVA = "jdk.ExecutionSample";
+
+    /** The event of a sample of a thread in native code. */
+    public static final String IN_NATIVE = "jdk.NativeMethodSample";
+
+    /** The beginnings of the names of threads that work for no step: of this library, and of the flight recorder. */
+    private static final List<String> OTHER_THREADS = List.of("brick-", "JFR ");
+
+    /** In the names of classes that the virtual machine makes for lambdas; a number follows that each run changes. */
+    private static final String LAMBDA = "$$Lambda";
+
+    private static final Frame UNKNOWN = new Frame("(unknown)", Frame.NO_LINE, "");
+
+    private RecordedStacks() {}
+
+    /**
+     * Returns whether a thread is a virtual one; its bricks are not known by thread.
+     *
+     * @param thread the thread of a sample
+     * @return false before JDK 21
+     */
+    public static boolean isVirtual(RecordedThread thread) {
+        return thread.hasField("virtual") && thread.getBoolean("virtual");
+    }
+
+    /**
+     * Returns whether a thread works for no step.
+     *
+     * @param thread the thread of a sample
+     * @return true for threads of this library and of the flight recorder, and for those that are none of Java's
+     */
+    public static boolean isOther(RecordedThread thread) {
+        String name = thread.getJavaName();
+        return name == null || OTHER_THREADS.stream().anyMatch(name::startsWith);
+    }
+
+    /**
+     * Returns the frames of a stack.
+     *
+     * @param trace the stack; null if the virtual machine could not walk it
+     * @return the called frame before its caller, and last {@link CallTree#CUT} if callers are left out; never empty
+     */
+    public static List<Frame> frames(@Nullable RecordedStackTrace trace) {
+        if (trace == null || trace.getFrames().isEmpty()) {
+            return List.of(UNKNOWN);
+        }
+        List<Frame> frames = new ArrayList<>(trace.getFrames().size() + 1);
+        for (RecordedFrame frame : trace.getFrames()) {
+            frames.add(frame(frame));
+        }
+        if (trace.isTruncated()) {
+            frames.add(CallTree.CUT);
+        }
+        return frames;
+    }
+
+    private static Frame frame(RecordedFrame frame) {
+        RecordedMethod method = frame.getMethod();
+        if (method == null) {
+            return UNKNOWN;
+        }
+        String type = method.getType().getName();
+        int lambda = type.indexOf(LAMBDA);
+        String stable = lambda < 0 ? type : type.substring(0, lambda + LAMBDA.length());
+        return new Frame(stable + "." + method.getName(), frame.getLineNumber(), frame.getType());
+    }
+}
