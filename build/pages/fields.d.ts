@@ -1,4 +1,4 @@
-/* Written by FormatDocumentTest from the tables of ProfileFields and SlowStepJson. */
+/* Written by FormatDocumentTest from the tables of ProfileFields, SlowStepJson and LineProfileJson. */
 
 interface Brick {
   name: string;
@@ -368,4 +368,54 @@ interface SlowPart {
   kind: string;
   name: string;
   excess_ns: number;
+}
+
+interface LineProfile {
+  period_ns: number;
+  clock_error_ns: number;
+  missing?: string;
+  in_bricks: number;
+  outside: number;
+  other_threads: number;
+  several_steps: number;
+  virtual_threads: number;
+  not_ended: number;
+  too_late: number;
+  text: string;
+  bricks: BrickLines[];
+  methods: string[];
+  modes: string[];
+  frame_method: number[];
+  frame_line: number[];
+  frame_mode: number[];
+  paths: number[][];
+}
+
+interface BrickLines {
+  brick: string;
+  phase?: string;
+  samples: number;
+  workers: number;
+  due?: number;
+  doubted: boolean;
+  text?: string;
+  java?: CallTree;
+  natives?: CallTree;
+}
+
+interface CallTree {
+  parent: number[];
+  frame: number[];
+  self: number[];
+  methods: LineShares;
+  lines: LineShares;
+  paths: LineShares;
+}
+
+interface LineShares {
+  place: number[];
+  samples: number[];
+  share: number[];
+  low: number[];
+  high: number[];
 }

@@ -84,6 +84,7 @@ interface Profile {
   slow_steps?: SlowSteps;
   /** The slow steps of a profile of the whole run. */
   slowest_steps?: SlowSteps;
+  lines?: LineProfile;
   now?: UnderWay;
 }
 
@@ -581,4 +582,25 @@ interface Box {
   y: number;
   wide: number;
   high: number;
+}
+
+/** A choice of the section of lines. */
+interface LineView {
+  label: string;
+  draw: () => Leaf[];
+}
+
+/** A frame of an icicle, or the brick above it. */
+interface LineCell {
+  name: string;
+  above: LineCell | undefined;
+  /** Its colour unless its mode has one. */
+  fill: string;
+  /** Samples or ns, of itself and of all below. */
+  weight: number;
+  self: number;
+  below: LineCell[];
+  /** The weight of each line, and of each mode. */
+  lines: Map<string, number>;
+  modes: Map<string, number>;
 }

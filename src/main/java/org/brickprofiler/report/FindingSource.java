@@ -17,4 +17,14 @@ public interface FindingSource {
      * @return candidates in any order; empty if this source has nothing to say about the profile
      */
     List<Finding> candidates(ProfileSnapshot snapshot);
+
+    /**
+     * Adds what this source knows about the place of a finding of any source, such as the line of a brick.
+     *
+     * @param finding a finding of the profile
+     * @return the finding itself if nothing is known
+     */
+    default Finding explained(Finding finding) {
+        return finding;
+    }
 }

@@ -54,11 +54,20 @@ public final class Findings {
     public static List<Finding> of(ProfileSnapshot snapshot, FindingSource... sources) {
         Objects.requireNonNull(snapshot, "snapshot");
         Objects.requireNonNull(sources, "sources");
-        return ranked(
+        List<Finding> ranked = ranked(
                 Stream.concat(Arrays.stream(sources), Stream.of(new SnapshotFindings()))
                         .flatMap(source -> source.candidates(snapshot).stream())
                         .toList(),
                 SnapshotFindings.isRecorded(snapshot));
+        return ranked.stream().map(finding -> explained(finding, sources)).toList();
+    }
+
+    private static Finding explained(Finding finding, FindingSource... sources) {
+        Finding explained = finding;
+        for (FindingSource source : sources) {
+            explained = source.explained(explained);
+        }
+        return explained;
     }
 
     /**

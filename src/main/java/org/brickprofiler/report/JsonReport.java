@@ -44,6 +44,9 @@ public final class JsonReport {
      */
     public static final String SLOWEST_STEPS = "slowest_steps";
 
+    /** The key of the lines in which bricks spend their time, a further fact of a report. {@code read} ignores it. */
+    public static final String LINES = "lines";
+
     private JsonReport() {}
 
     /**

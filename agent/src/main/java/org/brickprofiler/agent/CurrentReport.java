@@ -3,12 +3,19 @@ package org.brickprofiler.agent;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.Progress;
+import org.brickprofiler.report.Finding;
+import org.brickprofiler.report.FindingSource;
+import org.brickprofiler.report.Findings;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.report.TextReport;
+import org.brickprofiler.trace.LineProfile;
 import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TimelineDigest;
@@ -16,20 +23,22 @@ import org.brickprofiler.trace.TraceRecorder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The profile of a moment, and beside it what is under way, and the slow steps up to then. Immutable, except that the
- * slow steps are read when the report is written; any thread.
+ * The profile of a moment, and beside it what is under way, the lines of its bricks, and the slow steps up to then.
+ * Immutable, except that the slow steps are read when the report is written; any thread.
  *
  * @param snapshot the profile
  * @param progress what is under way; null at the end of the process
  * @param slow keeps the slow steps; null if none are kept
+ * @param lines the lines of its bricks; empty if the agent takes no samples
  */
 record CurrentReport(
         ProfileSnapshot snapshot,
         @Nullable Progress progress,
-        @Nullable TraceRecorder slow) {
+        @Nullable TraceRecorder slow,
+        Optional<LineProfile> lines) {
 
     CurrentReport withSnapshot(ProfileSnapshot other) {
-        return new CurrentReport(other, progress, slow);
+        return new CurrentReport(other, progress, slow, lines);
     }
 
     /** Returns the report as JSON. */
@@ -51,8 +60,24 @@ record CurrentReport(
         if (progress != null) {
             further.putAll(progress.reportEntries());
         }
-        steps.ifPresent(each -> further.putAll(each.reportEntries(snapshot)));
+        further.put("findings", Findings.values(findings(steps)));
+        steps.ifPresent(each -> further.put(JsonReport.SLOWEST_STEPS, each.values()));
+        lines.ifPresent(each -> further.put(JsonReport.LINES, each.values()));
         return further;
+    }
+
+    private List<Finding> findings(Optional<SlowSteps> steps) {
+        FindingSource[] sources = Stream.of(steps.map(SlowSteps::besideRun), lines)
+                .flatMap(Optional::stream)
+                .toArray(FindingSource[]::new);
+        return Findings.of(snapshot, sources);
+    }
+
+    /** Returns the report as text, which ends with the findings. */
+    String text() {
+        return TextReport.render(snapshot, Integer.MAX_VALUE, true)
+                + lines.map(each -> "\n" + each.text()).orElse("")
+                + Findings.text(findings(Optional.empty()));
     }
 
     /** Returns the report as a page, with the spans of the slow steps. */

@@ -22,7 +22,6 @@ import org.brickprofiler.internal.io.OwnedFile;
 import org.brickprofiler.internal.setting.OptionalPart;
 import org.brickprofiler.internal.setting.Settings;
 import org.brickprofiler.report.JsonReport;
-import org.brickprofiler.report.TextReport;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.jfr.CollectionWaits;
 import org.brickprofiler.trace.jfr.VirtualMachineStops;
@@ -302,7 +301,8 @@ final class Reports {
     }
 
     private CurrentReport report(@Nullable Progress progress) {
-        return new CurrentReport(snapshot(), progress, recording.keepsSlowSteps ? recording.trace : null);
+        return new CurrentReport(
+                snapshot(), progress, recording.keepsSlowSteps ? recording.trace : null, Optional.empty());
     }
 
     /**
@@ -455,7 +455,7 @@ final class Reports {
                     .orElse("ab: too few tokens were decoded to compare, or BRICK_PROFILER is off"));
         }
         if (options.out() == null && options.html() == null && options.timeline() == null) {
-            Agent.ERR.print(TextReport.render(snapshot));
+            Agent.ERR.print(last.text());
         }
         write("profile", ownOut(), last::writeJson);
         writeRunFile(snapshot);

@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
@@ -42,7 +43,7 @@ final class LiveReportTest {
     }
 
     private CurrentReport report() {
-        return new CurrentReport(profiler.snapshot(), profiler.progress(), null);
+        return new CurrentReport(profiler.snapshot(), profiler.progress(), null, Optional.empty());
     }
 
     @AfterEach

@@ -16,23 +16,25 @@ import java.util.function.Function;
  * Immutable.
  *
  * @param nodes the nodes, each after its parent
+ * @param hottest where most samples stood. If the rare parts of the tree were cut for a report, this was computed
+ *     before
  */
-public record CallTree(List<Node> nodes) {
+public record CallTree(List<Node> nodes, Hottest hottest) {
+
+    /** The most methods and the most lines that a tree names as its hottest. */
+    public static final int MOST_PLACES = 10;
+
+    /** The most call paths that a tree names as its hottest. */
+    public static final int MOST_PATHS = 5;
+
+    /** The most methods of a call path that is named as one of the hottest. */
+    public static final int LONGEST_PATH = 8;
 
     /** The parent of a node that nothing called. */
     public static final int NO_PARENT = -1;
 
-    /** In place of the frames of paths that a bounded tree has no room for. */
-    public static final Frame OTHER_PATHS = new Frame("(other paths)", Frame.NO_LINE, "");
-
-    /** In place of the callers that the virtual machine left out of a deep stack. */
-    public static final Frame CUT = new Frame("(callers left out)", Frame.NO_LINE, "");
-
     /** A tree without samples. */
     public static final CallTree EMPTY = new CallTree(List.of());
-
-    /** The most methods of a path. */
-    public static final int LONGEST_PATH = 8;
 
     /** The quantile of the normal distribution of a 95 % interval. */
     private static final double Z = 1.959964;
@@ -95,18 +97,66 @@ public record CallTree(List<Node> nodes) {
     }
 
     /**
+     * The places in which most samples of a tree stood.
+     *
+     * @param methods the methods in which samples stood, not those that called them; most samples first, then by name
+     * @param lines the lines in which samples stood; most samples first, then by name. A line counts once, and its
+     *     frame states how the virtual machine ran most of its samples
+     * @param paths the call paths on which samples stood, most samples first. A path lists methods, the caller before
+     *     the called one: the last {@value CallTree#LONGEST_PATH}, without the methods with which all paths begin,
+     *     except for the last of these
+     */
+    public record Hottest(List<Share<String>> methods, List<Share<Frame>> lines, List<Share<List<String>>> paths) {
+
+        /** Copies the lists. */
+        public Hottest {
+            methods = List.copyOf(Objects.requireNonNull(methods, "methods"));
+            lines = List.copyOf(Objects.requireNonNull(lines, "lines"));
+            paths = List.copyOf(Objects.requireNonNull(paths, "paths"));
+        }
+
+        /** Returns the hottest places of all nodes. */
+        static Hottest of(List<Node> nodes) {
+            Map<String, Long> methods = counts(nodes, node -> node.frame().method());
+            return new Hottest(
+                    most(methods, Comparator.naturalOrder(), MOST_PLACES), hottestLines(nodes), hottestPaths(nodes));
+        }
+
+        /** Returns fewer of the places. */
+        Hottest limited(int places) {
+            return new Hottest(first(methods, places), first(lines, places), first(paths, places));
+        }
+    }
+
+    /**
      * Copies the list.
      *
      * @throws IllegalArgumentException when a node comes before its parent
      */
     public CallTree {
-        nodes = List.copyOf(Objects.requireNonNull(nodes, "nodes"));
+        nodes = List.copyOf(requireOrdered(nodes));
+        Objects.requireNonNull(hottest, "hottest");
+    }
+
+    /**
+     * Makes a tree, and finds its hottest places.
+     *
+     * @param nodes the nodes, each after its parent
+     * @throws IllegalArgumentException when a node comes before its parent
+     */
+    public CallTree(List<Node> nodes) {
+        this(nodes, Hottest.of(requireOrdered(nodes)));
+    }
+
+    private static List<Node> requireOrdered(List<Node> nodes) {
+        Objects.requireNonNull(nodes, "nodes");
         for (int i = 0; i < nodes.size(); i++) {
             int parent = nodes.get(i).parent();
             if (parent < NO_PARENT || parent >= i) {
                 throw new IllegalArgumentException("node " + i + " has the parent " + parent);
             }
         }
+        return nodes;
     }
 
     /**
@@ -122,75 +172,120 @@ public record CallTree(List<Node> nodes) {
      * Returns the methods in which samples stood, not those that called them, with their shares.
      *
      * @param most the most methods that are returned, those with the most samples
-     * @return most samples first, then by name
+     * @return most samples first, then by name; at most {@value #MOST_PLACES}
      */
     public List<Share<String>> methods(int most) {
-        return shares(node -> node.frame().method(), Comparator.<String>naturalOrder(), most);
+        return first(hottest.methods(), most);
     }
 
     /**
-     * Returns the lines in which samples stood, with their shares. The same line counts apart for each way in which the
-     * virtual machine ran it.
+     * Returns the lines in which samples stood, with their shares. A line counts once; its frame states how the virtual
+     * machine ran most of its samples.
      *
      * @param most the most lines that are returned, those with the most samples
-     * @return most samples first, then by name
+     * @return most samples first, then by name; at most {@value #MOST_PLACES}
      */
     public List<Share<Frame>> lines(int most) {
-        return shares(
-                Node::frame,
-                Comparator.comparing(Frame::method).thenComparing(Frame::line).thenComparing(Frame::how),
-                most);
+        return first(hottest.lines(), most);
     }
 
     /**
      * Returns the call paths on which samples stood, with their shares.
      *
      * @param most the most paths that are returned, those with the most samples
-     * @return most samples first; a path lists methods, the caller before the called one: the last
-     *     {@value #LONGEST_PATH}, without the methods with which all paths begin, except for the last of these
+     * @return most samples first, as in {@link Hottest#paths}; at most {@value #MOST_PATHS}
      */
     public List<Share<List<String>>> paths(int most) {
-        List<List<String>> all = new ArrayList<>();
-        for (Node node : nodes) {
-            List<String> path = new ArrayList<>(node.parent() == NO_PARENT ? List.of() : all.get(node.parent()));
-            path.add(node.frame().method());
-            all.add(path);
+        return first(hottest.paths(), most);
+    }
+
+    private static <P> List<P> first(List<P> places, int most) {
+        return places.subList(0, Math.min(most, places.size()));
+    }
+
+    private static List<Share<Frame>> hottestLines(List<Node> nodes) {
+        Map<Frame, Long> ways = counts(nodes, Node::frame);
+        Map<Place, Map.Entry<Frame, Long>> usual = new LinkedHashMap<>();
+        Map<Place, Long> counts = new LinkedHashMap<>();
+        ways.entrySet().forEach(way -> {
+            Place place = new Place(way.getKey().method(), way.getKey().line());
+            counts.merge(place, way.getValue(), Long::sum);
+            usual.merge(place, way, CallTree::moreOften);
+        });
+        return most(counts, Comparator.comparing(Place::method).thenComparing(Place::line), MOST_PLACES).stream()
+                .map(each -> new Share<>(
+                        usual.get(each.place()).getKey(), each.samples(), each.share(), each.low(), each.high()))
+                .toList();
+    }
+
+    /** A line, in whatever way it ran. */
+    private record Place(String method, int line) {}
+
+    private static Map.Entry<Frame, Long> moreOften(Map.Entry<Frame, Long> one, Map.Entry<Frame, Long> other) {
+        int more = Long.compare(one.getValue(), other.getValue());
+        int byName = other.getKey().how().compareTo(one.getKey().how());
+        return more > 0 || (more == 0 && byName > 0) ? one : other;
+    }
+
+    private static List<Share<List<String>>> hottestPaths(List<Node> nodes) {
+        int[] depths = new int[nodes.size()];
+        for (int i = 0; i < depths.length; i++) {
+            int parent = nodes.get(i).parent();
+            depths[i] = parent == NO_PARENT ? 0 : depths[parent] + 1;
         }
+        int common = commonLength(nodes, depths);
         Map<List<String>, Long> counts = new LinkedHashMap<>();
-        for (int i = 0; i < nodes.size(); i++) {
+        for (int i = 0; i < depths.length; i++) {
             if (nodes.get(i).self() > 0) {
-                counts.merge(all.get(i), nodes.get(i).self(), Long::sum);
+                int length = Math.min(LONGEST_PATH, depths[i] + 1 - Math.max(0, common - 1));
+                counts.merge(path(nodes, i, length), nodes.get(i).self(), Long::sum);
             }
         }
-        int common = Math.max(0, commonLength(new ArrayList<>(counts.keySet())) - 1);
-        Map<List<String>, Long> shorter = new LinkedHashMap<>();
-        counts.forEach((path, samples) -> shorter.merge(
-                path.subList(Math.max(common, path.size() - LONGEST_PATH), path.size()), samples, Long::sum));
-        return most(shorter, Comparator.comparing(Object::toString), most);
+        return most(counts, CallTree::comparePaths, MOST_PATHS);
     }
 
-    /** Returns the number of elements with which all paths begin. */
-    private static int commonLength(List<List<String>> paths) {
-        int common = paths.isEmpty() ? 0 : paths.get(0).size();
-        for (List<String> path : paths) {
-            int same = 0;
-            while (same < Math.min(common, path.size())
-                    && path.get(same).equals(paths.get(0).get(same))) {
-                same++;
+    /** Returns the number of methods with which the paths of all samples begin. */
+    private static int commonLength(List<Node> nodes, int[] depths) {
+        List<String> common = new ArrayList<>();
+        int length = Integer.MAX_VALUE;
+        for (int i = 0; i < depths.length; i++) {
+            String method = nodes.get(i).frame().method();
+            if (depths[i] == common.size()) {
+                common.add(method);
+            } else if (!common.get(depths[i]).equals(method)) {
+                length = Math.min(length, depths[i]);
             }
-            common = same;
+            length = nodes.get(i).self() > 0 ? Math.min(length, depths[i] + 1) : length;
         }
-        return common;
+        return Math.min(length, common.size());
     }
 
-    private <P> List<Share<P>> shares(Function<Node, P> place, Comparator<P> order, int most) {
+    /** Returns the last methods of a path, the caller before the called one. */
+    private static List<String> path(List<Node> nodes, int last, int length) {
+        List<String> path = new ArrayList<>(length);
+        for (int node = last; path.size() < length; node = nodes.get(node).parent()) {
+            path.add(nodes.get(node).frame().method());
+        }
+        Collections.reverse(path);
+        return List.copyOf(path);
+    }
+
+    private static int comparePaths(List<String> one, List<String> other) {
+        int order = Integer.compare(one.size(), other.size());
+        for (int i = 0; order == 0 && i < one.size(); i++) {
+            order = one.get(i).compareTo(other.get(i));
+        }
+        return order;
+    }
+
+    private static <P> Map<P, Long> counts(List<Node> nodes, Function<Node, P> place) {
         Map<P, Long> counts = new LinkedHashMap<>();
         for (Node node : nodes) {
             if (node.self() > 0) {
                 counts.merge(place.apply(node), node.self(), Long::sum);
             }
         }
-        return most(counts, order, most);
+        return counts;
     }
 
     private static <P> List<Share<P>> most(Map<P, Long> counts, Comparator<? super P> order, int most) {

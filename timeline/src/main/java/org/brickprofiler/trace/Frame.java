@@ -8,12 +8,19 @@ import java.util.Objects;
  * @param method the method with its class, such as {@code org.example.VectorMath.dot}
  * @param line the line in the source; {@link #NO_LINE} if the class file has no lines, or the method is native
  * @param how how the virtual machine ran it, in its own words: {@code Interpreted}, {@code JIT compiled},
- *     {@code Inlined}, {@code Native}
+ *     {@code Inlined}, {@code Native}; empty for {@link #OTHER_PATHS}, {@link #CUT} and unknown
+ *     frames
  */
 public record Frame(String method, int line, String how) {
 
     /** In place of a line that is unknown. */
     public static final int NO_LINE = -1;
+
+    /** In place of the frames of rare parts of a tree, which a report leaves out. No virtual machine ran it. */
+    public static final Frame OTHER_PATHS = new Frame("(other paths)", NO_LINE, "");
+
+    /** In place of the callers that the virtual machine left out of a deep stack. */
+    public static final Frame CUT = new Frame("(callers left out)", NO_LINE, "");
 
     /** Checks that nothing is null. A line that is not positive is {@link #NO_LINE}. */
     public Frame {

@@ -10,7 +10,7 @@ import org.brickprofiler.StepInfo;
 
 /**
  * Counts samples in the bricks of threads. Call trees have {@value #MOST_NODES} nodes in all; paths beyond these are
- * counted as {@linkplain CallTree#OTHER_PATHS others}. Not thread-safe.
+ * counted as {@linkplain Frame#OTHER_PATHS others}. Not thread-safe.
  */
 final class LineJoin {
 

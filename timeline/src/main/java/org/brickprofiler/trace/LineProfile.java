@@ -2,11 +2,20 @@ package org.brickprofiler.trace;
 
 import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
+import org.brickprofiler.report.Finding;
+import org.brickprofiler.report.FindingSource;
+import org.brickprofiler.report.Findings;
+import org.brickprofiler.report.JsonReport;
 
 /**
  * The methods and lines in which bricks spend their time: samples that the virtual machine took of the stacks of
@@ -24,7 +33,8 @@ import org.brickprofiler.StepInfo;
  * @param bricks the bricks with samples or processor time, most samples first
  */
 public record LineProfile(
-        Samples samples, long periodNs, long clockErrorNs, Optional<String> missing, List<OfBrick> bricks) {
+        Samples samples, long periodNs, long clockErrorNs, Optional<String> missing, List<OfBrick> bricks)
+        implements FindingSource {
 
     /** The number of missing samples up to which a brick is not doubted. */
     public static final int FEW_MISSING = 20;
@@ -50,6 +60,111 @@ public record LineProfile(
      */
     public static LineProfile without(String reason) {
         return new LineProfile(Samples.NONE, 0, 0, Optional.of(Objects.requireNonNull(reason, "reason")), List.of());
+    }
+
+    /**
+     * Returns a section of a report: where the samples are, and the three hottest lines of each brick with their shares
+     * and 95 % intervals. Bricks whose samples were lost are said to be, and those with fewer than 20 have no shares.
+     *
+     * @return printable ASCII, with {@code "\n"} at the end of each line, in every locale
+     */
+    public String text() {
+        return LineProfileText.render(this);
+    }
+
+    /**
+     * Returns no candidates: lines are no findings of their own, since shares do not compare bricks.
+     *
+     * @param snapshot a profile
+     * @return an empty list
+     */
+    @Override
+    public List<Finding> candidates(ProfileSnapshot snapshot) {
+        Objects.requireNonNull(snapshot, "snapshot");
+        return List.of();
+    }
+
+    /**
+     * Adds the hottest line of its brick to a finding on a brick, if enough samples show it.
+     *
+     * @param finding a finding
+     * @return the finding itself if it is on no brick with samples
+     */
+    @Override
+    public Finding explained(Finding finding) {
+        return LineProfileText.explained(this, Objects.requireNonNull(finding, "finding"));
+    }
+
+    /**
+     * Returns the hottest line of a brick in the phase in which it has the most samples.
+     *
+     * @param brick the name of the brick
+     * @return for example {@code "In decode steps, 71 % of its samples (66 to 75 %) are in VectorMath.dot line 88"};
+     *     empty if too few samples show it
+     */
+    public Optional<String> hottestLine(String brick) {
+        Objects.requireNonNull(brick, "brick");
+        return bricks.stream()
+                .filter(each -> each.brick().equals(brick))
+                .findFirst()
+                .flatMap(LineProfileText::hottest);
+    }
+
+    /**
+     * Returns this as a further entry of the report of the run, {@link JsonReport#LINES}, and the findings of the
+     * profile, which name the hottest lines of their bricks.
+     *
+     * @param snapshot the profile of the run
+     * @return entries for {@link JsonReport#toJson(ProfileSnapshot, Map)} or a page
+     */
+    public Map<String, Object> reportEntries(ProfileSnapshot snapshot) {
+        Objects.requireNonNull(snapshot, "snapshot");
+        Map<String, Object> entries = new LinkedHashMap<>();
+        entries.put("findings", Findings.values(Findings.of(snapshot, this)));
+        entries.put(JsonReport.LINES, values());
+        return entries;
+    }
+
+    /**
+     * Reads the lines of bricks from the report of a run.
+     *
+     * @param json a report as {@link JsonReport} writes it; closed
+     * @return the entry {@link JsonReport#LINES}; empty if the report has none
+     * @throws IOException when the text is no JSON
+     * @throws IllegalArgumentException when the entry has not the form of {@link #toJson}; the message names the fault
+     */
+    public static Optional<LineProfile> ofReport(InputStream json) throws IOException {
+        return LineProfileJson.ofReport(Objects.requireNonNull(json, "json"));
+    }
+
+    /**
+     * Returns this as the values of a JSON object of at most 2,000 nodes of trees and 150 KB in a report. Rare parts of
+     * larger trees are summed up as {@link Frame#OTHER_PATHS}.
+     *
+     * @return lists, maps, strings, numbers and truth values, in the order of writing
+     */
+    public Map<String, Object> values() {
+        return LineProfileJson.values(this);
+    }
+
+    /**
+     * Returns this as a JSON object on one line, in ASCII, with the bounds of {@link #values}.
+     *
+     * @return JSON
+     */
+    public String toJson() {
+        return JsonTable.write(values());
+    }
+
+    /**
+     * Reads the JSON that {@link #toJson} wrote.
+     *
+     * @param json an object
+     * @return an equal profile if its trees were within the bounds
+     * @throws IllegalArgumentException when the text has another form; the message names the fault
+     */
+    public static LineProfile fromJson(String json) {
+        return LineProfileJson.read(Objects.requireNonNull(json, "json"));
     }
 
     /**

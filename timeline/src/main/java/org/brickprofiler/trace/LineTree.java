@@ -7,7 +7,7 @@ import java.util.Map;
 
 /**
  * A {@link CallTree} that grows by samples, up to a bound that it shares with other trees. Beyond it, a sample stands
- * in {@link CallTree#OTHER_PATHS} below the last frame that the tree has of its stack. Not thread-safe.
+ * in {@link Frame#OTHER_PATHS} below the last frame that the tree has of its stack. Not thread-safe.
  */
 final class LineTree {
 
@@ -23,7 +23,7 @@ final class LineTree {
         /**
          * Makes room.
          *
-         * @param nodes the most nodes of all trees, without those of {@link CallTree#OTHER_PATHS}
+         * @param nodes the most nodes of all trees, without those of {@link Frame#OTHER_PATHS}
          */
         Room(int nodes) {
             left = nodes;
@@ -47,7 +47,7 @@ final class LineTree {
             Place place = new Place(node, stack.get(i));
             Integer known = places.get(place);
             if (known == null && room.left == 0) {
-                node = nodeOf(new Place(node, CallTree.OTHER_PATHS));
+                node = nodeOf(new Place(node, Frame.OTHER_PATHS));
                 break;
             }
             if (known == null) {

@@ -371,7 +371,7 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
      * @return JSON
      */
     public String toJson() {
-        return SlowStepJson.write(values());
+        return JsonTable.write(values());
     }
 
     /**

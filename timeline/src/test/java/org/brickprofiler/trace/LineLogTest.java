@@ -217,7 +217,7 @@ final class LineLogTest {
         assertThat(brick.samples()).isEqualTo(LineJoin.MOST_NODES + 100);
         assertThat(brick.java().nodes().size() + brick.natives().nodes().size()).isEqualTo(LineJoin.MOST_NODES + 2);
         assertThat(brick.java().methods(1)).first().satisfies(most -> assertThat(most.place())
-                .isEqualTo(CallTree.OTHER_PATHS.method()));
+                .isEqualTo(Frame.OTHER_PATHS.method()));
     }
 
     @Test

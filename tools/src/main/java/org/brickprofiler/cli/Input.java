@@ -22,6 +22,7 @@ import org.brickprofiler.console.Terminal.InputBar;
 import org.brickprofiler.internal.io.InputFile;
 import org.brickprofiler.report.ChecksumFile;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.trace.LineProfile;
 import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.read.GzipMembers;
 import org.brickprofiler.trace.read.ReadOptions;
@@ -219,16 +220,19 @@ final class Input {
             return InputFile.guarded(name, () -> JsonReport.read(bytes, name));
         }
 
-        /** A report, and the slow steps of its run if the report has them. */
-        record SlowReport(ProfileSnapshot snapshot, Optional<SlowSteps> slowest) {}
+        /** A report, and the slow steps and the lines of bricks of its run if the report has them. */
+        record WholeReport(ProfileSnapshot snapshot, Optional<SlowSteps> slowest, Optional<LineProfile> lines) {}
 
-        /** Reads a report with its slow steps. */
-        SlowReport slowReport() throws IOException {
+        /** Reads a report with its slow steps and lines. */
+        WholeReport wholeReport() throws IOException {
             return InputFile.guarded(name, () -> {
                 byte[] all = whole();
                 ProfileSnapshot snapshot = JsonReport.read(new ByteArrayInputStream(all), name);
                 try {
-                    return new SlowReport(snapshot, SlowSteps.ofReport(new ByteArrayInputStream(all)));
+                    return new WholeReport(
+                            snapshot,
+                            SlowSteps.ofReport(new ByteArrayInputStream(all)),
+                            LineProfile.ofReport(new ByteArrayInputStream(all)));
                 } catch (IllegalArgumentException malformed) {
                     throw new IOException(name + ": " + malformed.getMessage(), malformed);
                 }

@@ -21,6 +21,7 @@ import org.brickprofiler.report.Findings;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.PagePart;
 import org.brickprofiler.report.TextReport;
+import org.brickprofiler.trace.LineProfile;
 import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.read.Omission;
 import org.brickprofiler.trace.read.ReadOptions;
@@ -41,6 +42,7 @@ import picocli.CommandLine;
  * @param name the name of the input in messages
  * @param snapshot the profile
  * @param slowest the slow steps of the run, if the input is a report that has them
+ * @param lines the lines of its bricks, if the input is a report that has them
  * @param trace the omissions and placements of the trace, if the input is a trace
  * @param timeline the timeline, if it was requested and the input is a trace with times
  */
@@ -48,6 +50,7 @@ record ProfileInput(
         String name,
         ProfileSnapshot snapshot,
         Optional<SlowSteps> slowest,
+        Optional<LineProfile> lines,
         Optional<TraceProfile> trace,
         Optional<TraceTimeline> timeline)
         implements Closeable {
@@ -55,10 +58,10 @@ record ProfileInput(
     /** Longer lines of prose are hard to read. */
     private static final int MOST_COLUMNS = 100;
 
-    /** Makes the profile of an input without the slow steps of a whole run. */
+    /** Makes the profile of an input without the slow steps and lines of a whole run. */
     ProfileInput(
             String name, ProfileSnapshot snapshot, Optional<TraceProfile> trace, Optional<TraceTimeline> timeline) {
-        this(name, snapshot, Optional.empty(), trace, timeline);
+        this(name, snapshot, Optional.empty(), Optional.empty(), trace, timeline);
     }
 
     /**
@@ -161,8 +164,9 @@ record ProfileInput(
             throw new IllegalArgumentException(
                     input.name + " is a report; --rules, --skip-steps, --keep-warmup and --salvage are for traces");
         }
-        Input.Opened.SlowReport report = input.slowReport();
-        return new ProfileInput(input.name, report.snapshot(), report.slowest(), Optional.empty(), Optional.empty());
+        Input.Opened.WholeReport report = input.wholeReport();
+        return new ProfileInput(
+                input.name, report.snapshot(), report.slowest(), report.lines(), Optional.empty(), Optional.empty());
     }
 
     private static ProfileInput trace(Input.Opened input, ReadOptions options, boolean withTimeline)
@@ -215,7 +219,7 @@ record ProfileInput(
 
     /**
      * Returns the report as text; for a trace, the counted and omitted events come first, and before them the
-     * explanation of chosen steps. The slow steps of a report come last.
+     * explanation of chosen steps. The slow steps and the lines of a report come last.
      *
      * @param columns the width of the tables
      * @param isVerbose whether to account for every event that was read, and for the profile itself
@@ -226,7 +230,11 @@ record ProfileInput(
         String below = slowest.filter(steps -> !steps.slowest().isEmpty())
                 .map(steps -> "\nSlow steps" + steps.sentences())
                 .orElse("");
-        return explained + above + TextReport.render(snapshot, columns, isVerbose) + below;
+        return explained
+                + above
+                + TextReport.render(snapshot, columns, isVerbose)
+                + below
+                + lines.map(each -> "\n" + each.text()).orElse("");
     }
 
     /**
@@ -241,7 +249,10 @@ record ProfileInput(
             return Findings.ranked(slowSteps().get().candidates(snapshot), false);
         }
         FindingSource[] sources = Stream.of(
-                        trace.stream(), slowest.map(SlowSteps::besideRun).stream(), Stream.of(rooflines))
+                        trace.stream(),
+                        slowest.map(SlowSteps::besideRun).stream(),
+                        lines.stream(),
+                        Stream.of(rooflines))
                 .flatMap(each -> each)
                 .toArray(FindingSource[]::new);
         return Findings.of(snapshot, sources);
@@ -263,7 +274,7 @@ record ProfileInput(
     /**
      * Returns the further entries of a JSON report. For a trace, these are the sources that placed its matrix products,
      * the ranges that launched them, the loading of the model, the annotated steps, the execution providers, the times
-     * of runs, the slow steps, and the disturbances by the virtual machine.
+     * of runs, the slow steps, the lines of bricks, and the disturbances by the virtual machine.
      */
     Map<String, ?> further() {
         List<Placement> placements = trace.map(TraceProfile::placements).orElse(List.of());
@@ -295,6 +306,7 @@ record ProfileInput(
         trace.flatMap(TraceProfile::runs).ifPresent(runs -> further.put("runs", runs.values()));
         slowSteps().ifPresent(steps -> further.put(JsonReport.SLOW_STEPS, steps.values()));
         slowest.ifPresent(steps -> further.put(JsonReport.SLOWEST_STEPS, steps.values()));
+        lines.ifPresent(each -> further.put(JsonReport.LINES, each.values()));
         trace.map(TraceProfile::virtualMachine)
                 .filter(machine ->
                         machine.anchors() > 0 || !machine.disturbances().isEmpty())

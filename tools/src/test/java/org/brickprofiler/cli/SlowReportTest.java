@@ -10,7 +10,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
@@ -18,6 +20,8 @@ import org.brickprofiler.StepInfo;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.LineProfile;
+import org.brickprofiler.trace.SampleLines;
 import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TraceRecorder;
@@ -107,17 +111,26 @@ class SlowReportTest {
 
     /** The agent writes such a report while the engine runs. */
     @Test
-    void theReportOfAWholeRunShowsItsSlowSteps() throws IOException {
+    void theReportOfAWholeRunShowsItsSlowStepsAndLines() throws IOException {
         Path json = folder.resolve("run.json");
         ProfileSnapshot run = profiler.snapshot();
-        JsonReport.write(run, known().reportEntries(run), json);
+        Map<String, Object> entries = new LinkedHashMap<>(known().reportEntries(run));
+        entries.putAll(SampleLines.some().reportEntries(run));
+        JsonReport.write(run, entries, json);
 
         assertThat(JsonReport.read(json)).isEqualTo(run);
         Cli text = Cli.run("report", json);
         assertThat(text.out())
                 .containsSubsequence(
-                        "Bricks", "\nSlow steps\n  decode, the slowest of 40 steps:\n", SENTENCE, "Findings")
+                        "Bricks",
+                        "\nSlow steps\n  decode, the slowest of 40 steps:\n",
+                        SENTENCE,
+                        "\nLines of bricks\n  620 samples",
+                        "64 % (60 to 68)    org.example.VectorMath.dot line 88, interpreted",
+                        "Findings")
                 .contains("1 decode step of 40 takes 9 ms instead of 1 ms")
+                .contains(
+                        "In decode steps,\n    64 % of its samples (60 to 68 %) are in VectorMath.dot line 88, interpreted.")
                 .doesNotContain("chosen");
         assertThat(text.err()).isEmpty();
         assertThat(Cli.run("report", json, "--html", folder.resolve("run.html")).exitCode())
@@ -126,12 +139,16 @@ class SlowReportTest {
         Cli again = Cli.run("report", json, "--json");
         assertThat(SlowSteps.ofReport(new ByteArrayInputStream(again.out().getBytes(StandardCharsets.UTF_8))))
                 .contains(known());
+        assertThat(LineProfile.ofReport(new ByteArrayInputStream(again.out().getBytes(StandardCharsets.UTF_8))))
+                .contains(SampleLines.some());
         assertThat(Cli.run("compare", json, "--", json).err()).doesNotContain("chosen");
 
         String bad = Files.readString(json)
                 .replaceFirst("\"phase\": \"DECODE\",(\\s+)\"start_ns\"", "\"phase\": \"X\",$1\"start_ns\"");
         Files.writeString(json, bad);
         assertThat(Cli.run("report", json).err()).contains("run.json: phase of slow steps is unknown: X");
+        Files.writeString(json, again.out().replaceFirst("\"workers\": 40", "\"workers\": -1"));
+        assertThat(Cli.run("report", json).err()).contains("run.json: ofWorkers -1 is negative");
     }
 
     @Test

@@ -6,10 +6,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.brickprofiler.testing.Golden;
 import org.brickprofiler.testing.SourceTree;
 import org.brickprofiler.testing.Spec;
-import org.brickprofiler.trace.SlowStepFields;
+import org.brickprofiler.trace.EntryFields;
 import org.junit.jupiter.api.Test;
 
 /** Compares the document of the format with the tables of fields. */
@@ -77,7 +78,11 @@ class FormatDocumentTest {
             Map.entry("slow steps", "SlowSteps"),
             Map.entry("phase of slow steps", "SlowPhase"),
             Map.entry("slow step", "SlowStep"),
-            Map.entry("part of a slow step", "SlowPart"));
+            Map.entry("part of a slow step", "SlowPart"),
+            Map.entry("lines of bricks", "LineProfile"),
+            Map.entry("lines of a brick", "BrickLines"),
+            Map.entry("call tree", "CallTree"),
+            Map.entry("shares of lines", "LineShares"));
 
     @Spec("8.2")
     @Test
@@ -128,26 +133,40 @@ class FormatDocumentTest {
                 `slowSteps`, a Perfetto file in the arguments `slow_steps` of `chosen steps only`. The tables are those of
                 `SlowStepJson`.
                 """);
-        for (SlowStepFields.Table table : SlowStepFields.all()) {
-            if (!table.title().equals("slow steps")) {
+        appendEntry(text, EntryFields.slowSteps());
+        text.append("""
+
+                ## Lines of bricks
+
+                The object `lines`, from samples of stacks. Methods, frames and paths stand in lists; others refer to them by
+                number from 0. At most 2,000 nodes and 150 KB are written: rare parts of trees become `(other paths)`, after
+                the places with the most samples were found. The tables are those of `LineProfileJson`.
+                """);
+        appendEntry(text, EntryFields.lines());
+        Golden.assertSameDocument(text.toString(), "format.md");
+    }
+
+    /** Appends the tables of an entry, of which the first one has its heading already. */
+    private static void appendEntry(StringBuilder text, List<EntryFields.Table> tables) {
+        for (EntryFields.Table table : tables) {
+            if (table != tables.get(0)) {
                 text.append("\n## ").append(capitalised(table.title())).append('\n');
             }
-            text.append("\n| key | meaning | written |\n|---|---|---|\n");
-            for (SlowStepFields.Field field : table.fields()) {
+            text.append('\n');
+            for (EntryFields.Field field : table.fields()) {
                 String meaning = Markdown.escaped(field.meaning());
-                boolean isList = field.type().endsWith(LIST) && INTERFACES.containsKey(element(field.type()));
-                text.append("| `" + field.key() + "` | " + (isList ? link(meaning, element(field.type())) : meaning));
-                text.append(field.written().isEmpty() ? " |\n" : " | " + field.written() + " |\n");
+                String title = field.type().endsWith(LIST) ? element(field.type()) : field.type();
+                text.append("- `" + field.key() + "`" + (field.written().isEmpty() ? "" : ", " + field.written()) + ": "
+                        + (INTERFACES.containsKey(title) ? link(meaning, title) : meaning) + "\n");
             }
         }
-        Golden.assertSameDocument(text.toString(), "format.md");
     }
 
     @Spec("8.2")
     @Test
     void theScriptsOfPagesHaveTheTypesOfTheFieldsOfEachTable() throws IOException {
         StringBuilder text = new StringBuilder(
-                "/* Written by FormatDocumentTest from the tables of ProfileFields and SlowStepJson. */\n");
+                "/* Written by FormatDocumentTest from the tables of ProfileFields, SlowStepJson and LineProfileJson. */\n");
         for (Fields<?> table : ProfileFields.all()) {
             if (table != ProfileFields.STEP) {
                 text.append("\ninterface ")
@@ -160,15 +179,19 @@ class FormatDocumentTest {
                 text.append("}\n");
             }
         }
-        for (SlowStepFields.Table table : SlowStepFields.all()) {
+        for (EntryFields.Table table : Stream.concat(EntryFields.slowSteps().stream(), EntryFields.lines().stream())
+                .toList()) {
             text.append("\ninterface ").append(INTERFACES.get(table.title())).append(" {\n");
-            table.fields().forEach(field -> text.append(
-                            "  " + field.key() + (field.written().equals("if known") ? "?: " : ": "))
+            table.fields().forEach(field -> text.append("  " + field.key() + (isAlways(field) ? ": " : "?: "))
                     .append(type(field.type()))
                     .append(";\n"));
             text.append("}\n");
         }
         Golden.assertSame(text.toString(), SourceTree.path("build", "pages", "fields.d.ts"));
+    }
+
+    private static boolean isAlways(EntryFields.Field field) {
+        return field.written().isEmpty() || field.written().equals("ignored by readers");
     }
 
     private static String capitalised(String title) {

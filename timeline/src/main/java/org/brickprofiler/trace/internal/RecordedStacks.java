@@ -6,7 +6,6 @@ import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordedMethod;
 import jdk.jfr.consumer.RecordedStackTrace;
 import jdk.jfr.consumer.RecordedThread;
-import org.brickprofiler.trace.CallTree;
 import org.brickprofiler.trace.Frame;
 import org.jspecify.annotations.Nullable;
 
@@ -54,7 +53,7 @@ public final class RecordedStacks {
      * Returns the frames of a stack.
      *
      * @param trace the stack; null if the virtual machine could not walk it
-     * @return the called frame before its caller, and last {@link CallTree#CUT} if callers are left out; never empty
+     * @return the called frame before its caller, and last {@link Frame#CUT} if callers are left out; never empty
      */
     public static List<Frame> frames(@Nullable RecordedStackTrace trace) {
         if (trace == null || trace.getFrames().isEmpty()) {
@@ -65,7 +64,7 @@ public final class RecordedStacks {
             frames.add(frame(frame));
         }
         if (trace.isTruncated()) {
-            frames.add(CallTree.CUT);
+            frames.add(Frame.CUT);
         }
         return frames;
     }

@@ -2,10 +2,10 @@ package org.brickprofiler.trace;
 
 import java.util.List;
 
-/** The tables of the fields of slow steps, for tests of other packages. */
-public final class SlowStepFields {
+/** The tables of the fields of slow steps and of lines of bricks, for tests of other packages. */
+public final class EntryFields {
 
-    private SlowStepFields() {}
+    private EntryFields() {}
 
     /** A table of fields. */
     public record Table(String title, List<Field> fields) {}
@@ -13,9 +13,18 @@ public final class SlowStepFields {
     /** A field, in words. */
     public record Field(String key, String meaning, String type, String written) {}
 
-    /** Returns all tables, the outermost first. */
-    public static List<Table> all() {
-        return SlowStepJson.TABLES.stream()
+    /** Returns the tables of slow steps, the outermost first. */
+    public static List<Table> slowSteps() {
+        return tables(SlowStepJson.TABLES);
+    }
+
+    /** Returns the tables of the lines of bricks, the outermost first. */
+    public static List<Table> lines() {
+        return tables(LineProfileJson.TABLES);
+    }
+
+    private static List<Table> tables(List<JsonTable<?>> tables) {
+        return tables.stream()
                 .map(table -> new Table(
                         table.title(),
                         table.fields().stream()

@@ -1,0 +1,201 @@
+package org.brickprofiler.trace;
+
+import static org.brickprofiler.report.internal.RoughUnits.duration;
+import static org.brickprofiler.report.internal.RoughUnits.number;
+import static org.brickprofiler.report.internal.RoughUnits.percent;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.internal.base.PlainText;
+import org.brickprofiler.internal.base.Plural;
+import org.brickprofiler.report.Finding;
+import org.brickprofiler.trace.CallTree.Share;
+import org.brickprofiler.trace.LineProfile.OfBrick;
+import org.brickprofiler.trace.LineProfile.Samples;
+
+/** The lines of bricks in words. Stateless; any thread. */
+final class LineProfileText {
+
+    /** With fewer samples, shares say nothing. */
+    private static final int FEWEST = 20;
+
+    /** The lines that are listed of each brick. */
+    private static final int MOST_LINES = 3;
+
+    private LineProfileText() {}
+
+    /** Returns a section of a report. */
+    static String render(LineProfile profile) {
+        StringBuilder text = new StringBuilder("Lines of bricks\n");
+        text.append("  " + where(profile) + "\n");
+        List<String> few = new ArrayList<>();
+        for (OfBrick brick : profile.bricks()) {
+            if (hasShares(brick.java()) || hasShares(brick.natives()) || brick.isDoubted()) {
+                text.append(brick(brick));
+            } else if (brick.samples() > 0) {
+                few.add(name(brick) + " " + brick.samples());
+            }
+        }
+        if (!few.isEmpty()) {
+            text.append("  Too few samples for shares: " + String.join(", ", few) + ".\n");
+        }
+        if (profile.bricks().stream().anyMatch(LineProfileText::hasUnknownLine)) {
+            text.append(
+                    "  A method without a line: its class file has none (-g:none), or the virtual machine made it.\n");
+        }
+        return text.toString();
+    }
+
+    /** Returns where the samples are, or why there are none. */
+    static String where(LineProfile profile) {
+        return profile.missing()
+                .map(reason -> "No samples: " + PlainText.ascii(reason) + ".")
+                .orElseGet(() -> places(profile));
+    }
+
+    private static String places(LineProfile profile) {
+        Samples samples = profile.samples();
+        List<String> parts = new ArrayList<>();
+        addPart(parts, samples.inBricks(), "in bricks");
+        addPart(parts, samples.outside(), "outside of bricks");
+        addPart(parts, samples.otherThreads(), "of other threads");
+        addPart(parts, samples.severalSteps(), "of threads that worked while several steps had a brick");
+        addPart(parts, samples.virtualThreads(), "of virtual threads");
+        addPart(parts, samples.notEnded(), "after the last brick of their thread");
+        addPart(parts, samples.tooLate(), "too late: their bricks were overwritten");
+        return Plural.of(samples.total(), "sample")
+                + (profile.periodNs() == 0 ? "" : ", one of a thread each " + duration(profile.periodNs()))
+                + (parts.isEmpty() ? "" : ": " + String.join(", ", parts))
+                + "."
+                + (profile.clockErrorNs() == 0
+                        ? ""
+                        : " Their times are exact to " + duration(profile.clockErrorNs()) + ".");
+    }
+
+    private static void addPart(List<String> parts, long samples, String where) {
+        if (samples > 0) {
+            parts.add(String.format(Locale.ROOT, "%,d %s", samples, where));
+        }
+    }
+
+    private static String brick(OfBrick brick) {
+        StringBuilder text = new StringBuilder("  " + name(brick) + ", " + Plural.of(brick.samples(), "sample"));
+        if (brick.ofWorkers() > 0) {
+            text.append(String.format(Locale.ROOT, " (%,d of workers)", brick.ofWorkers()));
+        }
+        text.append('\n');
+        addLines(text, brick.java());
+        if (brick.natives().samples() > 0) {
+            text.append("    in native code, " + Plural.of(brick.natives().samples(), "sample")
+                    + (hasShares(brick.natives()) ? ":\n" : ", too few for shares\n"));
+            addLines(text, brick.natives());
+        }
+        lost(brick).ifPresent(lost -> text.append("    " + lost + ". These lines may be of a part of its time.\n"));
+        return text.toString();
+    }
+
+    private static void addLines(StringBuilder text, CallTree tree) {
+        if (hasShares(tree)) {
+            for (Share<Frame> line : tree.lines(MOST_LINES)) {
+                text.append(String.format(
+                        Locale.ROOT,
+                        "    %6s %-13s %s\n",
+                        percent(line.share()),
+                        "(" + interval(line) + ")",
+                        frame(line.place(), line.place().toString())));
+            }
+        }
+    }
+
+    private static String frame(Frame frame, String place) {
+        boolean isNamed = frame.how().equals("Interpreted") || frame.how().equals("Inlined");
+        return PlainText.ascii(place) + (isNamed ? ", " + frame.how().toLowerCase(Locale.ROOT) : "");
+    }
+
+    private static String interval(Share<?> share) {
+        return number(100 * share.low()) + " to " + number(100 * share.high());
+    }
+
+    private static Optional<String> lost(OfBrick brick) {
+        return brick.isDoubted()
+                ? Optional.of(String.format(
+                        Locale.ROOT,
+                        "The virtual machine has lost samples here: %,d of %,d due",
+                        brick.samples() - brick.ofWorkers(),
+                        Math.round(brick.due().orElseThrow())))
+                : Optional.empty();
+    }
+
+    private static String name(OfBrick brick) {
+        return PlainText.ascii(brick.brick())
+                + brick.phase().map(phase -> " in " + name(phase) + " steps").orElse("");
+    }
+
+    private static String name(StepInfo.Phase phase) {
+        return phase.name().toLowerCase(Locale.ROOT);
+    }
+
+    private static boolean hasShares(CallTree tree) {
+        return tree.samples() >= FEWEST;
+    }
+
+    private static boolean hasUnknownLine(OfBrick brick) {
+        return hasShares(brick.java())
+                && brick.java().lines(MOST_LINES).stream()
+                        .anyMatch(line -> line.place().line() == Frame.NO_LINE
+                                && !line.place().equals(Frame.OTHER_PATHS));
+    }
+
+    // ---- findings ----
+
+    /** Adds the hottest line of its brick to a finding. */
+    static Finding explained(LineProfile profile, Finding finding) {
+        boolean isOnBrick =
+                switch (finding.kind()) {
+                    case LARGEST_BRICK, BELOW_ROOF, NOTHING -> true;
+                    default -> false;
+                };
+        return !isOnBrick
+                ? finding
+                : profile.hottestLine(finding.place())
+                        .map(line -> new Finding(
+                                finding.kind(),
+                                finding.place(),
+                                finding.share(),
+                                finding.sentence() + " " + line + ".",
+                                finding.next()))
+                        .orElse(finding);
+    }
+
+    /**
+     * Returns the hottest line of a brick in a sentence without a full stop: of the samples in Java code or in native
+     * code, of which there are more. Empty if there are too few.
+     */
+    static Optional<String> hottest(OfBrick brick) {
+        boolean isNative = brick.natives().samples() > brick.java().samples();
+        CallTree tree = isNative ? brick.natives() : brick.java();
+        if (!hasShares(tree)) {
+            return lost(brick);
+        }
+        Share<Frame> line = tree.lines(1).get(0);
+        return Optional.of(
+                brick.phase().map(phase -> "In " + name(phase) + " steps, ").orElse("")
+                        + percent(line.share())
+                        + (isNative ? " of its samples in native code (" : " of its samples (")
+                        + interval(line) + " %) are in " + frame(line.place(), shortPlace(line.place()))
+                        + lost(brick)
+                                .map(lost ->
+                                        "; but " + lost.substring(0, 1).toLowerCase(Locale.ROOT) + lost.substring(1))
+                                .orElse(""));
+    }
+
+    /** Returns a place without the package. */
+    private static String shortPlace(Frame frame) {
+        String[] parts = frame.toString().split("\\.", -1);
+        int from = Math.max(0, parts.length - 2);
+        return String.join(".", List.of(parts).subList(from, parts.length));
+    }
+}
