@@ -211,7 +211,7 @@ public final class HtmlReport {
         return HtmlPage.render(
                 "Brick profile",
                 HtmlReport.class::getResourceAsStream,
-                List.of("requests.js", "report.js"),
+                List.of("requests.js", "lines.js", "report.js"),
                 TextReport.render(snapshot),
                 HtmlPage.data("profile", JsonReport.toJson(snapshot, further))
                         + element("brick-facts", ProfileFields.BRICK::writeFacts)

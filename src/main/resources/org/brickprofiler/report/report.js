@@ -1,7 +1,7 @@
 // @ts-check
 /*
- * Draws the page of a profile, whose keys are those of JsonReport. page.js and requests.js precede it in the same
- * module.
+ * Draws the page of a profile, whose keys are those of JsonReport. page.js, requests.js and lines.js precede it in the
+ * same module.
  */
 
 const profile = needed("profile");
@@ -2709,6 +2709,7 @@ const sections = [
   nowSection(),
   requestsSection(),
   brickSection(),
+  linesSection(),
   categorySection(),
   layerSection(),
   stepsSection(),

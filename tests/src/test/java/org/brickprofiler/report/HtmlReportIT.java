@@ -35,6 +35,7 @@ import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepInfo.Phase;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.ThreadPlace;
+import org.brickprofiler.Work;
 import org.brickprofiler.checksum.ChecksumComparison;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
@@ -63,6 +64,7 @@ import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.tile.TileStats;
+import org.brickprofiler.trace.SampleLines;
 import org.brickprofiler.trace.SampleTimelines;
 import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.Timeline;
@@ -204,6 +206,7 @@ class HtmlReportIT extends PageInBrowser {
         pages.add(HtmlReport.of(disturbed()).withFurther(RECORDED));
         pages.add(HtmlReport.of(Profiles.plain()).withFurther(ANNOTATED_WHOLE));
         pages.add(inPhases());
+        pages.add(withLines());
         pages.add(HtmlReport.of(calibrated()));
         pages.add(HtmlReport.of(Profiles.sampled()));
         try {
@@ -983,6 +986,85 @@ class HtmlReportIT extends PageInBrowser {
         ProfileSnapshot snapshot = RooflineReportTest.inPhases();
         return HtmlReport.of(snapshot)
                 .with(RooflineReport.part(BrickRoofline.of(snapshot, RooflineReportTest.MACHINE, 8)));
+    }
+
+    /** Two bricks with lines, and one without. */
+    private static HtmlReport withLines() {
+        Work work = new Work(1, 1, 1);
+        BrickStats attention = Profiles.working("FusedAttention", BrickCategory.ATTENTION, 90_000_000, work);
+        BrickStats gate = Profiles.working("GateProjection", BrickCategory.FFN, 30_000_000, work);
+        ProfileSnapshot snapshot =
+                Profiles.of(attention, gate, Profiles.working("RmsNorm", BrickCategory.NORM, 20_000_000, work))
+                        .toBuilder()
+                        .phases(Map.of(Phase.DECODE, List.of(attention, gate)))
+                        .build();
+        return HtmlReport.of(snapshot).withFurther(SampleLines.some().reportEntries(snapshot));
+    }
+
+    @Test
+    void showsTheLinesOfABrickByKeyboard() throws Exception {
+        show(withLines());
+
+        assertThat(browser.text("#section-lines")).contains("620 samples, one of a thread each 20 ms");
+        assertThat(browser.texts("#section-lines option"))
+                .containsExactly(
+                        "all bricks, by their time",
+                        "FusedAttention in decode steps: 500 samples",
+                        "FusedAttention in decode steps, native code: 25 samples",
+                        "GateProjection in decode steps: 44 samples",
+                        "FusedAttention in prefill steps: 2 samples",
+                        "FusedAttention in prefill steps, native code: 2 samples");
+        // Bricks are as wide as their time: 90, 30 and 20 ms.
+        assertThat(browser.texts("#section-lines .icicle text"))
+                .containsSubsequence(
+                        "all bricks", "FusedAttention in decode steps", "VectorMath.dot", "bricks without samples");
+        assertThat(choose(0, "ArrowDown")).startsWith("FusedAttention in decode steps: 90.0 ms, 64.3 % of all bricks");
+
+        assertThat(choose(1)).startsWith("FusedAttention in decode steps: 500 samples");
+        assertThat(choose(1, "ArrowDown", "ArrowDown"))
+                .isEqualTo(
+                        "org.example.Attention.run: 500 samples, 100.0 % of FusedAttention in decode steps; 4.0 % in itself;"
+                                + " line 30 80.0 %; line 34 20.0 %; jit compiled 100.0 %");
+        assertThat(choose(1, "ArrowDown", "ArrowDown", "ArrowDown", "Enter"))
+                .startsWith(
+                        "org.example.VectorMath.dot: 380 samples, 76.0 % of FusedAttention in decode steps; 100.0 % in itself;"
+                                + " line 88 84.2 %; line 90 15.8 %; interpreted 71.1 %; jit compiled 15.8 %");
+        // The frame beside it is no longer drawn, and its callers are as wide as the picture.
+        assertThat(browser.texts("#section-lines .icicle text"))
+                .hasSize(4)
+                .last()
+                .isEqualTo("VectorMath.dot");
+        assertThat(press("ArrowRight")).startsWith("org.example.VectorMath.exp: 100 samples");
+        assertThat(press("ArrowUp")).startsWith("org.example.Attention.run");
+        assertThat(press("Escape")).startsWith("FusedAttention in decode steps");
+        assertThat(column("lines", "line"))
+                .startsWith("org.example.VectorMath.dot line 88", "org.example.VectorMath.exp line 12");
+        assertThat(column("lines", "95 % interval")).startsWith("59.7 to 68.1");
+
+        choose(3);
+        assertThat(browser.text("#section-lines")).contains("lost samples here: 44 of 660 due");
+        choose(4);
+        assertThat(browser.text("#section-lines")).contains("Too few samples for shares");
+    }
+
+    /**
+     * Chooses a brick in the section of lines, presses keys in its picture, and returns what the page says of a frame.
+     */
+    private String choose(int number, String... keys) throws Exception {
+        browser.evaluate("(() => { const choice = document.querySelector('#section-lines select'); choice.value = '"
+                + number + "'; choice.dispatchEvent(new Event('change')); })()");
+        String said = number < 4 ? press("Home") : "";
+        for (String key : keys) {
+            said = press(key);
+        }
+        return said;
+    }
+
+    private String press(String key) throws Exception {
+        browser.evaluate(
+                "document.querySelector('#section-lines .scroll').dispatchEvent(new KeyboardEvent('keydown', {key: '"
+                        + key + "', bubbles: true}))");
+        return browser.text("#section-lines [role=status]").replace('\u00a0', ' ');
     }
 
     private static BrickRoofline roofline() {
