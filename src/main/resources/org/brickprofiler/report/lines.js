@@ -121,9 +121,9 @@ function placeTable(label, what, shares, placeOf) {
   /** @type {Column<typeof rows[number]>[]} */
   const columns = present([
     { label: what, text: true, value: (row) => row.name, cell: (row) => html("bdi", {}, visible(row.name) + (row.line > 0 ? " line " + row.line : "")) },
-    rows.some(({ mode }) => mode !== "") && { label: "mostly", text: true, cell: (row) => visible(row.mode).toLowerCase() },
+    rows.some(({ mode }) => mode !== "") && { label: "mostly", text: true, cell: (row) => visible(row.mode) },
     { label: "samples", value: (row) => row.samples, cell: (row) => count(row.samples) },
-    { label: "% of the brick", value: (row) => row.share, cell: (row) => share(row.share, 1, most, "Other") },
+    { label: "% of samples", value: (row) => row.share, cell: (row) => share(row.share, 1, most, "Other") },
     { label: "95 % interval", cell: (row) => percent(100 * row.low) + " to " + percent(100 * row.high) },
   ]);
   return html("div", {}, html("h3", {}, label), table(label, columns, rows).element);
@@ -288,7 +288,7 @@ function cellText(cell, root, amount) {
   const within = cell === root ? "" : ", " + percent(100 * ratio(cell.weight, root.weight)) + "\u00a0% of " + root.name;
   const own = cell.self > 0 ? "; " + percent(100 * ratio(cell.self, cell.weight)) + "\u00a0% in itself" : "";
   const lines = sharesOf(cell.lines, 3).filter(([line]) => Number(line) > 0).map(([line, pct]) => "line " + line + " " + percent(pct) + "\u00a0%");
-  const modes = sharesOf(cell.modes, 3).filter(([mode]) => mode !== "").map(([mode, pct]) => mode.toLowerCase() + " " + percent(pct) + "\u00a0%");
+  const modes = sharesOf(cell.modes, 3).filter(([mode]) => mode !== "").map(([mode, pct]) => mode + " " + percent(pct) + "\u00a0%");
   return visible(cell.name) + ": " + amount(cell) + within + own + [...lines, ...modes].map((text) => "; " + visible(text)).join("");
 }
 

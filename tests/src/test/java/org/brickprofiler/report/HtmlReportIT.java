@@ -1024,11 +1024,11 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(choose(1, "ArrowDown", "ArrowDown"))
                 .isEqualTo(
                         "org.example.Attention.run: 500 samples, 100.0 % of FusedAttention in decode steps; 4.0 % in itself;"
-                                + " line 30 80.0 %; line 34 20.0 %; jit compiled 100.0 %");
+                                + " line 30 80.0 %; line 34 20.0 %; JIT compiled 100.0 %");
         assertThat(choose(1, "ArrowDown", "ArrowDown", "ArrowDown", "Enter"))
                 .startsWith(
                         "org.example.VectorMath.dot: 380 samples, 76.0 % of FusedAttention in decode steps; 100.0 % in itself;"
-                                + " line 88 84.2 %; line 90 15.8 %; interpreted 71.1 %; jit compiled 15.8 %");
+                                + " line 88 84.2 %; line 90 15.8 %; Interpreted 71.1 %; JIT compiled 15.8 %");
         // The frame beside it is no longer drawn, and its callers are as wide as the picture.
         assertThat(browser.texts("#section-lines .icicle text"))
                 .hasSize(4)

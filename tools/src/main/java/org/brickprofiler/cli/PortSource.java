@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
@@ -12,15 +13,22 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
+import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.Progress;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.trace.LineProfile;
 
 /** Reads a profiler through the agent's port. */
 final class PortSource implements TopSource {
 
     private static final int LIMIT_MS = (int) Duration.ofSeconds(10).toMillis();
+
+    /** The number of bricks whose hottest line is shown, those with the most time. */
+    private static final int BRICKS_WITH_LINE = 3;
 
     private final URI profile;
 
@@ -64,7 +72,7 @@ final class PortSource implements TopSource {
         if (snapshot.wallNs() == 0) {
             throw new Refused("the profiler of " + name() + " is off: BRICK_PROFILER=off switches all profilers off");
         }
-        return withProgress(TopReading.of(snapshot), report);
+        return withProgress(TopReading.of(snapshot), report, hottestLines(snapshot, report));
     }
 
     /** Returns the profile up to now. */
@@ -103,11 +111,30 @@ final class PortSource implements TopSource {
         }
     }
 
+    /** Returns the hottest lines of the largest bricks, each in a sentence; none if the agent takes no samples. */
+    private static List<String> hottestLines(ProfileSnapshot snapshot, String report) throws IOException {
+        try {
+            Optional<LineProfile> lines = LineProfile.ofReport(new ByteArrayInputStream(report.getBytes(UTF_8)));
+            return lines.stream()
+                    .flatMap(known -> snapshot.bricks().stream()
+                            .sorted(Comparator.comparingLong(BrickStats::totalNs)
+                                    .reversed())
+                            .limit(BRICKS_WITH_LINE)
+                            .flatMap(brick -> known
+                                    .hottestLine(brick.name())
+                                    .map(line -> "Lines of " + brick.name() + ": " + line + ".")
+                                    .stream()))
+                    .toList();
+        } catch (IllegalArgumentException other) {
+            return List.of("Lines: unknown, since " + other.getMessage() + ".");
+        }
+    }
+
     /**
-     * Adds what is under way, and the requests of the last minutes, in words; the report of an agent of an earlier
-     * version has neither.
+     * Adds what is under way, then some lines, and the requests of the last minutes, in words; the report of an agent
+     * of an earlier version has neither.
      */
-    private static TopReading withProgress(TopReading reading, String report) throws IOException {
+    private static TopReading withProgress(TopReading reading, String report, List<String> further) throws IOException {
         List<String> lines = new ArrayList<>();
         List<String> windows = new ArrayList<>();
         try (JsonParser json = new JsonFactory().createParser(report)) {
@@ -131,6 +158,7 @@ final class PortSource implements TopSource {
                 }
             }
         }
+        lines.addAll(further);
         return reading.withProgress(lines, windows);
     }
 

@@ -6,12 +6,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.net.httpserver.HttpServer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.SampleLines;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,6 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class TopCommandTest {
 
     private final BrickProfiler profiler = new BrickProfiler();
+    private final Map<String, Object> further = new HashMap<>();
 
     private Cli top(int count) throws Exception {
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -29,9 +33,9 @@ class TopCommandTest {
                     return;
                 }
                 profiler.record(BrickId.RMS_NORM, 1_000_000, 1);
-                byte[] json = JsonReport.toJson(
-                                profiler.snapshot(), profiler.progress().reportEntries())
-                        .getBytes(UTF_8);
+                Map<String, Object> entries = new HashMap<>(profiler.progress().reportEntries());
+                entries.putAll(further);
+                byte[] json = JsonReport.toJson(profiler.snapshot(), entries).getBytes(UTF_8);
                 exchange.sendResponseHeaders(200, json.length);
                 exchange.getResponseBody().write(json);
             }
@@ -64,6 +68,21 @@ class TopCommandTest {
         assertThat(top(1).out())
                 .contains(
                         "\n\nUnder way: 0 steps; 0 running requests, 1 waiting request.\nThe oldest request arrived ");
+    }
+
+    @Test
+    void showsTheHottestLinesOfTheLargestBricks() throws Exception {
+        profiler.enable();
+        profiler.record(BrickId.FUSED_ATTENTION, 5_000_000, 1);
+        further.put(JsonReport.LINES, SampleLines.some().values());
+        assertThat(top(1).out())
+                .contains(
+                        "\nLines of FusedAttention: In decode steps, 64 % of its samples (60 to 68 %) are in VectorMath.dot"
+                                + " line 88, interpreted.\n")
+                .doesNotContain("Lines of RmsNorm");
+        further.put(JsonReport.LINES, Map.of());
+        assertThat(top(1).out())
+                .contains("\nLines: unknown, since in_bricks of lines of bricks is not a whole number: null.\n");
     }
 
     @Spec("25.17")
