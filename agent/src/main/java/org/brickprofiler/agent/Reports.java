@@ -123,7 +123,7 @@ final class Reports {
         }
         try {
             OptionalPart.JACKSON_CORE.require("the profile");
-            return OwnedFile.begin(file, JsonReport::write, JsonReport::read);
+            return OwnedFile.begin(file, (profile, to) -> report(profile, null).writeJson(to), JsonReport::read);
         } catch (IOException | IllegalStateException unable) {
             messages.warn("the profile will be lost: " + unable.getMessage());
             return null;
@@ -301,8 +301,16 @@ final class Reports {
     }
 
     private CurrentReport report(@Nullable Progress progress) {
+        return report(snapshot(), progress);
+    }
+
+    private CurrentReport report(ProfileSnapshot snapshot, @Nullable Progress progress) {
+        TraceRecorder recorder = recording.trace;
         return new CurrentReport(
-                snapshot(), progress, recording.keepsSlowSteps ? recording.trace : null, Optional.empty());
+                snapshot,
+                progress,
+                recording.keepsSlowSteps ? recorder : null,
+                recorder == null ? Optional.empty() : recorder.lines());
     }
 
     /**

@@ -8,8 +8,7 @@ import java.util.Objects;
  * @param method the method with its class, such as {@code org.example.VectorMath.dot}
  * @param line the line in the source; {@link #NO_LINE} if the class file has no lines, or the method is native
  * @param how how the virtual machine ran it, in its own words: {@code Interpreted}, {@code JIT compiled},
- *     {@code Inlined}, {@code Native}; empty for {@link #OTHER_PATHS}, {@link #CUT} and unknown
- *     frames
+ *     {@code Inlined}, {@code Native}; empty for {@link #OTHER_PATHS}, {@link #CUT} and unknown frames
  */
 public record Frame(String method, int line, String how) {
 

@@ -42,7 +42,7 @@ import picocli.CommandLine;
  * @param name the name of the input in messages
  * @param snapshot the profile
  * @param slowest the slow steps of the run, if the input is a report that has them
- * @param lines the lines of its bricks, if the input is a report that has them
+ * @param lines the lines of its bricks, if the input is a report or a flight recording that has them
  * @param trace the omissions and placements of the trace, if the input is a trace
  * @param timeline the timeline, if it was requested and the input is a trace with times
  */
@@ -173,11 +173,15 @@ record ProfileInput(
             throws IOException {
         if (!withTimeline) {
             TraceProfile profile = input.trace(options, TraceReader::profile, TraceReader::profile);
-            return new ProfileInput(input.name, profile.snapshot(), Optional.of(profile), Optional.empty());
+            return ofTrace(input, profile, Optional.empty());
         }
         TraceReader.Contents contents = input.trace(options, TraceReader::read, TraceReader::read);
-        TraceProfile profile = contents.profile();
-        return new ProfileInput(input.name, profile.snapshot(), Optional.of(profile), contents.timeline());
+        return ofTrace(input, contents.profile(), contents.timeline());
+    }
+
+    private static ProfileInput ofTrace(Input.Opened input, TraceProfile profile, Optional<TraceTimeline> timeline) {
+        return new ProfileInput(
+                input.name, profile.snapshot(), Optional.empty(), profile.lines(), Optional.of(profile), timeline);
     }
 
     /** Returns whether the input is a report, or a trace whose events have times. */
