@@ -63,16 +63,28 @@ final class LineJoin {
 
     // ---- the samples ----
 
-    /** Gives a sample to the bricks of its thread, or to those of the threads that run steps. */
+    /**
+     * Gives a sample to the bricks of its thread, and, unless the thread runs steps, to those of the threads that do. A
+     * thread that is in native code waits there more often than it works for a step.
+     */
     void add(LineSample sample) {
         List<LineSeries> own = ofThreads.getOrDefault(sample.threadId(), List.of());
-        // A thread without bricks that is in native code waits there more often than it works for a step.
-        List<LineSeries> series = !own.isEmpty() ? own : sample.isNative() ? List.of() : ofSteps;
+        boolean mayWork = !sample.isNative() && own.stream().noneMatch(ofSteps::contains);
         waiting++;
-        sample.waitIn(series.size(), own.isEmpty());
-        series.forEach(each -> each.add(sample));
-        if (series.isEmpty()) {
+        sample.waitIn(own, mayWork ? ofSteps : List.of());
+        if (sample.isSettled()) {
             count(sample);
+        }
+    }
+
+    /** Settles the samples of threads that worked for a brick that has ended, once all bricks until then were read. */
+    void settleWorkers() {
+        for (List<LineSeries> ofThread : ofThreads.values()) {
+            for (LineSeries series : ofThread) {
+                if (!ofSteps.contains(series)) {
+                    series.settleWorkers();
+                }
+            }
         }
     }
 
@@ -102,7 +114,7 @@ final class LineJoin {
             row.add(sample);
         } else if (row != null) {
             severalSteps++;
-        } else if (sample.isOfWorker()) {
+        } else if (!sample.hasBricks()) {
             otherThreads++;
         } else {
             switch (sample.without()) {

@@ -261,6 +261,7 @@ public final class LineLog {
         buffers.values().forEach(buffer -> buffer.readProcessorTime(nowNs));
         distribute(untilNs);
         reads.forEach(Runnable::run);
+        join.settleWorkers();
         for (Iterator<Buffer> each = buffers.values().iterator(); each.hasNext(); ) {
             Buffer buffer = each.next();
             buffer.series.giveUp(untilNs - LONGEST_WAIT_NS);

@@ -170,13 +170,12 @@ public record LineProfile(
     /**
      * Where the samples of a run are. Each sample is in one of these numbers.
      *
-     * @param inBricks in a brick of their thread; or, of threads without bricks in Java code, in the brick of the only
-     *     step that had one under way
+     * @param inBricks in a brick of their thread; or, of threads in Java code that run no steps and were in no brick,
+     *     in the brick of the only step that had one under way
      * @param outside on a thread with bricks, in none of them
      * @param otherThreads on a thread without bricks that was in native code, that belongs to this library or to the
      *     flight recorder, or while no step had a brick under way
-     * @param severalSteps on a thread without bricks, while several steps had a brick under way; or in bricks of
-     *     several profilers
+     * @param severalSteps of such threads while several steps had a brick under way; or in bricks of several profilers
      * @param virtualThreads on a virtual thread, whose bricks are not known by thread
      * @param notEnded at a time after which their thread has ended no brick: perhaps in a brick that had not ended
      * @param tooLate at a time whose bricks were overwritten before the sample arrived

@@ -107,6 +107,8 @@ public final class LineRecording {
         });
         samples.forEach(join::add);
         series.forEach(this::read);
+        join.settleWorkers();
+        series.values().forEach(each -> each.giveUp(Long.MAX_VALUE));
         Optional<String> missing = samples.isEmpty()
                 ? Optional.of("the recording has no samples of stacks")
                 : bricks.isEmpty() ? Optional.of("the recording has no bricks") : Optional.empty();
@@ -131,6 +133,5 @@ public final class LineRecording {
         for (; step < ends.size(); step++) {
             series.passEnded(ends.get(step));
         }
-        series.giveUp(Long.MAX_VALUE);
     }
 }

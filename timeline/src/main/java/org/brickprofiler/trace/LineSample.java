@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A sample of a thread's stack that waits for the brick in which it was taken. It waits in each series of bricks to
- * which it may belong: those of its thread, or, if the thread has none, those of all threads that run steps. Not
- * thread-safe.
+ * which it may belong: those of its own thread, and, if the thread may work for others, those of the threads that run
+ * steps. Its own thread's brick wins. Not thread-safe.
  */
 final class LineSample {
 
@@ -24,9 +24,12 @@ final class LineSample {
     private final long atNs;
     private final boolean isNative;
     private final List<Frame> stack;
-    private boolean isOfWorker;
-    private int open;
-    private int found;
+    private List<LineSeries> own = List.of();
+    private boolean mayBeOfSteps;
+    private int openOwn;
+    private int openOfSteps;
+    private int foundOwn;
+    private int foundOfSteps;
     private @Nullable LineRow row;
     private Without without = Without.OUTSIDE;
 
@@ -54,47 +57,76 @@ final class LineSample {
         return stack;
     }
 
-    /** Returns whether its thread has no bricks. */
-    boolean isOfWorker() {
-        return isOfWorker;
+    /** Makes it wait in the series of its thread and in those of threads that run steps. */
+    void waitIn(List<LineSeries> ofThread, List<LineSeries> ofSteps) {
+        own = List.copyOf(ofThread);
+        openOwn = ofThread.size();
+        openOfSteps = ofSteps.size();
+        mayBeOfSteps = !ofSteps.isEmpty();
+        ofThread.forEach(each -> each.add(this));
+        ofSteps.forEach(each -> each.add(this));
     }
 
-    /** Notes in how many series it waits. */
-    void waitIn(int series, boolean ofWorker) {
-        open = series;
-        isOfWorker = ofWorker;
+    /** Notes that it was taken in a brick of a series. */
+    void settle(LineSeries series, LineRow in) {
+        if (own.contains(series)) {
+            openOwn--;
+            foundOwn++;
+            row = in;
+        } else {
+            openOfSteps--;
+            foundOfSteps++;
+            row = foundOwn > 0 ? row : in;
+        }
     }
 
-    /** Notes that it was taken in a brick of one of the series. */
-    void settle(LineRow in) {
-        open--;
-        found++;
-        row = in;
-    }
-
-    /** Notes that one of the series has no brick for it. */
-    void settle(Without reason) {
-        open--;
-        without = reason.compareTo(without) > 0 ? reason : without;
+    /** Notes that a series has no brick for it. */
+    void settle(LineSeries series, Without reason) {
+        if (own.contains(series)) {
+            openOwn--;
+            without = reason.compareTo(without) > 0 ? reason : without;
+        } else {
+            openOfSteps--;
+        }
     }
 
     /** Returns whether all series have settled it. */
     boolean isSettled() {
-        return open == 0;
+        return openOwn + openOfSteps == 0;
     }
 
-    /** Returns the number of series in whose bricks it was taken. */
+    /** Returns whether there are threads that run steps, and all of them have settled it. */
+    boolean isSettledBySteps() {
+        return mayBeOfSteps && openOfSteps == 0;
+    }
+
+    /** Returns whether it was taken in a brick of a thread that runs steps. */
+    boolean isInStep() {
+        return foundOfSteps > 0;
+    }
+
+    /** Returns whether its thread has bricks. */
+    boolean hasBricks() {
+        return !own.isEmpty();
+    }
+
+    /** Returns whether only threads that run steps had a brick for it: its thread worked for them. */
+    boolean isOfWorker() {
+        return foundOwn == 0;
+    }
+
+    /** Returns the number of series, of its thread or else of steps, in whose bricks it was taken. */
     int found() {
-        return found;
+        return foundOwn > 0 ? foundOwn : foundOfSteps;
     }
 
-    /** Returns the brick of the last series that had one; null if none had. */
+    /** Returns a brick in which it was taken, of its thread or else of a step; null if there is none. */
     @Nullable
     LineRow row() {
         return row;
     }
 
-    /** Returns why no series has a brick for it, if none has. */
+    /** Returns why its thread has no brick for it, if it has none. */
     Without without() {
         return without;
     }

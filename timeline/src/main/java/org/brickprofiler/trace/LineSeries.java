@@ -69,7 +69,7 @@ final class LineSeries {
         row.ran(Math.max(0, endNs - startNs - withinNs) * processorShare);
         latestNs = Math.max(latestNs, endNs);
         if (!waiting.isEmpty() && waiting.get(0).atNs() < endNs) {
-            take(firstFrom(startNs), firstFrom(endNs), sample -> sample.settle(row));
+            take(firstFrom(startNs), firstFrom(endNs), sample -> sample.settle(this, row));
         }
     }
 
@@ -89,12 +89,25 @@ final class LineSeries {
     /** Settles the samples before a moment that are in no brick so far, since none that contains them will come. */
     void giveUp(long beforeNs) {
         int first = firstFrom(Math.min(beforeNs, latestNs));
-        take(0, first, sample -> sample.settle(LineSample.Without.OUTSIDE));
+        take(0, first, sample -> sample.settle(this, LineSample.Without.OUTSIDE));
         settleBefore(beforeNs, LineSample.Without.NOT_ENDED);
     }
 
+    /**
+     * Settles the samples that are in no brick of this thread so far, which works for steps: those in a brick of a step
+     * that has ended since, for which this thread no longer works, and those before a later brick.
+     */
+    void settleWorkers() {
+        for (int i = waiting.size() - 1; i >= 0; i--) {
+            LineSample sample = waiting.get(i);
+            if (sample.isSettledBySteps() && (sample.isInStep() || sample.atNs() < latestNs)) {
+                take(i, i + 1, each -> each.settle(this, LineSample.Without.OUTSIDE));
+            }
+        }
+    }
+
     private void settleBefore(long ns, LineSample.Without reason) {
-        take(0, firstFrom(ns), sample -> sample.settle(reason));
+        take(0, firstFrom(ns), sample -> sample.settle(this, reason));
     }
 
     private void take(int from, int to, Consumer<LineSample> settle) {

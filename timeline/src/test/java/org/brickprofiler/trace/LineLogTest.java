@@ -135,6 +135,35 @@ final class LineLogTest {
                 .containsExactlyInAnyOrder(tuple("RmsNorm", 1L), tuple("UpProjection", 1L));
     }
 
+    @Spec("13.18")
+    @Test
+    void aWorkerIsInItsOwnBrickAndOtherwiseWorksForTheStep() throws Exception {
+        clock.set(0);
+        long outer = profiler.startBrick(BrickId.FUSED_ATTENTION);
+        long[] worker = new long[1];
+        new Crew()
+                .run(() -> {
+                    worker[0] = Thread.currentThread().getId();
+                    brick(profiler, BrickId.ATTENTION_SCORE, 10, 20);
+                })
+                .join();
+        clock.set(40);
+        profiler.stopBrick(outer, 1);
+        clock.set(50);
+        profiler.endPass();
+        for (long atNs : new long[] {5, 15, 25, 45}) {
+            log.sample(worker[0], atNs, false, STACK);
+        }
+        log.sample(worker[0], 26, true, STACK);
+        log.reported(60, 60, 0);
+        assertThat(samples()).isEqualTo(new Samples(3, 0, 0, 0, 0, 2, 0));
+        log.reported(62 * SECOND_NS, 62 * SECOND_NS, 0);
+        assertThat(samples()).isEqualTo(new Samples(3, 0, 0, 0, 0, 2, 0));
+        assertThat(log.profile().bricks())
+                .extracting(OfBrick::brick, OfBrick::samples, OfBrick::ofWorkers)
+                .containsExactly(tuple("FusedAttention", 2L, 2L), tuple("AttentionScore", 1L, 0L));
+    }
+
     @Test
     void aSampleInBricksOfTwoProfilersIsInNeither() {
         BrickProfiler other = profiler(recorder);
