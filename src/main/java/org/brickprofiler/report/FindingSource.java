@@ -1,6 +1,7 @@
 package org.brickprofiler.report;
 
 import java.util.List;
+import java.util.Objects;
 import org.brickprofiler.ProfileSnapshot;
 
 /**
@@ -25,6 +26,6 @@ public interface FindingSource {
      * @return the finding itself if nothing is known
      */
     default Finding explained(Finding finding) {
-        return finding;
+        return Objects.requireNonNull(finding, "finding");
     }
 }

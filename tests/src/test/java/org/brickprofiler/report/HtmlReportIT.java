@@ -64,6 +64,7 @@ import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.tile.TileStats;
+import org.brickprofiler.trace.LineProfile;
 import org.brickprofiler.trace.SampleLines;
 import org.brickprofiler.trace.SampleTimelines;
 import org.brickprofiler.trace.SlowSteps;
@@ -207,7 +208,9 @@ class HtmlReportIT extends PageInBrowser {
         pages.add(HtmlReport.of(Profiles.plain()).withFurther(ANNOTATED_WHOLE));
         pages.add(inPhases());
         pages.add(withLines());
-        pages.add(HtmlReport.of(calibrated()));
+        pages.add(HtmlReport.of(calibrated())
+                .withFurther(
+                        LineProfile.without("the flight recorder is missing").reportEntries(calibrated())));
         pages.add(HtmlReport.of(Profiles.sampled()));
         try {
             TraceProfile guessed = guessed();

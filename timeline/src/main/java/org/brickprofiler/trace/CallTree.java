@@ -71,6 +71,11 @@ public record CallTree(List<Node> nodes, Hottest hottest) {
      */
     public record Share<P>(P place, long samples, double share, double low, double high) {
 
+        /** Rejects null. */
+        public Share {
+            Objects.requireNonNull(place, "place");
+        }
+
         /**
          * Returns the share of some samples, with the interval of Wilson (1927), which holds for few samples and for
          * shares near 0 and 1: the centre is {@code (p + z²/2n) / (1 + z²/n)} and the half width is {@code z √(p(1 -

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.cli.SlowerMethods.WithLines;
 import org.brickprofiler.compare.Run;
 import org.brickprofiler.compare.RunComparison;
 import org.brickprofiler.console.MachineWatch;
@@ -95,31 +96,34 @@ final class CompareCommand implements Callable<Integer> {
             throw new CommandLine.ParameterException(spec.commandLine(), "--aa excludes --floor");
         }
         Map<ProfileSnapshot, Path> known = new HashMap<>();
-        List<Run> first = runs(before, known);
-        List<Run> second = runs(others, known);
+        List<WithLines> firstWithLines = runs(before, known);
+        List<WithLines> secondWithLines = runs(others, known);
+        List<Run> first = firstWithLines.stream().map(WithLines::run).toList();
+        List<Run> second = secondWithLines.stream().map(WithLines::run).toList();
         RunComparison.Options how = options.toOptions();
         if (same != null) {
-            how = how.withFloorPercent(RunComparison.noiseFloorPercent(runs(same, new HashMap<>()), how));
+            how = how.withFloorPercent(RunComparison.noiseFloorPercent(
+                    runs(same, new HashMap<>()).stream().map(WithLines::run).toList(), how));
         }
+        RunComparison comparison =
+                RunComparison.of(MachineWatch.marked(first, second), MachineWatch.marked(second, first), how);
         return options.print(
-                RunComparison.of(MachineWatch.marked(first, second), MachineWatch.marked(second, first), how),
-                spec.commandLine());
+                comparison, SlowerMethods.text(comparison, firstWithLines, secondWithLines, how), spec.commandLine());
     }
 
-    private List<Run> runs(List<String> arguments, Map<ProfileSnapshot, Path> known) throws IOException {
-        List<Run> runs = new ArrayList<>();
+    private List<WithLines> runs(List<String> arguments, Map<ProfileSnapshot, Path> known) throws IOException {
+        List<WithLines> runs = new ArrayList<>();
         for (String argument : arguments) {
             for (Path file : files(argument)) {
                 options.requireNoOutput(file);
-                ProfileSnapshot snapshot = ProfileInput.read(file, traceOptions)
-                        .requireWholeRun("compared")
-                        .snapshot();
+                ProfileInput input = ProfileInput.read(file, traceOptions).requireWholeRun("compared");
+                ProfileSnapshot snapshot = input.snapshot();
                 @Nullable Path twin = known.put(snapshot, file);
                 if (twin != null) {
                     throw new IllegalArgumentException(
                             file + " contains the same run as " + twin + ": give each run only once");
                 }
-                runs.add(Run.of(file.toString(), snapshot));
+                runs.add(new WithLines(Run.of(file.toString(), snapshot), input.lines()));
             }
         }
         return runs;

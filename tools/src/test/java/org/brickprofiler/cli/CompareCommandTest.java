@@ -10,6 +10,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
@@ -17,6 +19,9 @@ import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.CallTree;
+import org.brickprofiler.trace.Frame;
+import org.brickprofiler.trace.LineProfile;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -70,6 +75,37 @@ class CompareCommandTest {
                 .threads(1, false)
                 .bricks(bricks)
                 .build();
+    }
+
+    /** The hottest method takes all of the time by which the brick is slower; the other one does not change. */
+    @Test
+    void namesTheMethodsOfASlowerBrick() throws IOException {
+        for (int run = 0; run < RUNS; run++) {
+            writeWithLines(before.resolve(run + ".json"), 2 * run, 1, 600 + run % 3);
+            writeWithLines(after.resolve(run + ".json"), 2 * run + 1, 1.3, 900 + run % 3);
+        }
+        assertThat(Cli.run("compare", before, "--", after).out())
+                .containsPattern(
+                        "\n\nMethods of bricks that became slower\n  GateProjection: VectorMath.dot \\+\\d\\d % \\(\\+\\d\\d to \\+\\d\\d %\\)\\.\n$");
+
+        JsonReport.write(snapshot(1, 1.3), after.resolve("0.json"));
+        assertThat(Cli.run("compare", before, "--", after).out())
+                .endsWith("0.json has fewer than 20 samples of it.\n")
+                .contains("  GateProjection: its methods are unknown, since ");
+    }
+
+    private static void writeWithLines(Path file, int run, double factor, long samples) throws IOException {
+        CallTree tree = new CallTree(List.of(
+                new CallTree.Node(CallTree.NO_PARENT, new Frame("Projection.run", 3, "JIT compiled"), 400),
+                new CallTree.Node(0, new Frame("VectorMath.dot", 88, "JIT compiled"), samples)));
+        LineProfile lines = new LineProfile(
+                LineProfile.Samples.NONE,
+                0,
+                0,
+                Optional.empty(),
+                List.of(new LineProfile.OfBrick(
+                        "GateProjection", Optional.empty(), 0, OptionalDouble.empty(), tree, CallTree.EMPTY)));
+        JsonReport.write(snapshot(run, factor), Map.of(JsonReport.LINES, lines.values()), file);
     }
 
     @Spec("15.1")

@@ -92,7 +92,7 @@ class FormatDocumentTest {
 
                 A *report* is the JSON object of `JsonReport`, and a *window* is a file of a run's windows. Readers ignore
                 keys that they do not know, and a missing number is 0 unless its meaning says otherwise. A field is always
-                written if the column says nothing. *Reports only* values follow from others: windows lack them, and readers
+                written if nothing else is said. *Reports only* values follow from others: windows lack them, and readers
                 ignore them, except those *read from old files*. *If not 0*: windows lack the value if it is 0. Fields are
                 columns of *CSV* unless it says *no*. Rules [8.1 to 8.10](spec/reports.md) apply.
 
@@ -112,10 +112,9 @@ class FormatDocumentTest {
                 text.append(PLACES.get(title)).append("\n\n");
             }
             boolean isInCsv = isInCsv(table);
-            text.append("| key | meaning | written |").append(isInCsv ? " CSV |" : "");
-            text.append("\n|---|---|---|").append(isInCsv ? "---|\n" : "\n");
+            text.append(isInCsv ? "| key | meaning | written | CSV |\n|---|---|---|---|\n" : "");
             for (List<Fields.Description> alike : rows(table.descriptions())) {
-                text.append(line(alike, isInCsv));
+                text.append(isInCsv ? row(alike) : item(alike));
             }
         }
         text.append("""
@@ -156,8 +155,10 @@ class FormatDocumentTest {
             for (EntryFields.Field field : table.fields()) {
                 String meaning = Markdown.escaped(field.meaning());
                 String title = field.type().endsWith(LIST) ? element(field.type()) : field.type();
-                text.append("- `" + field.key() + "`" + (field.written().isEmpty() ? "" : ", " + field.written()) + ": "
-                        + (INTERFACES.containsKey(title) ? link(meaning, title) : meaning) + "\n");
+                text.append(item(
+                        "`" + field.key() + "`",
+                        field.written(),
+                        INTERFACES.containsKey(title) ? link(meaning, title) : meaning));
             }
         }
     }
@@ -231,21 +232,32 @@ class FormatDocumentTest {
         return List.of(field.meaning(), field.written(), field.parts(), field.isColumn());
     }
 
-    private static String line(List<Fields.Description> alike, boolean isInCsv) {
+    private static String row(List<Fields.Description> alike) {
         Fields.Description field = alike.get(0);
-        String meaning = Markdown.escaped(field.meaning());
-        List<String> cells = new ArrayList<>();
-        cells.add(alike.stream().map(each -> "`" + each.key() + "`").collect(Collectors.joining(", ")));
-        cells.add(field.parts().isEmpty() ? meaning : link(meaning, field.parts()));
-        cells.add(field.written());
-        if (isInCsv) {
-            String column = field.parts().isEmpty() ? "" : "its keys";
-            cells.add(field.isColumn() ? column : "no");
-        }
+        String column = field.parts().isEmpty() ? "" : "its keys";
+        List<String> cells = new ArrayList<>(
+                List.of(keys(alike), meaning(field), field.written(), field.isColumn() ? column : "no"));
         while (cells.get(cells.size() - 1).isEmpty()) {
             cells.remove(cells.size() - 1);
         }
         return cells.stream().map(cell -> cell.isEmpty() ? "|" : "| " + cell).collect(Collectors.joining(" ")) + " |\n";
+    }
+
+    private static String item(List<Fields.Description> alike) {
+        return item(keys(alike), alike.get(0).written(), meaning(alike.get(0)));
+    }
+
+    private static String item(String keys, String written, String meaning) {
+        return "- " + keys + (written.isEmpty() ? "" : ", " + written) + ": " + meaning + "\n";
+    }
+
+    private static String keys(List<Fields.Description> alike) {
+        return alike.stream().map(each -> "`" + each.key() + "`").collect(Collectors.joining(", "));
+    }
+
+    private static String meaning(Fields.Description field) {
+        String meaning = Markdown.escaped(field.meaning());
+        return field.parts().isEmpty() ? meaning : link(meaning, field.parts());
     }
 
     private static String link(String text, String title) {
