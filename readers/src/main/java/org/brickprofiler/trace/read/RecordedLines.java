@@ -3,6 +3,7 @@ package org.brickprofiler.trace.read;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -12,9 +13,11 @@ import java.util.regex.Pattern;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedThread;
 import org.brickprofiler.StepInfo;
+import org.brickprofiler.trace.Frame;
 import org.brickprofiler.trace.LineProfile;
 import org.brickprofiler.trace.LineRecording;
 import org.brickprofiler.trace.internal.RecordedStacks;
+import org.jspecify.annotations.Nullable;
 
 /** The lines of the bricks of a flight recording, from its samples of stacks, its bricks and its steps. One thread. */
 final class RecordedLines {
@@ -46,9 +49,14 @@ final class RecordedLines {
         switch (type) {
             case RecordedStacks.IN_JAVA -> {
                 typeOfSamples = OptionalLong.of(recorded.getEventType().getId());
-                sample(recorded, false);
+                sample(recorded, recorded.getThread("sampledThread"), frames(recorded), false);
             }
-            case RecordedStacks.IN_NATIVE -> sample(recorded, true);
+            case RecordedStacks.IN_NATIVE ->
+                sample(recorded, recorded.getThread("sampledThread"), frames(recorded), true);
+            case RecordedStacks.BY_PROCESSOR_TIME -> {
+                List<Frame> frames = frames(recorded);
+                sample(recorded, recorded.getThread(), frames, RecordedStacks.isNative(frames));
+            }
             case "jdk.ThreadCPULoad" -> load(recorded);
             case "jdk.ActiveSetting" -> setting(recorded);
             default -> {
@@ -57,19 +65,18 @@ final class RecordedLines {
         }
     }
 
-    private void sample(RecordedEvent recorded, boolean isNative) {
+    private static List<Frame> frames(RecordedEvent recorded) {
+        return RecordedStacks.frames(recorded.getStackTrace());
+    }
+
+    private void sample(RecordedEvent recorded, @Nullable RecordedThread thread, List<Frame> frames, boolean isNative) {
         hasSamples = true;
-        RecordedThread thread = recorded.getThread("sampledThread");
         if (thread == null || RecordedStacks.isOther(thread)) {
             lines.sampleOfOtherThread();
         } else if (RecordedStacks.isVirtual(thread)) {
             lines.sampleOfVirtualThread();
         } else {
-            lines.sample(
-                    thread.getId(),
-                    unixNs(recorded.getStartTime()),
-                    isNative,
-                    RecordedStacks.frames(recorded.getStackTrace()));
+            lines.sample(thread.getId(), unixNs(recorded.getStartTime()), isNative, frames);
         }
     }
 

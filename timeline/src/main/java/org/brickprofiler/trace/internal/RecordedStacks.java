@@ -18,6 +18,12 @@ public final class RecordedStacks {
     /** The event of a sample of a thread in native code. */
     public static final String IN_NATIVE = "jdk.NativeMethodSample";
 
+    /** The event of a sample by the processor time of a thread, in Java or native code, of JDK 25 on Linux. */
+    public static final String BY_PROCESSOR_TIME = "jdk.CPUTimeSample";
+
+    /** The words of the virtual machine for a frame of a native method. */
+    private static final String NATIVE = "Native";
+
     /** The beginnings of the names of threads that work for no step: of this library, and of the flight recorder. */
     private static final List<String> OTHER_THREADS = List.of("brick-", "JFR ");
 
@@ -67,6 +73,16 @@ public final class RecordedStacks {
             frames.add(Frame.CUT);
         }
         return frames;
+    }
+
+    /**
+     * Returns whether a thread was in native code.
+     *
+     * @param frames the frames of its stack, the called one before its caller
+     * @return whether its innermost method is a native one
+     */
+    public static boolean isNative(List<Frame> frames) {
+        return frames.get(0).how().equals(NATIVE);
     }
 
     private static Frame frame(RecordedFrame frame) {
