@@ -26,6 +26,7 @@ import org.brickprofiler.request.Wait;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.RunningProcess;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.LineProfile;
 import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.SlowSteps.Explained;
 import org.junit.jupiter.api.BeforeEach;
@@ -323,9 +324,13 @@ final class AgentLiveIT {
     void slowStepsAreServedWhileTheEngineRunsAndLeftBehindByAKill() throws Exception {
         String sentence;
         try (RunningProcess engine =
-                engine(",slow=slow.pftrace,out=run.json,port=0", "-Dbrick.profiler.export_every=200ms")) {
+                engine(",slow=slow.pftrace,lines=on,out=run.json,port=0", "-Dbrick.profiler.export_every=200ms")) {
             await("slow");
             byte[] served = get(engine, "/profile.json").getBytes(StandardCharsets.UTF_8);
+            assertThat(LineProfile.ofReport(new ByteArrayInputStream(served))
+                            .orElseThrow()
+                            .missing())
+                    .isEmpty();
             Explained slowest = slowest(served);
             // The time of day up to its seconds; Instant leaves out a fraction of 0.
             sentence = "Step " + slowest.index() + " at "
