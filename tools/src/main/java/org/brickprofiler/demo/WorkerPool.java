@@ -36,7 +36,7 @@ final class WorkerPool implements AutoCloseable {
             throw new IllegalArgumentException("threads " + threads + " is not 1 or more");
         }
         for (int i = 1; i < threads; i++) {
-            workers.add(new Worker("brick-demo-worker-" + i));
+            workers.add(new Worker("demo-worker-" + i));
         }
         workers.forEach(worker -> worker.thread.start());
     }
