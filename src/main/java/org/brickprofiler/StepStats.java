@@ -91,7 +91,7 @@ public record StepStats(
 
         /**
          * Returns the share of the steps' time in which their threads waited for a processor, because other threads and
-         * processes occupied it.
+         * processes occupied it or a CPU quota was used up.
          *
          * @return 0 to 1; 0 without steps, and if the time is unknown
          */

@@ -497,7 +497,7 @@ final class SnapshotFindings implements FindingSource {
                 "",
                 share(waited, Math.max(of, snapshot.wallNs())),
                 "The threads of steps waited for a processor for " + percent(share(waited, of))
-                        + " of the steps' time, because other threads and processes occupied it.",
+                        + " of the steps' time, because other threads and processes occupied it or a CPU quota was used up.",
                 LESS_ON_THE_PROCESSORS));
     }
 

@@ -373,7 +373,7 @@ public final class ProfileFields {
                     phase -> ifTimed(phase, phase.cpu().ranNs()))
             .optionalWhole(
                     "cpu_waited_ns",
-                    "time that these threads were ready to run and waited for a processor, ns; on Linux only",
+                    "time that these threads were ready to run and waited for a processor, throttled or not, ns; on Linux only",
                     phase -> phase.cpu().waitedNs())
             .whole("attributed", "steps whose brick time by category is known", StepStats::attributed)
             .object(

@@ -23,6 +23,7 @@ import org.brickprofiler.internal.record.StepFollower;
 import org.brickprofiler.internal.record.ThreadTimes;
 import org.brickprofiler.trace.SlowSteps.Explained;
 import org.brickprofiler.trace.SlowSteps.PhaseSteps;
+import org.brickprofiler.trace.internal.StopLog;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -421,6 +422,11 @@ final class SlowStepKeeper {
             return SlowStepKeeper.kept(slowest, median);
         }
 
+        void readQuota() {
+            sampled.forEach(window -> window.readQuota(stops));
+            slowest.forEach(window -> window.readQuota(stops));
+        }
+
         /**
          * Returns the kept step whose duration is closest to the median: in a short run this is one of the slowest
          * steps.
@@ -466,6 +472,7 @@ final class SlowStepKeeper {
 
         void add(OfPhase gone) {
             steps += gone.steps;
+            gone.readQuota();
             for (StepWindow window : gone.slowest) {
                 window.addStops(stops);
                 slowest.add(new PastStep(window, gone.explain(window)));
@@ -569,8 +576,17 @@ final class SlowStepKeeper {
         }
     }
 
+    /**
+     * Notes how long a CPU quota throttled the kept and sampled steps. Call it once in a while: only the latest
+     * readings of the quota stay.
+     */
+    synchronized void readQuota() {
+        profilers.forEach(profiler -> Arrays.stream(profiler.phases).forEach(OfPhase::readQuota));
+    }
+
     /** Returns the kept steps. */
     synchronized Kept kept() {
+        readQuota();
         List<Explained> explained = new ArrayList<>();
         for (OfProfiler profiler : profilers) {
             profiler.settle(true);

@@ -20,6 +20,7 @@ import org.brickprofiler.report.Finding;
 import org.brickprofiler.report.FindingSource;
 import org.brickprofiler.report.Findings;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.request.Wait;
 
 /**
  * The slowest steps of a run, each compared with typical steps of its size, and the number of events that were left out
@@ -35,10 +36,11 @@ import org.brickprofiler.report.JsonReport;
  * quarter. With fewer than {@value #FEWEST} comparable steps there is no verdict.
  *
  * <p>Garbage collections, the time that the step's thread waited for a processor, and the time that it neither ran nor
- * waited, have no place within the step. Their excess over typical steps is subtracted from the places that exceed the
- * typical step, in proportion to the excess of each place, if there is such a place. Collections are known to the
- * millisecond, so they explain at most the sum of the excesses of these places. The parts therefore sum to the excess,
- * to the ns.
+ * waited, have no place within the step. The excess of waiting counts as throttled, as far as a CPU quota throttled the
+ * process for longer than in typical steps, by the readings around each step. Their excess over typical steps is
+ * subtracted from the places that exceed the typical step, in proportion to the excess of each place, if there is such
+ * a place. Collections are known to the millisecond, so they explain at most the sum of the excesses of these places.
+ * The parts therefore sum to the excess, to the ns.
  *
  * <p>Of all unreachable profilers together, only the slowest steps are kept, with the explanations that they had when
  * their profilers were removed.
@@ -105,8 +107,10 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
         GARBAGE_COLLECTION("garbage collection"),
         /** The virtual machine had stopped all threads for something else. */
         OTHER_STOP("other stops of the virtual machine"),
+        /** The step's thread was ready to run and had no processor, while a CPU quota of the process was used up. */
+        THROTTLED(Wait.THROTTLED.displayName()),
         /** The step's thread was ready to run, and the operating system gave it no processor. */
-        NO_PROCESSOR("no processor"),
+        NO_PROCESSOR(Wait.NO_PROCESSOR.displayName()),
         /** The step's thread neither ran nor was ready to run: it waited for something, or the process was stopped. */
         BLOCKED("blocked or stopped");
 
@@ -214,7 +218,8 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
      * @param typical the steps that it was compared with
      * @param parts the parts of the excess, largest first, which sum to {@link #excessNs}; empty without a verdict
      * @param unknown the kinds whose time is unknown for this step, or known for too few of the steps that it was
-     *     compared with; their time is in the other parts
+     *     compared with; their time is in the other parts. {@link Kind#THROTTLED} is among them only if
+     *     {@link Kind#NO_PROCESSOR} is, or has a part that may be throttled
      */
     public record Explained(
             long index,

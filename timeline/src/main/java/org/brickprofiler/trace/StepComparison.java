@@ -145,14 +145,14 @@ final class StepComparison {
                 verdict,
                 typical,
                 parts,
-                unknown(step, verdict.isExplained() ? nearest : List.of()));
+                unknown(step, verdict.isExplained() ? nearest : List.of(), parts));
     }
 
     /**
      * Returns the kinds whose time is unknown for the step, or known for too few of the steps that it was compared
      * with.
      */
-    private static Set<Kind> unknown(Candidate step, List<Candidate> compared) {
+    private static Set<Kind> unknown(Candidate step, List<Candidate> compared, List<Part> parts) {
         Set<Kind> unknown = EnumSet.noneOf(Kind.class);
         if (!step.knowsStops()) {
             unknown.add(Kind.OTHER_STOP);
@@ -162,11 +162,20 @@ final class StepComparison {
                 Kind.NO_PROCESSOR, StepParts::waitedNs,
                 Kind.BLOCKED, StepParts::blockedNs);
         times.forEach((kind, time) -> {
-            if (time.applyAsLong(step.parts()) < 0 || (!compared.isEmpty() && medianOf(compared, time) < 0)) {
+            if (isUnknown(time, step, compared)) {
                 unknown.add(kind);
             }
         });
+        boolean hasNoProcessor = parts.stream().anyMatch(part -> part.kind() == Kind.NO_PROCESSOR);
+        if (unknown.contains(Kind.NO_PROCESSOR)
+                || (hasNoProcessor && isUnknown(StepParts::throttledNs, step, compared))) {
+            unknown.add(Kind.THROTTLED);
+        }
         return unknown;
+    }
+
+    private static boolean isUnknown(ToLongFunction<StepParts> time, Candidate step, List<Candidate> compared) {
+        return time.applyAsLong(step.parts()) < 0 || (!compared.isEmpty() && medianOf(compared, time) < 0);
     }
 
     // ---- the typical step ----
@@ -231,6 +240,7 @@ final class StepComparison {
         }
         Typically typically = Typically.of(nearest, step.durationNs() - sum(excess.values()));
         moveWithoutPlace(Kind.NO_PROCESSOR, above(step.parts().waitedNs(), typically.waitedNs), excess);
+        splitThrottled(above(step.parts().throttledNs(), typically.throttledNs), excess);
         moveWithoutPlace(Kind.BLOCKED, above(step.parts().blockedNs(), typically.blockedNs), excess);
         long collectedNs = above(step.parts().collectedNs(), typically.collectedNs);
         // Collections are known to the millisecond, which may be longer than the step.
@@ -262,9 +272,10 @@ final class StepComparison {
      *
      * @param collectedNs stopped by garbage collections, ns, or {@link ThreadTimes#UNKNOWN}
      * @param waitedNs waiting for a processor, ns; or unknown
+     * @param throttledNs the part of it in which a quota may have throttled the thread, ns; or unknown
      * @param blockedNs neither running nor waiting for a processor, ns; or unknown
      */
-    private record Typically(long collectedNs, long waitedNs, long blockedNs) {
+    private record Typically(long collectedNs, long waitedNs, long throttledNs, long blockedNs) {
 
         static Typically of(List<Candidate> nearest, long placesNs) {
             long collected = medianOf(nearest, StepParts::collectedNs);
@@ -273,7 +284,8 @@ final class StepComparison {
             long all = Math.max(0, collected) + Math.max(0, waited) + Math.max(0, blocked);
             long busy = median(nearest, Typically::busyNs);
             double share = all == 0 ? 0 : (double) Math.max(0, Math.min(all, placesNs - busy)) / all;
-            return new Typically(of(collected, share), of(waited, share), of(blocked, share));
+            long throttled = medianOf(nearest, StepParts::throttledNs);
+            return new Typically(of(collected, share), of(waited, share), of(throttled, share), of(blocked, share));
         }
 
         private static long of(long ns, double share) {
@@ -329,6 +341,17 @@ final class StepComparison {
         }
         excess.merge(largest, -leftNs, Long::sum);
         excess.put(Place.of(kind), ns);
+    }
+
+    /** Makes the part of the excess without a processor in which a quota throttled the thread that of its kind. */
+    private static void splitThrottled(long throttledNs, Map<Place, Long> excess) {
+        Place noProcessor = Place.of(Kind.NO_PROCESSOR);
+        long waitedNs = excess.getOrDefault(noProcessor, 0L);
+        long ns = Math.min(throttledNs, waitedNs);
+        if (ns > 0) {
+            excess.put(noProcessor, waitedNs - ns);
+            excess.put(Place.of(Kind.THROTTLED), ns);
+        }
     }
 
     /** Returns the sum of the excesses of the places of work that exceed the typical step, ns. */

@@ -19,11 +19,18 @@ import org.brickprofiler.trace.SlowSteps.Kind;
  * @param ofOthersNs the part of {@code placeNs} that belongs to bricks of other threads, ns by place
  * @param collectedNs how long garbage collections had stopped the step's thread, ns, or {@link ThreadTimes#UNKNOWN}
  * @param waitedNs how long the step's thread waited for a processor, ns, or {@link ThreadTimes#UNKNOWN}
+ * @param throttledNs the part of {@code waitedNs} in which a CPU quota may have throttled it, ns, or
+ *     {@link ThreadTimes#UNKNOWN}
  * @param blockedNs how long the step's thread neither ran nor waited for a processor, without stops of the virtual
  *     machine and locks that are places, ns, or {@link ThreadTimes#UNKNOWN}
  */
 record StepParts(
-        Map<Place, Long> placeNs, Map<Place, Long> ofOthersNs, long collectedNs, long waitedNs, long blockedNs) {
+        Map<Place, Long> placeNs,
+        Map<Place, Long> ofOthersNs,
+        long collectedNs,
+        long waitedNs,
+        long throttledNs,
+        long blockedNs) {
 
     /** A brick by its name, or a place without one. */
     record Place(Kind kind, String name) {
@@ -105,7 +112,12 @@ record StepParts(
         long blockedNs = leftNs - sweep.limit(Kind.BLOCKED, leftNs);
         boolean knowsBlocked = isAlone && times.ranNs >= 0 && waitedNs >= 0;
         return new StepParts(
-                places, sweep.ofOthers, collectedNs, waitedNs, knowsBlocked ? blockedNs : ThreadTimes.UNKNOWN);
+                places,
+                sweep.ofOthers,
+                collectedNs,
+                waitedNs,
+                waitedNs == 0 ? 0 : ThreadTimes.UNKNOWN,
+                knowsBlocked ? blockedNs : ThreadTimes.UNKNOWN);
     }
 
     /** Returns whether the thread does nothing at a place. */
@@ -125,7 +137,12 @@ record StepParts(
             places.merge(Place.BETWEEN, ns, Long::sum);
         });
         places.values().removeIf(ns -> ns == 0);
-        return new StepParts(places, Map.of(), collectedNs, waitedNs, blockedNs);
+        return new StepParts(places, Map.of(), collectedNs, waitedNs, throttledNs, blockedNs);
+    }
+
+    /** Returns the same step, while which a quota throttled the process for a time, ns. */
+    StepParts throttled(long ns) {
+        return new StepParts(placeNs, ofOthersNs, collectedNs, waitedNs, Math.min(ns, waitedNs), blockedNs);
     }
 
     /** Goes through a step from one change of the spans at work to the next. */

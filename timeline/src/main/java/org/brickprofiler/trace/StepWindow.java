@@ -8,10 +8,12 @@ import org.brickprofiler.internal.record.SpanContents;
 import org.brickprofiler.internal.record.SpanCopy;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanSink;
+import org.brickprofiler.internal.record.ThreadTimes;
 import org.brickprofiler.trace.SlowSteps.Verdict;
 import org.brickprofiler.trace.StepParts.Busy;
 import org.brickprofiler.trace.StepParts.Place;
 import org.brickprofiler.trace.StepParts.Work;
+import org.brickprofiler.trace.internal.StopLog;
 
 /**
  * A step that is kept for its spans, or as a sample of its phase for the places of its time. Its spans are copied from
@@ -54,6 +56,9 @@ final class StepWindow implements StepComparison.Candidate {
     private StepParts parts;
     private Verdict verdict = Verdict.EXPLAINED;
     private int unresolved;
+
+    /** How long a CPU quota throttled the process, ns, or {@link ThreadTimes#UNKNOWN}. */
+    private long throttledNs = ThreadTimes.UNKNOWN;
 
     /**
      * Whether all stops during the step are known, and whether none can be reported later, so that its places are
@@ -220,6 +225,17 @@ final class StepWindow implements StepComparison.Candidate {
             busy.add(new Busy(Work.LOCK, Place.lock(block.lock()), block.startNs(), block.endNs()));
         }
         parts = StepParts.of(startNs, endNs, busy, threadTimes);
+        readQuota(stops);
+    }
+
+    /** Notes how long a CPU quota throttled the thread, once the quota was read after the step. */
+    void readQuota(StopLog stops) {
+        if (throttledNs < 0 && stops.knowsThrottling(startNs, endNs)) {
+            throttledNs = stops.throttledNs(startNs, endNs);
+        }
+        if (throttledNs >= 0 && parts.throttledNs() < 0) {
+            parts = parts.throttled(throttledNs);
+        }
     }
 
     @Override

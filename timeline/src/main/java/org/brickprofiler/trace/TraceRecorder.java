@@ -1,5 +1,7 @@
 package org.brickprofiler.trace;
 
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
+
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -24,9 +26,12 @@ import org.brickprofiler.internal.record.SpanStore;
 import org.brickprofiler.internal.record.SpanWriter;
 import org.brickprofiler.internal.record.WallClock;
 import org.brickprofiler.request.RequestTimeline;
+import org.brickprofiler.request.WaitSource;
 import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.spi.Tracing;
 import org.brickprofiler.trace.TraceInfo.Device;
+import org.brickprofiler.trace.internal.RequestWaits;
+import org.brickprofiler.trace.internal.StopLog;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -320,6 +325,33 @@ public final class TraceRecorder implements Tracing {
     }
 
     /**
+     * Adds a garbage collection. Only the {@linkplain #waitSource waits of requests} use it: slow steps read the
+     * collections from the JDK's beans.
+     *
+     * @param startNs when it stopped all threads, ns on the recorder's clock
+     * @param elapsedNs how long, ns
+     * @throws IllegalArgumentException when the duration is negative
+     */
+    public void threadsCollected(long startNs, long elapsedNs) {
+        requireDuration(elapsedNs);
+        stops.add(new StopLog.Pause(startNs, startNs + elapsedNs));
+    }
+
+    /**
+     * Adds a reading of the CPU quota of this process, as the event {@code jdk.ContainerCPUThrottling} of a flight
+     * recording states it. The time in which a thread waited for a processor counts as throttled, as far as the sum
+     * grew between the readings around it.
+     *
+     * @param atNs when it was read, ns on the recorder's clock
+     * @param sumNs for how long the quota has throttled the process since some fixed moment, ns
+     * @throws IllegalArgumentException when the sum is negative
+     */
+    public void quotaRead(long atNs, long sumNs) {
+        requireNotNegative("sumNs", sumNs);
+        stops.throttled(atNs, sumNs);
+    }
+
+    /**
      * States that all stops between two times have been reported: a step within this period had no further stop. An
      * application that never calls this must report each stop before it asks for a timeline.
      *
@@ -332,21 +364,24 @@ public final class TraceRecorder implements Tracing {
             throw new IllegalArgumentException("stops are reported from " + fromNs + " ns until " + untilNs);
         }
         stops.reported(fromNs, untilNs);
+        if (keeper != null) {
+            keeper.readQuota();
+        }
     }
 
     /**
-     * Returns how long a thread that runs steps waited for a processor between two times. Known on Linux, from the end
-     * of the thread's first step on, while this recorder {@linkplain TraceRecorder.Builder#keepSlowSteps keeps slow
-     * steps}. Between two steps, the thread is assumed to wait only when it has something to do, which is at the end;
-     * within a step, evenly.
+     * Returns a source that splits the waits of requests by what was reported to this recorder: garbage collections,
+     * blocked threads and a CPU quota; and by how long threads that run steps waited for a processor. The latter is
+     * known on Linux, from the end of the thread's first step on, while this recorder
+     * {@linkplain TraceRecorder.Builder#keepSlowSteps keeps slow steps}. Between two steps, a thread is assumed to wait
+     * only when it has something to do, which is at the end; within a step, evenly.
      *
-     * @param threadId the thread, by {@link Thread#getId()}
-     * @param fromNs the earlier time, ns on the recorder's clock
-     * @param untilNs the later time
-     * @return ns, as far as it is known
+     * @param name the name of the source in reports; if no quota was read, it is followed by the note that throttling
+     *     is unknown
+     * @return a new source, for a recorder of requests with the clock of this recorder
      */
-    public long waitedForProcessorNs(long threadId, long fromNs, long untilNs) {
-        return waits.betweenNs(threadId, fromNs, untilNs);
+    public WaitSource waitSource(String name) {
+        return new RequestWaits(name, stops, waits::betweenNs);
     }
 
     private static void requireDuration(long elapsedNs) {

@@ -2,8 +2,11 @@ package org.brickprofiler.trace;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
+import org.brickprofiler.request.Wait;
+import org.brickprofiler.request.WaitSource.Waiting;
 import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
@@ -12,6 +15,8 @@ import org.junit.jupiter.api.Test;
 final class ProcessorWaitsTest {
 
     private static final long US = 1_000;
+
+    private static final long OTHER = 1L << 40;
 
     private final FakeClock clock = new FakeClock();
     private final FakeTimes times = new FakeTimes();
@@ -32,7 +37,12 @@ final class ProcessorWaitsTest {
     }
 
     private long waitedNs(long fromNs, long toNs) {
-        return recorder.waitedForProcessorNs(Thread.currentThread().getId(), fromNs, toNs);
+        return waitedNs(recorder, Thread.currentThread().getId(), fromNs, toNs);
+    }
+
+    private static long waitedNs(TraceRecorder recorder, long threadId, long fromNs, long toNs) {
+        Waiting all = new Waiting(fromNs, toNs, toNs - fromNs, threadId);
+        return recorder.waitSource("a test").split(List.of(all)).waitNs().getOrDefault(Wait.NO_PROCESSOR, 0L);
     }
 
     @Test
@@ -50,8 +60,7 @@ final class ProcessorWaitsTest {
         assertThat(waitedNs(startNs + 120 * US, startNs + 300 * US)).isEqualTo(50 * US);
         assertThat(waitedNs(startNs + 270 * US, startNs + 300 * US)).isEqualTo(30 * US);
         assertThat(waitedNs(startNs + 300 * US, startNs + 500 * US)).isZero();
-        assertThat(recorder.waitedForProcessorNs(-5, startNs, startNs + 400 * US))
-                .isZero();
+        assertThat(waitedNs(recorder, OTHER, startNs, startNs + 400 * US)).isZero();
     }
 
     @Test
@@ -63,8 +72,7 @@ final class ProcessorWaitsTest {
         host(200 * US, 50 * US);
         step(100 * US, 999);
         assertThat(waitedNs(startNs, clock.now())).isZero();
-        assertThat(new TraceRecorder().waitedForProcessorNs(1, 0, Long.MAX_VALUE))
-                .isZero();
+        assertThat(waitedNs(new TraceRecorder(), 1, 0, Long.MAX_VALUE)).isZero();
     }
 
     @Test

@@ -21,6 +21,7 @@ import org.brickprofiler.trace.SlowSteps.Kind;
 import org.brickprofiler.trace.SlowSteps.Part;
 import org.brickprofiler.trace.SlowSteps.PhaseSteps;
 import org.brickprofiler.trace.SlowSteps.Verdict;
+import org.brickprofiler.trace.internal.StopLog;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -410,6 +411,61 @@ final class SlowStepsTest {
                         + " processor");
     }
 
+    /** Waits for a processor in a step of 100 us of work. */
+    private void waitingStep(long us) {
+        step(StepInfo.decode(120), () -> {
+            brick(BrickId.FUSED_ATTENTION, 60);
+            times.waitedNs += us * US;
+            clock.advance(us * US);
+            work(10);
+            brick(BrickId.LM_HEAD, 30);
+        });
+    }
+
+    @Spec("13.14")
+    @Test
+    void aQuotaThatIsUsedUpIsNoMissingProcessor() {
+        recorder.quotaRead(clock.now(), 7_000 * US);
+        ordinary(30);
+        recorder.quotaRead(clock.now(), 7_000 * US);
+        waitingStep(300);
+        assertThat(partsUs(slowest())).isEqualTo(Map.of("no processor", 300L));
+        assertThat(slowest().unknown()).containsExactly(Kind.OTHER_STOP, Kind.THROTTLED);
+        assertThat(steps().text()).contains(" Unknown: throttled by a CPU quota.");
+
+        recorder.quotaRead(clock.now(), 7_200 * US);
+        assertThat(partsUs(slowest())).isEqualTo(Map.of("throttled by a CPU quota", 200L, "no processor", 100L));
+        assertThat(slowest().unknown()).containsExactly(Kind.OTHER_STOP);
+        assertThat(slowest().sentence())
+                .isEqualTo(
+                        "Step 30: 400.0 us, typical for its size 100.0: +200.0 us throttled by a CPU quota, +100.0 us"
+                                + " no processor.");
+        assertThat(SlowSteps.fromJson(steps().toJson())).isEqualTo(steps());
+
+        // A longer step that was throttled for as long as it waited.
+        waitingStep(400);
+        recorder.quotaRead(clock.now(), 8_000 * US);
+        assertThat(partsUs(slowest())).isEqualTo(Map.of("throttled by a CPU quota", 400L));
+    }
+
+    @Spec("13.14")
+    @Test
+    void onlyMoreThrottlingThanInTypicalStepsExplainsAStep() {
+        recorder.quotaRead(clock.now(), 0);
+        for (int i = 1; i <= 30; i++) {
+            waitingStep(100);
+            recorder.quotaRead(clock.now(), 100L * i * US);
+        }
+        waitingStep(250);
+        recorder.quotaRead(clock.now(), 3_120 * US);
+        recorder.virtualMachineStopsReported(0, clock.now());
+        // These readings displace the ones above.
+        for (int i = 1; i < 5_000; i++) {
+            recorder.quotaRead(clock.now() + i, 4_000 * US + i);
+        }
+        assertThat(partsUs(slowest())).isEqualTo(Map.of("throttled by a CPU quota", 20L, "no processor", 130L));
+    }
+
     /** It is unknown in which brick the step waited. */
     @Test
     void waitingOfAStepThatIsNotSlowIsTakenFromNoPlace() {
@@ -549,7 +605,8 @@ final class SlowStepsTest {
         step(StepInfo.decode(120), () -> brick(BrickId.FUSED_ATTENTION, 900));
 
         assertThat(slowest().unknown())
-                .containsExactly(Kind.GARBAGE_COLLECTION, Kind.OTHER_STOP, Kind.NO_PROCESSOR, Kind.BLOCKED);
+                .containsExactly(
+                        Kind.GARBAGE_COLLECTION, Kind.OTHER_STOP, Kind.THROTTLED, Kind.NO_PROCESSOR, Kind.BLOCKED);
         assertThat(slowest().excessNs()).isEqualTo(800 * US);
     }
 
@@ -570,7 +627,8 @@ final class SlowStepsTest {
         assertThat(partsUs(slowest()))
                 .isEqualTo(Map.of("FusedAttention", 840L, "LmHead", -30L, "between bricks", -10L));
         assertThat(slowest().unknown())
-                .containsExactly(Kind.GARBAGE_COLLECTION, Kind.OTHER_STOP, Kind.NO_PROCESSOR, Kind.BLOCKED);
+                .containsExactly(
+                        Kind.GARBAGE_COLLECTION, Kind.OTHER_STOP, Kind.THROTTLED, Kind.NO_PROCESSOR, Kind.BLOCKED);
     }
 
     @Test

@@ -14,6 +14,9 @@ import javax.management.NotificationListener;
 import javax.management.openmbean.CompositeData;
 import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.request.Wait;
+import org.brickprofiler.request.WaitSource;
+import org.brickprofiler.trace.internal.RequestWaits;
+import org.brickprofiler.trace.internal.StopLog;
 
 /**
  * Splits the waits of requests where no flight recording does: the pauses of garbage collections, as the collectors'
@@ -31,7 +34,8 @@ public final class CollectionWaits implements AutoCloseable {
     private static final long EVERY_MS = 1_000;
 
     private final RequestRecorder requests;
-    private final WaitLog waits = new WaitLog(SOURCE, WaitLog.Processors.UNKNOWN);
+    private final StopLog pauses = new StopLog();
+    private final WaitSource waits = new RequestWaits(SOURCE, pauses, RequestWaits.Processors.UNKNOWN);
     private final NotificationListener listener = (notification, unused) -> collected(notification);
     private final List<NotificationEmitter> collectors;
     private final Thread splitting = new Thread(this::split, "brick-collections");
@@ -71,7 +75,7 @@ public final class CollectionWaits implements AutoCloseable {
             // The beans count from a moment of their own; the time of the notification is the end of the collection.
             long agoMs = Math.max(0, System.currentTimeMillis() - notification.getTimeStamp());
             long endNs = System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(agoMs);
-            waits.paused(endNs - TimeUnit.MILLISECONDS.toNanos(pause.getDuration()), endNs);
+            pauses.add(new StopLog.Pause(endNs - TimeUnit.MILLISECONDS.toNanos(pause.getDuration()), endNs));
         }
     }
 

@@ -18,6 +18,7 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingStream;
 import org.brickprofiler.request.RequestRecorder;
+import org.brickprofiler.request.WaitSource;
 import org.brickprofiler.trace.LineLog;
 import org.brickprofiler.trace.TraceRecorder;
 import org.jspecify.annotations.Nullable;
@@ -25,8 +26,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reports to a timeline of slow steps when this virtual machine had stopped all threads for a reason other than a
  * garbage collection: a thread dump, a deoptimization, a redefinition of classes, and which lock the thread of a step
- * waited for. On request, the same recording {@linkplain #splitWaits splits the waits of requests}, and samples stacks
- * for the {@linkplain TraceRecorder.Builder#lines lines of bricks}.
+ * waited for, and how long a CPU quota throttled this process. The quota is unknown if the virtual machine saw no
+ * container at its start. On request, the same recording {@linkplain #splitWaits splits the waits of requests}, and
+ * samples stacks for the {@linkplain TraceRecorder.Builder#lines lines of bricks}.
  *
  * <pre>{@code
  * VirtualMachineStops stops = VirtualMachineStops.of(recorder); // until stops.close()
@@ -34,11 +36,11 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>The stops come from a separate flight recording, which enables only {@code jdk.ExecuteVMOperation},
- * {@code jdk.GCPhasePause} and, of a millisecond or more, {@code jdk.JavaMonitorEnter} and {@code jdk.ThreadPark} of
- * the JDK's events, those of {@code splitWaits}, and for lines, each 20 ms, {@code jdk.ExecutionSample} and
- * {@code jdk.NativeMethodSample}. A stop arrives up to two seconds after its end. Until then the stops of a step are
- * unknown, and the explanation of the step says so. The same holds for steps that began before {@link #of}. The
- * recorder's clock must be {@link System#nanoTime()}, as it is by default. Any thread.
+ * {@code jdk.GCPhasePause}, {@code jdk.ContainerCPUThrottling} ten times a second and, of a millisecond or more,
+ * {@code jdk.JavaMonitorEnter} and {@code jdk.ThreadPark} of the JDK's events, and for lines, each 20 ms,
+ * {@code jdk.ExecutionSample} and {@code jdk.NativeMethodSample}. A stop arrives up to two seconds after its end. Until
+ * then the stops of a step are unknown, and the explanation of the step says so. The same holds for steps that began
+ * before {@link #of}. The recorder's clock must be {@link System#nanoTime()}, as it is by default. Any thread.
  *
  * <p>The recording has no setting for other events of this library: a setting of one recording that disables an event
  * hides the default of that event from all recordings that have no setting for it.
@@ -73,7 +75,7 @@ public final class VirtualMachineStops implements AutoCloseable {
     private final TraceRecorder recorder;
     private final RecordingStream stream;
     private final Runnable anchor = StopAnchor::emit;
-    private final WaitLog waits;
+    private final WaitSource waits;
     private final @Nullable LineLog lines;
 
     private final CountDownLatch hasBegun = new CountDownLatch(1);
@@ -112,7 +114,7 @@ public final class VirtualMachineStops implements AutoCloseable {
     private VirtualMachineStops(TraceRecorder recorder, RecordingStream stream) {
         this.recorder = recorder;
         this.stream = stream;
-        this.waits = new WaitLog("a flight recording", recorder::waitedForProcessorNs);
+        this.waits = recorder.waitSource("a flight recording");
         this.lines = recorder.lineLog().orElse(null);
     }
 
@@ -140,8 +142,6 @@ public final class VirtualMachineStops implements AutoCloseable {
      * millisecond or more; the quota of a container; and how long threads of steps waited for a processor, as the
      * timeline of slow steps knows it. The thread that counts is that of the request's next step.
      *
-     * <p>The recording then also enables {@code jdk.ContainerCPUThrottling}, ten times a second.
-     *
      * @param recorderOfRequests the requests; their clock must be {@link System#nanoTime()}
      */
     public void splitWaits(RequestRecorder recorderOfRequests) {
@@ -152,7 +152,6 @@ public final class VirtualMachineStops implements AutoCloseable {
             }
             requests = recorderOfRequests;
         }
-        stream.enable(QUOTA).withPeriod(QUOTA_PERIOD);
         recorderOfRequests.setWaitSource(waits);
     }
 
@@ -174,9 +173,8 @@ public final class VirtualMachineStops implements AutoCloseable {
         stream.onEvent(PAUSE, this::paused);
         stream.onEvent(MONITOR, this::entered);
         stream.onEvent(PARK, this::parked);
-        // Before the start, although splitWaits enables it: JDK 25 calls no later handler if the stream has another
-        // one.
         stream.onEvent(QUOTA, this::throttled);
+        stream.enable(QUOTA).withPeriod(QUOTA_PERIOD);
         stream.enable(MONITOR).withThreshold(SHORTEST_BLOCK).withoutStackTrace();
         stream.enable(PARK).withThreshold(SHORTEST_BLOCK).withoutStackTrace();
         stream.onEvent(OPERATION, this::stopped);
@@ -230,7 +228,8 @@ public final class VirtualMachineStops implements AutoCloseable {
         }
         pauses.add(new Pause(event.getStartTime(), event.getEndTime()));
         if (isAnchored) {
-            waits.paused(clockNs(event.getStartTime()), clockNs(event.getEndTime()));
+            long startNs = clockNs(event.getStartTime());
+            recorder.threadsCollected(startNs, Math.max(0, clockNs(event.getEndTime()) - startNs));
         }
     }
 
@@ -253,7 +252,6 @@ public final class VirtualMachineStops implements AutoCloseable {
         if (isAnchored && thread != null) {
             long startNs = clockNs(event.getStartTime());
             long endNs = clockNs(event.getEndTime());
-            waits.blocked(thread.getJavaThreadId(), startNs, endNs, lock);
             recorder.threadBlocked(thread.getJavaThreadId(), startNs, Math.max(0, endNs - startNs), lock);
         }
     }
@@ -265,9 +263,9 @@ public final class VirtualMachineStops implements AutoCloseable {
 
     private synchronized void throttled(RecordedEvent event) {
         if (isAnchored) {
-            waits.throttled(
+            recorder.quotaRead(
                     clockNs(event.getStartTime()),
-                    event.getDuration("cpuThrottledTime").toNanos());
+                    Math.max(0, event.getDuration("cpuThrottledTime").toNanos()));
         }
     }
 

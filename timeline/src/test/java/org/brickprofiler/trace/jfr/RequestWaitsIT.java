@@ -34,6 +34,7 @@ import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.request.Wait;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.TraceRecorder;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -212,7 +213,9 @@ final class RequestWaitsIT {
             assertThat(record.waitNs().values().stream().mapToLong(ns -> ns).sum())
                     .isEqualTo(record.waitingNs());
         }
-        assertThat(requests.stats().waits().sources()).containsExactly("a flight recording");
+        assertThat(requests.stats().waits().sources())
+                .isNotEmpty()
+                .allMatch(source -> source.startsWith("a flight recording"));
         assertThat(requests.stats().waits().ns(Wait.BLOCKED))
                 .isEqualTo(ns(atMonitor, Wait.BLOCKED) + ns(atLock, Wait.BLOCKED));
     }
@@ -292,7 +295,10 @@ final class RequestWaitsIT {
         }
     }
 
-    /** Computes for two seconds between two steps, and prints what the group and the request say of this time. */
+    /**
+     * Computes between two steps, then in one, and prints what the group says of these times, and the request of the
+     * first and the explanation of the step of the second one.
+     */
     static final class UnderQuota {
 
         public static void main(String[] arguments) throws Exception {
@@ -300,21 +306,36 @@ final class RequestWaitsIT {
             Quota quota = new Quota(Path.of(arguments[0]), Boolean.parseBoolean(arguments[1]));
             RequestWaitsIT here = new RequestWaitsIT();
             here.on();
-            long[] waitedNs = new long[1];
-            long[] throttledNs = new long[1];
+            long[] waitedNs = new long[2];
+            long[] throttledNs = new long[2];
             try (VirtualMachineStops stops = VirtualMachineStops.of(here.recorder)) {
                 stops.splitWaits(here.requests);
+                for (int i = 0; i < 20; i++) {
+                    here.step();
+                }
                 here.batch(() -> {
                     waitedNs[0] = threads.getCurrentThreadCpuTime() - System.nanoTime();
                     throttledNs[0] = -quota.throttledNs();
-                    compute(2_000);
+                    compute(1_400);
                     throttledNs[0] += quota.throttledNs();
                     waitedNs[0] += System.nanoTime() - threads.getCurrentThreadCpuTime();
                 });
+                here.profiler.beginStep(StepInfo.decode(1));
+                waitedNs[1] = threads.getCurrentThreadCpuTime() - System.nanoTime();
+                throttledNs[1] = -quota.throttledNs();
+                compute(800);
+                throttledNs[1] += quota.throttledNs();
+                waitedNs[1] += System.nanoTime() - threads.getCurrentThreadCpuTime();
+                here.profiler.endPass();
+                sleep(250);
             }
             RequestRecord record = here.requests.recent().get(0);
+            long ofStepNs = here.recorder.slowSteps().orElseThrow().slowest().get(0).parts().stream()
+                    .filter(part -> part.kind() == SlowSteps.Kind.THROTTLED)
+                    .mapToLong(SlowSteps.Part::excessNs)
+                    .sum();
             System.out.println(waitedNs[0] + " " + throttledNs[0] + " " + ns(record, Wait.THROTTLED) + " "
-                    + ns(record, Wait.NO_PROCESSOR));
+                    + ns(record, Wait.NO_PROCESSOR) + " " + Math.min(waitedNs[1], throttledNs[1]) + " " + ofStepNs);
         }
     }
 
@@ -349,6 +370,7 @@ final class RequestWaitsIT {
         assertThat(throttledNs).isGreaterThan(200_000_000);
         assertThat(ns[2]).as("throttled").isGreaterThan((long) (0.75 * Math.min(waitedNs, throttledNs)));
         assertThat(ns[2] + ns[3]).isCloseTo(waitedNs, TENTH);
+        assertThat(ns[5]).as("throttled in a step").isCloseTo(ns[4], Percentage.withPercentage(25));
     }
 
     /** Writes the pauses of collections to a file, as the option -Xlog:gc does. */
