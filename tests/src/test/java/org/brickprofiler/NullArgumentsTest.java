@@ -100,6 +100,8 @@ import org.brickprofiler.trace.DeviceTrack;
 import org.brickprofiler.trace.TraceInfo.Device;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.internal.LatestTimes;
+import org.brickprofiler.trace.internal.RequestWaits;
+import org.brickprofiler.trace.internal.StopLog;
 import org.brickprofiler.trace.jfr.VirtualMachineStops;
 import org.brickprofiler.trace.otel.TimelineSpanProcessor;
 import org.brickprofiler.trace.read.GzipMembers;
@@ -484,6 +486,9 @@ final class NullArgumentsTest {
         Map<Class<?>, Object> usual = Map.ofEntries(
                 Map.entry(String.class, "name"),
                 Map.entry(LatestTimes.class, new LatestTimes<>(1)),
+                Map.entry(StopLog.class, new StopLog()),
+                Map.entry(
+                        RequestWaits.class, new RequestWaits("a test", new StopLog(), RequestWaits.Processors.UNKNOWN)),
                 Map.entry(Boolean.class, true),
                 Map.entry(LatencyHistogram.class, LatencyHistogram.empty(LatencyHistogram.Kind.DURATION)),
                 Map.entry(MetricsPage.class, new MetricsPage()),

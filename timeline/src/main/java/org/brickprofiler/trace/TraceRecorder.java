@@ -381,6 +381,7 @@ public final class TraceRecorder implements Tracing {
      * @return a new source, for a recorder of requests with the clock of this recorder
      */
     public WaitSource waitSource(String name) {
+        Objects.requireNonNull(name, "name");
         return new RequestWaits(name, stops, waits::betweenNs);
     }
 

@@ -92,7 +92,7 @@ class SlowReportTest {
                         Findings
                          1  1 decode step of 40 takes 9 ms instead of 1 ms, which is typical for its size: the largest part
                             is FusedAttention. Unknown, so part of these: garbage collection, other stops of the virtual
-                            machine, no processor, blocked or stopped.
+                            machine, throttled by a CPU quota, no processor, blocked or stopped.
                         Next: brick report %s --html OUT\
                         """.formatted(copy));
         assertThat(report.err()).contains("sums and shares are of these steps, not of the run");

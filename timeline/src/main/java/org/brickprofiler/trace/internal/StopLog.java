@@ -88,7 +88,7 @@ public final class StopLog {
      * @param pause the collection
      */
     public void add(Pause pause) {
-        pauses.add(pause);
+        pauses.add(Objects.requireNonNull(pause, "pause"));
     }
 
     /**
@@ -97,7 +97,7 @@ public final class StopLog {
      * @param block the time
      */
     public void add(Block block) {
-        blocks.add(block);
+        blocks.add(Objects.requireNonNull(block, "block"));
     }
 
     /**

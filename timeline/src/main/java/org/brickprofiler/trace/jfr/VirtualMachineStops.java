@@ -262,10 +262,10 @@ public final class VirtualMachineStops implements AutoCloseable {
     }
 
     private synchronized void throttled(RecordedEvent event) {
-        if (isAnchored) {
-            recorder.quotaRead(
-                    clockNs(event.getStartTime()),
-                    Math.max(0, event.getDuration("cpuThrottledTime").toNanos()));
+        long sumNs = event.getDuration("cpuThrottledTime").toNanos();
+        // Negative if the virtual machine cannot read it.
+        if (isAnchored && sumNs >= 0) {
+            recorder.quotaRead(clockNs(event.getStartTime()), sumNs);
         }
     }
 
