@@ -203,8 +203,8 @@ final class RequestText {
             return "";
         }
         if (waits.sources().isEmpty()) {
-            return "Garbage collections, locks and missing processors of waiting requests are unknown: no flight"
-                    + " recording ran.";
+            return "Garbage collections, locks, throttling and missing processors of waiting requests are unknown: no"
+                    + " flight recording ran.";
         }
         return "Waits are known from " + PlainText.ascii(String.join(", ", waits.sources()))
                 + ", up to two seconds after a request has finished."

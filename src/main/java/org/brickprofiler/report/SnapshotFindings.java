@@ -56,6 +56,7 @@ final class SnapshotFindings implements FindingSource {
     private static final double MOST_LONGER = 1.25;
 
     private static final String LESS_ON_THE_PROCESSORS = "run fewer threads, or nothing else on this machine";
+    private static final String LESS_OR_A_QUOTA = LESS_ON_THE_PROCESSORS + ", or raise a CPU quota";
 
     @Override
     public List<Finding> candidates(ProfileSnapshot snapshot) {
@@ -236,12 +237,15 @@ final class SnapshotFindings implements FindingSource {
     /** Returns a wait that is stated for the time in which requests were queued or stalled: a second split of it. */
     private static Finding waiting(RequestStats stats, Wait wait, long allNs) {
         double share = share(stats.waits().ns(wait), allNs);
+        boolean isQuotaUnknown = stats.waits().isUnknown(Wait.THROTTLED);
         String state =
                 switch (wait) {
                     case GC -> "a garbage collection had stopped all threads";
                     case BLOCKED -> "a lock blocked the thread that they waited for" + longestBlock(stats);
                     case THROTTLED -> "a CPU quota throttled the thread that they waited for";
-                    case NO_PROCESSOR -> "the thread that they waited for had no processor";
+                    case NO_PROCESSOR ->
+                        "the thread that they waited for had no processor"
+                                + (isQuotaUnknown ? ", or was throttled by a CPU quota, which is unknown" : "");
                     case UNKNOWN -> throw new IllegalArgumentException("nothing is stated");
                 };
         String next =
@@ -249,7 +253,7 @@ final class SnapshotFindings implements FindingSource {
                     case GC -> "run with -Xlog:gc";
                     case BLOCKED -> "look at what holds the lock";
                     case THROTTLED -> "raise the quota, or run fewer threads";
-                    case NO_PROCESSOR, UNKNOWN -> LESS_ON_THE_PROCESSORS;
+                    case NO_PROCESSOR, UNKNOWN -> isQuotaUnknown ? LESS_OR_A_QUOTA : LESS_ON_THE_PROCESSORS;
                 };
         return new Finding(
                 Kind.REQUESTS_WAIT,
@@ -498,7 +502,7 @@ final class SnapshotFindings implements FindingSource {
                 share(waited, Math.max(of, snapshot.wallNs())),
                 "The threads of steps waited for a processor for " + percent(share(waited, of))
                         + " of the steps' time, because other threads and processes occupied it or a CPU quota was used up.",
-                LESS_ON_THE_PROCESSORS));
+                LESS_OR_A_QUOTA));
     }
 
     /**

@@ -293,6 +293,17 @@ public record RequestStats(
         }
 
         /**
+         * Returns whether a source states that it does not know a wait, whose time is then in those after it.
+         *
+         * @param wait the wait
+         * @return true if the name of a source contains {@link Wait#unknown()}
+         */
+        public boolean isUnknown(Wait wait) {
+            String note = wait.unknown();
+            return sources.stream().anyMatch(source -> source.contains(note));
+        }
+
+        /**
          * Returns the time of all waits.
          *
          * @return ns

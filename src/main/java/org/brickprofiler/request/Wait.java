@@ -31,6 +31,15 @@ public enum Wait {
         return displayName;
     }
 
+    /**
+     * Returns the note in the name of a {@link WaitSource} that does not know this wait.
+     *
+     * @return for example {@code "throttled by a CPU quota: unknown"}
+     */
+    public String unknown() {
+        return displayName + ": unknown";
+    }
+
     /** Returns the number of this wait; the only reader of the ordinal. */
     @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
     int index() {

@@ -11,7 +11,8 @@ import java.util.Optional;
 public interface WaitSource {
 
     /**
-     * Returns the name of the source in reports.
+     * Returns the name of the source in reports, with {@link Wait#unknown()} of each wait that it does not know and
+     * does not count as unknown.
      *
      * @return for example <i>a flight recording</i>, without a semicolon
      */

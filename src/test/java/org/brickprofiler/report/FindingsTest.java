@@ -148,31 +148,13 @@ class FindingsTest {
     @Spec("8.10")
     @Test
     void waitsThatTheVirtualMachineStatesAreNamedWithTheLock() {
-        RequestStats queued = requests(Map.of(Cause.QUEUED_IDLE, 80 * SECOND, Cause.DECODE, 20 * SECOND), 10, 10);
-        RequestRecord slow = record(3 * SECOND, "monitor of app.Log, held by flusher");
-        RequestStats stats = new RequestStats(
-                queued.counts(),
-                queued.tokens(),
-                queued.latencies(),
-                queued.causeNs(),
-                new TreeMap<>(),
-                List.of(record(2 * SECOND, "monitor of app.Cache"), record(9 * SECOND, null)),
-                List.of(slow),
-                List.of(),
-                Map.of(),
-                List.of(),
-                new TreeMap<>(),
-                new RequestStats.Waits(
-                        Map.of(
-                                Wait.GC, 12 * SECOND,
-                                Wait.BLOCKED, 34 * SECOND,
-                                Wait.NO_PROCESSOR, 4 * SECOND,
-                                Wait.UNKNOWN, 30 * SECOND),
-                        List.of("jfr")));
-        ProfileSnapshot served =
-                profile(42 * SECOND, 40 * SECOND).requests(stats).build();
+        Map<Wait, Long> waits = Map.of(
+                Wait.GC, 12 * SECOND,
+                Wait.BLOCKED, 34 * SECOND,
+                Wait.NO_PROCESSOR, 4 * SECOND,
+                Wait.UNKNOWN, 30 * SECOND);
 
-        assertThat(Findings.of(served))
+        assertThat(Findings.of(served(waits, "jfr")))
                 .filteredOn(finding -> finding.kind() == Kind.REQUESTS_WAIT)
                 .extracting(Finding::place, Finding::share, Finding::sentence)
                 .containsExactly(
@@ -187,6 +169,37 @@ class FindingsTest {
                                 0.12,
                                 "For 12 % of their time, requests were queued or stalled while a garbage collection had"
                                         + " stopped all threads."));
+    }
+
+    @Spec("8.10")
+    @Test
+    void aMissingProcessorMayBeAQuotaThatNoSourceRead() {
+        Map<Wait, Long> waits = Map.of(Wait.NO_PROCESSOR, 20 * SECOND);
+        String sentence =
+                "For 20 % of their time, requests were queued or stalled while the thread that they waited for had"
+                        + " no processor";
+        assertThat(sentence(served(waits, "jfr"), Kind.REQUESTS_WAIT)).isEqualTo(sentence + ".");
+        assertThat(sentence(served(waits, "jfr (throttled by a CPU quota: unknown)"), Kind.REQUESTS_WAIT))
+                .isEqualTo(sentence + ", or was throttled by a CPU quota, which is unknown.");
+    }
+
+    private static ProfileSnapshot served(Map<Wait, Long> waits, String source) {
+        RequestStats queued = requests(Map.of(Cause.QUEUED_IDLE, 80 * SECOND, Cause.DECODE, 20 * SECOND), 10, 10);
+        RequestRecord slow = record(3 * SECOND, "monitor of app.Log, held by flusher");
+        RequestStats stats = new RequestStats(
+                queued.counts(),
+                queued.tokens(),
+                queued.latencies(),
+                queued.causeNs(),
+                new TreeMap<>(),
+                List.of(record(2 * SECOND, "monitor of app.Cache"), record(9 * SECOND, null)),
+                List.of(slow),
+                List.of(),
+                Map.of(),
+                List.of(),
+                new TreeMap<>(),
+                new RequestStats.Waits(waits, List.of(source)));
+        return profile(42 * SECOND, 40 * SECOND).requests(stats).build();
     }
 
     private static RequestRecord record(long blockedNs, @Nullable String lock) {

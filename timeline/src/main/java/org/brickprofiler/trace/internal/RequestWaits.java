@@ -57,7 +57,7 @@ public final class RequestWaits implements WaitSource {
     public String name() {
         return processors == Processors.UNKNOWN || log.readsQuota()
                 ? source
-                : source + " (" + Wait.THROTTLED.displayName() + ": unknown)";
+                : source + " (" + Wait.THROTTLED.unknown() + ")";
     }
 
     @Override
