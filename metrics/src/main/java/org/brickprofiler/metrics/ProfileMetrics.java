@@ -2,12 +2,14 @@ package org.brickprofiler.metrics;
 
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 import org.brickprofiler.CategoryStats;
@@ -35,6 +37,9 @@ public final class ProfileMetrics {
     public static final String UNKNOWN_MODEL = "(unknown)";
 
     private static final double NS_PER_S = 1e9;
+
+    private static final Comparator<BrickSeries.Labels> BY_NAME = Comparator.comparing(BrickSeries.Labels::brick)
+            .thenComparing(labels -> labels.category().displayName());
 
     /** The labels. */
     public enum Label {
@@ -203,8 +208,12 @@ public final class ProfileMetrics {
     }
 
     private void addBricks(Collected to, Map<String, Map<BrickSeries.Labels, CategoryStats>> byPhase) {
+        // In the order of Prometheus' library, which sorts the points of each metric again.
+        Map<BrickSeries.Labels, Map<String, CategoryStats>> sorted = new TreeMap<>(BY_NAME);
+        byPhase.forEach((phase, sums) -> sums.forEach((brick, sum) ->
+                sorted.computeIfAbsent(brick, first -> new TreeMap<>()).put(phase, sum)));
         Map<Map<Label, String>, CategoryStats> all = new LinkedHashMap<>();
-        byPhase.forEach((phase, sums) -> sums.forEach((brick, sum) -> all.put(
+        sorted.forEach((brick, phases) -> phases.forEach((phase, sum) -> all.put(
                 Map.of(
                         Label.BRICK,
                         brick.brick(),
@@ -342,12 +351,16 @@ public final class ProfileMetrics {
         to.counter("brick.request.time", SECONDS, "Time of the requests that finished, by cause.", causes);
         Map<Map<Label, String>, Number> waits = new LinkedHashMap<>();
         for (Wait wait : Wait.values()) {
-            waits.put(Map.of(Label.WAIT, lower(wait)), seconds(requests.waits().ns(wait)));
+            long ns = requests.waits().ns(wait);
+            if (ns > 0 || !requests.waits().isUnknown(wait)) {
+                waits.put(Map.of(Label.WAIT, lower(wait)), seconds(ns));
+            }
         }
         to.counter(
                 "brick.request.waiting_time",
                 SECONDS,
-                "Time that the requests that finished were queued or stalled, by wait; up to two seconds later.",
+                "Time that the requests that finished were queued or stalled, by wait; up to two seconds later. Without"
+                        + " throttled, which is then unknown, no_processor may include it.",
                 waits);
         RequestStats.Tokens tokens = requests.tokens();
         Map<Map<Label, String>, Number> kinds = new LinkedHashMap<>();

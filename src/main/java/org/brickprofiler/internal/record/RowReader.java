@@ -35,6 +35,12 @@ final class RowReader {
      *     with the count
      */
     static StatRow.Builder read(StatTable table, int phase, int key, long @Nullable [] into, boolean settling) {
+        return read(table, phase, key, into, settling, StatRow.builder());
+    }
+
+    /** Does the same with a builder of the caller, whose earlier values are lost, and returns it. */
+    static StatRow.Builder read(
+            StatTable table, int phase, int key, long @Nullable [] into, boolean settling, StatRow.Builder row) {
         long[] spread = null;
         long[] log = null;
         long stuckAt = -1;
@@ -42,8 +48,9 @@ final class RowReader {
         for (int reads = 1; ; reads++) {
             long[] cells = table.cells(phase);
             int base = table.base(key);
+            row.clear();
             if (base >= cells.length) {
-                return StatRow.builder();
+                return row;
             }
             long before = 0;
             boolean copies = into != null && (settling || reads <= READS_WITH_BUCKETS);
@@ -56,7 +63,9 @@ final class RowReader {
                 VarHandle.loadLoadFence();
             }
             long count = (long) StatTable.CELL.getAcquire(cells, base + StatTable.COUNT);
-            StatRow.Builder values = count == 0 ? StatRow.builder() : copy(table, phase, key, cells, count);
+            if (count != 0) {
+                copy(table, phase, key, cells, count, row);
+            }
             if (spread != null) {
                 log = Arrays.copyOfRange(cells, table.log(key), table.log(key) + BucketLog.LONGS);
             }
@@ -72,7 +81,7 @@ final class RowReader {
             boolean isCurrent = table.cells(phase) == cells;
             if (isCurrent && agrees && (begun == count || (begun == count + 1 && stuckReads >= READS_OF_A_STUCK_ROW))) {
                 addBuckets(spread, log, BucketLog.size(count), into);
-                return values;
+                return row;
             }
             if (reads < READS_BEFORE_PAUSE) {
                 Thread.onSpinWait();
@@ -82,10 +91,9 @@ final class RowReader {
         }
     }
 
-    private static StatRow.Builder copy(StatTable table, int phase, int key, long[] cells, long count) {
+    private static void copy(StatTable table, int phase, int key, long[] cells, long count, StatRow.Builder row) {
         int base = table.base(key);
-        StatRow.Builder row = StatRow.builder()
-                .samples(
+        row.samples(
                         count,
                         Sums.limited(cells[base + StatTable.TOTAL_NS]),
                         cells[base + StatTable.MIN_NS],
@@ -104,7 +112,6 @@ final class RowReader {
                     .work(extras[further + StatTable.WORK])
                     .maxTag(extras[further + StatTable.MAX_TAG]);
         }
-        return row;
     }
 
     private static void addBuckets(

@@ -121,21 +121,34 @@ public record StatRow(
     static final class Builder {
         private long count;
         private long totalNs;
-        private long minNs = Long.MAX_VALUE;
+        private long minNs;
         private long maxNs;
         private long lastNs;
-        private long lastAtNs = Long.MIN_VALUE;
+        private long lastAtNs;
         private long elements;
         private long bytes;
         private long compressedBytes;
         private long cycles;
         private long cycleSamples;
-        private long minCycles = Long.MAX_VALUE;
+        private long minCycles;
         private long maxCycles;
         private long work;
-        private long maxTag = NO_TAG;
+        private long maxTag;
 
-        private Builder() {}
+        private Builder() {
+            clear();
+        }
+
+        /** Makes this the sums of no samples again. */
+        void clear() {
+            samples(0, 0, Long.MAX_VALUE, 0)
+                    .last(0, Long.MIN_VALUE)
+                    .elements(0)
+                    .bytes(0, 0)
+                    .cycles(0, 0, Long.MAX_VALUE, 0)
+                    .work(0)
+                    .maxTag(NO_TAG);
+        }
 
         Builder samples(long number, long sumNs, long shortestNs, long longestNs) {
             count = number;

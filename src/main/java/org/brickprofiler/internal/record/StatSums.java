@@ -9,6 +9,9 @@ public final class StatSums {
     /** The sums of each phase, {@link PhaseKey#NO_PHASE} first; null if the phase has no sample. */
     private final @Nullable Part[] parts = new Part[PhaseKey.PHASES];
 
+    /** The row of a table that was added last: a reading adds thousands, which need no object each. */
+    private final StatRow.Builder latest = StatRow.builder();
+
     private int threads;
     private boolean virtualThreads;
     private int queuingThreads;
@@ -158,15 +161,15 @@ public final class StatSums {
         virtualThreads |= recorded && table.owner() == null;
     }
 
-    /** Adds a row of a table, and returns it; null if it never had a sample. */
+    /** Adds a row of a table, and returns it until the next one is added; null if it never had a sample. */
     private StatRow.@Nullable Builder addRow(StatTable table, int phase, int key, boolean settling) {
         if (!table.isBegun(phase, key)) {
             return null;
         }
         long[] into = withBuckets && table.withBuckets() ? part(phase).bucketsOf(key) : null;
-        StatRow.Builder row = RowReader.read(table, phase, key, into, settling);
-        part(phase).add(key, row);
-        return row;
+        RowReader.read(table, phase, key, into, settling, latest);
+        part(phase).add(key, latest);
+        return latest;
     }
 
     /** Counts the thread of a queue from which measurements were taken. */
