@@ -10,6 +10,8 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.brickprofiler.BrickId;
@@ -21,6 +23,8 @@ import org.brickprofiler.internal.access.ProfilerAccess;
 import org.brickprofiler.metrics.prometheus.MetricsPage.Format;
 import org.brickprofiler.request.LatencyHistogram.Kind;
 import org.brickprofiler.request.Outcome;
+import org.brickprofiler.request.Wait;
+import org.brickprofiler.request.WaitSource;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.Fixture;
@@ -141,6 +145,30 @@ class MetricsPageTest {
                 .isCloseTo(3.201, within(1e-12));
         assertThat(value(text, "brick_request_tokens_total{kind=\"prompt\"}")).isEqualTo(30);
         assertThat(value(text, "brick_step_sequences_total{phase=\"decode\"}")).isEqualTo(3);
+    }
+
+    @Test
+    void aWaitThatTheSourceDoesNotKnowHasNoSeries() {
+        String throttled = "{wait=\"throttled\"}";
+        assertThat(page.render(ProfilerAccess.sums(profiler), Format.PROMETHEUS))
+                .contains(throttled);
+
+        profiler.requests().setWaitSource(new WaitSource() {
+            @Override
+            public String name() {
+                return "a test (" + Wait.THROTTLED.unknown() + ")";
+            }
+
+            @Override
+            public Split split(List<Waiting> times) {
+                return new Split(Map.of(), Optional.empty());
+            }
+        });
+        serve(MS, Outcome.COMPLETED);
+        profiler.requests().splitWaits(Long.MAX_VALUE);
+        assertThat(page.render(ProfilerAccess.sums(profiler), Format.PROMETHEUS))
+                .contains("{wait=\"no_processor\"}")
+                .doesNotContain(throttled);
     }
 
     /** The gauges are those of the latest step of a phase; an engine may not know the cache. */
