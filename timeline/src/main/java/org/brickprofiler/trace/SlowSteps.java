@@ -36,11 +36,11 @@ import org.brickprofiler.request.Wait;
  * quarter. With fewer than {@value #FEWEST} comparable steps there is no verdict.
  *
  * <p>Garbage collections, the time that the step's thread waited for a processor, and the time that it neither ran nor
- * waited, have no place within the step. The excess of waiting counts as throttled, as far as a CPU quota throttled the
- * process for longer than in typical steps, by the readings around each step. Their excess over typical steps is
- * subtracted from the places that exceed the typical step, in proportion to the excess of each place, if there is such
- * a place. Collections are known to the millisecond, so they explain at most the sum of the excesses of these places.
- * The parts therefore sum to the excess, to the ns.
+ * waited, have no place within the step. Their excess over typical steps is subtracted from the places that exceed the
+ * typical step, in proportion to the excess of each place, if there is such a place. Collections are known to the
+ * millisecond, so they explain at most the sum of the excesses of these places. The parts therefore sum to the excess,
+ * to the ns. The excess of the wait for a processor counts as throttled as far as a CPU quota throttled the process for
+ * longer than in typical steps, by the readings around each step.
  *
  * <p>Of all unreachable profilers together, only the slowest steps are kept, with the explanations that they had when
  * their profilers were removed.
