@@ -46,6 +46,9 @@ public enum Fixture {
     /** Chromium, or a browser made of it. */
     BROWSER("a browser", "", "", "chromium"),
 
+    /** The program {@code groff}, which formats manual pages. */
+    GROFF("groff", "", "", "groff"),
+
     /** The program {@code script}, which runs another one in a pseudo-terminal. */
     TERMINAL("a pseudo-terminal", "", "", "bsdutils"),
 

@@ -13,12 +13,14 @@ final class CommandList {
     /** The width of the column of names. */
     private static final int NAME_COLUMNS = 12;
 
-    private static final String TITLE = """
+    /** The first two lines of the text: the command lines, and the purpose. */
+    static final String TITLE = """
             Usage: brick COMMAND [OPTIONS], brick COMMAND --help, brick --version
             Profiles the forward pass of language models, and reads what others profiled.
             """;
 
-    private static final String TAIL = """
+    /** The paragraphs behind the list of commands, each under a heading. */
+    static final String TAIL = """
             Exit codes:
               0   success; two logs agree
               1   nothing was found, two logs differ, or a device is missing or computes
@@ -45,7 +47,7 @@ final class CommandList {
             """;
 
     /** The purposes of commands, in the order of the text. */
-    private enum Purpose {
+    enum Purpose {
         LOOK("Look"),
         COMPARE("Compare"),
         WATCH("Watch"),
@@ -77,8 +79,10 @@ final class CommandList {
         /** The word that names the command. */
         final String word;
 
-        private final Purpose purpose;
-        private final String summary;
+        final Purpose purpose;
+
+        /** A line without a full stop. */
+        final String summary;
 
         Entry(String word, Purpose purpose, String summary) {
             this.word = word;
