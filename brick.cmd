@@ -5,7 +5,7 @@ rem path.
 setlocal
 set "root=%~dp0"
 set "target=%root%tools\target"
-set "jar=%target%\brick-profiler-cli.jar"
+set "jar=%target%\brick.jar"
 set "classes=%target%\brick.jsa"
 set "java=java"
 if defined JAVA_HOME set "java=%JAVA_HOME%\bin\java"
@@ -19,7 +19,7 @@ powershell -NoProfile -Command ^
   "if ($files | Where-Object { $_.LastWriteTime -gt $jar.LastWriteTime }) { exit 1 }"
 if not errorlevel 1 goto run
 
->&2 echo brick: building tools\target\brick-profiler-cli.jar, which is missing or older than its sources
+>&2 echo brick: building tools\target\brick.jar, which is missing or older than its sources
 set "MAVEN_OPTS=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC %MAVEN_OPTS%"
 call mvn -q -f "%root%build" package -DskipTests -pl ../tools -am >&2 || exit /b 1
 if exist "%classes%" del "%classes%"

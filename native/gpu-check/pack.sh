@@ -25,7 +25,7 @@ stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 mkdir -p "$stage/gpu-check/lib"
 cp "$here/run.sh" "$here/torch_cost.py" "$here/README.md" "$stage/gpu-check/"
-cp "$root/tools/target/brick-profiler-cli.jar" "$stage/gpu-check/lib/brick-profiler-cli.jar"
+cp "$root/tools/target/brick.jar" "$stage/gpu-check/lib/brick.jar"
 "$jlink" --add-modules java.base,java.logging,java.management,jdk.jfr,jdk.unsupported \
     --strip-debug --no-header-files --no-man-pages --output "$stage/gpu-check/runtime"
 
@@ -34,7 +34,7 @@ highest() {
     grep -ahoE "$1_[0-9.]+" "${@:2}" | sort -uV | tail -n 1
 }
 binding=$stage/binding.so
-(cd "$stage" && "${jlink%jlink}jar" xf gpu-check/lib/brick-profiler-cli.jar META-INF/natives)
+(cd "$stage" && "${jlink%jlink}jar" xf gpu-check/lib/brick.jar META-INF/natives)
 mv "$stage"/META-INF/natives/libJCudaDriver-*-linux-x86_64.so "$binding"
 mapfile -t binaries < <(find "$stage/gpu-check/runtime" -name '*.so' -o -path '*/bin/java')
 {

@@ -16,10 +16,10 @@ die() {
 
 # The program: in a pack, it is beside this file; in a checkout, it was built into tools/target.
 if [[ -d $here/lib ]]; then
-    jar=$here/lib/brick-profiler-cli.jar
+    jar=$here/lib/brick.jar
 else
     root=$here/../..
-    jar=$root/tools/target/brick-profiler-cli.jar
+    jar=$root/tools/target/brick.jar
 fi
 [[ -f $jar ]] || die "nothing is built here: run ./brick --version, or unpack what pack.sh made"
 if [[ -n ${root:-} && -n $(find "$root"/pom.xml "$root"/*/pom.xml "$root"/build/parent.xml "$root"/agent/assembly.xml "$root"/src/main "$root"/*/src/main \

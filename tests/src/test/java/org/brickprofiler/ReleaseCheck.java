@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
@@ -57,6 +58,12 @@ public final class ReleaseCheck {
     /** The ends of the files with checksums, with the algorithms. */
     static final Map<String, String> CHECKSUMS = new TreeMap<>(Map.of(".md5", "MD5", ".sha1", "SHA-1"));
 
+    /** The programs by their plain names, with the artifacts that they are and what follows the version there. */
+    static final Map<String, List<String>> PROGRAMS = new TreeMap<>(Map.of(
+            "brick.jar", List.of("brick-profiler-cli", "-all.jar"),
+            "brick.1", List.of("brick-profiler-cli", "-manual.1"),
+            "brick-profiler-agent.jar", List.of("brick-profiler-agent", "-agent.jar")));
+
     private static final String SIGNATURE = ".asc";
 
     private final Path folder;
@@ -70,9 +77,10 @@ public final class ReleaseCheck {
 
     /**
      * Prints the files of a release, and fails if something is missing. It removes what belongs to no release: the
-     * lists of versions, which a repository keeps itself, and the fixtures of the tests.
+     * lists of versions, which a repository keeps itself, and the fixtures of the tests. It copies the programs to a
+     * second folder, for users who download them without Maven.
      *
-     * @param arguments the folder, and the version
+     * @param arguments the folder, the version, and the folder for the programs
      */
     public static void main(String[] arguments) throws IOException {
         Path folder = Path.of(arguments[0]);
@@ -84,7 +92,8 @@ public final class ReleaseCheck {
         }
         List<String> artifacts =
                 SourceTree.published().stream().map(SourceTree::artifact).toList();
-        List<String> problems = problems(folder, arguments[1], artifacts);
+        List<String> problems = new ArrayList<>(problems(folder, arguments[1], artifacts));
+        problems.addAll(copyPrograms(folder, arguments[1], Path.of(arguments[2])));
         boolean isSigned = false;
         for (Path file : files(folder)) {
             String name = file.getFileName().toString();
@@ -120,8 +129,43 @@ public final class ReleaseCheck {
         return check.problems;
     }
 
+    /**
+     * Copies the programs and their manual page under plain names, and writes their checksums, as {@code sha256sum -c}
+     * reads them.
+     *
+     * @param folder the folder of the release
+     * @param version the version of all artifacts
+     * @param programs the folder for the copies; made if it does not exist
+     * @return what is missing in the release
+     */
+    static List<String> copyPrograms(Path folder, String version, Path programs) throws IOException {
+        List<String> problems = new ArrayList<>();
+        StringBuilder sums = new StringBuilder();
+        Files.createDirectories(programs);
+        for (Map.Entry<String, List<String>> program : PROGRAMS.entrySet()) {
+            String artifact = program.getValue().get(0);
+            Path file = home(folder, artifact, version)
+                    .resolve(artifact + "-" + version + program.getValue().get(1));
+            if (Files.isRegularFile(file)) {
+                Files.copy(file, programs.resolve(program.getKey()), StandardCopyOption.REPLACE_EXISTING);
+                sums.append(digest(file, "SHA-256"))
+                        .append("  ")
+                        .append(program.getKey())
+                        .append('\n');
+            } else {
+                problems.add("no " + file.getFileName());
+            }
+        }
+        Files.writeString(programs.resolve("SHA256SUMS"), sums);
+        return problems;
+    }
+
+    private static Path home(Path folder, String artifact, String version) {
+        return folder.resolve(Path.of("org", "brickprofiler", artifact, version));
+    }
+
     private void artifact(String artifact) throws IOException {
-        Path home = folder.resolve(Path.of("org", "brickprofiler", artifact, version));
+        Path home = home(folder, artifact, version);
         for (String end : FILES) {
             Path file = home.resolve(artifact + "-" + version + end);
             if (!Files.isRegularFile(file)) {

@@ -133,4 +133,29 @@ final class ReleaseCheckTest {
         assertThat(ReleaseCheck.problems(folder, "1.2.3-SNAPSHOT", List.of()))
                 .contains("the version 1.2.3-SNAPSHOT is none of a release");
     }
+
+    @Test
+    void copiesTheProgramsUnderPlainNames() throws Exception {
+        Path programs = folder.resolve("programs");
+        assertThat(ReleaseCheck.copyPrograms(folder, VERSION, programs))
+                .containsExactlyInAnyOrder(
+                        "no brick-profiler-agent-1.2.3-agent.jar",
+                        "no brick-profiler-cli-1.2.3-all.jar",
+                        "no brick-profiler-cli-1.2.3-manual.1");
+
+        for (List<String> program : ReleaseCheck.PROGRAMS.values()) {
+            String artifact = program.get(0);
+            Path home = Files.createDirectories(folder.resolve(Path.of("org", "brickprofiler", artifact, VERSION)));
+            Files.writeString(home.resolve(artifact + "-" + VERSION + program.get(1)), artifact);
+        }
+        assertThat(ReleaseCheck.copyPrograms(folder, VERSION, programs)).isEmpty();
+        assertThat(programs.resolve("brick.jar")).hasContent("brick-profiler-cli");
+        assertThat(programs.resolve("SHA256SUMS"))
+                .content()
+                .contains(
+                        "f802a9155f60a78ad8abca5c32804343826136bd836b1c57f0fea5b07c4eb761",
+                        "  brick.jar\n",
+                        "  brick.1\n",
+                        "  brick-profiler-agent.jar\n");
+    }
 }

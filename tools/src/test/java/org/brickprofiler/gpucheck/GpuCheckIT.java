@@ -42,7 +42,7 @@ class GpuCheckIT {
         Files.createDirectories(folder.resolve("lib"));
         Files.copy(SOURCE.resolve("run.sh"), folder.resolve("run.sh"));
         Files.copy(SOURCE.resolve("torch_cost.py"), folder.resolve("torch_cost.py"));
-        Files.copy(JAR, folder.resolve("lib").resolve("brick-profiler-cli.jar"));
+        Files.copy(JAR, folder.resolve("lib").resolve("brick.jar"));
     }
 
     private ProcessResult run(Map<String, String> environment, String... arguments) throws IOException {
@@ -112,7 +112,7 @@ class GpuCheckIT {
 
     @Test
     void namesTheMissingPart() throws Exception {
-        Files.delete(folder.resolve("lib").resolve("brick-profiler-cli.jar"));
+        Files.delete(folder.resolve("lib").resolve("brick.jar"));
         ProcessResult unbuilt = run(Map.of());
         assertThat(unbuilt.exitCode()).isEqualTo(2);
         assertThat(unbuilt.output())

@@ -58,7 +58,7 @@ class GpuCheckScriptsTest {
         for (String file : List.of("pom.xml", "tools/pom.xml", "build/parent.xml", "agent/assembly.xml")) {
             Files.writeString(root.resolve(file), "<project/>");
         }
-        jar = Files.createDirectories(root.resolve("tools").resolve("target")).resolve("brick-profiler-cli.jar");
+        jar = Files.createDirectories(root.resolve("tools").resolve("target")).resolve("brick.jar");
         writeJar(jar, "old");
         try (Stream<Path> sources = Files.walk(root)) {
             for (Path each : sources.toList()) {
@@ -138,8 +138,7 @@ class GpuCheckScriptsTest {
                         + "version libstdc++.so.6 GLIBCXX_3.4\n"
                         + "version libstdc++.so.6 CXXABI_1.3.9\n"
                         + "library libcuda.so.1, the NVIDIA driver's, for CUDA 11.0 or later\n");
-        assertThat(contentOf(folder.resolve("lib").resolve("brick-profiler-cli.jar")))
-                .isEqualTo("old");
+        assertThat(contentOf(folder.resolve("lib").resolve("brick.jar"))).isEqualTo("old");
         assertThat(folder.resolve("runtime").resolve("bin").resolve("java")).exists();
         assertThat(folder.resolve("run.sh")).exists();
     }
@@ -154,8 +153,7 @@ class GpuCheckScriptsTest {
                 root.resolve("src").resolve("main").resolve("A.java"), FileTime.from(BUILT.plusSeconds(1)));
 
         Path folder = packed("package -DskipTests -pl ../tools -am");
-        assertThat(contentOf(folder.resolve("lib").resolve("brick-profiler-cli.jar")))
-                .isEqualTo("new");
+        assertThat(contentOf(folder.resolve("lib").resolve("brick.jar"))).isEqualTo("new");
     }
 
     @Test

@@ -22,7 +22,7 @@ class SuggestionRunsTest {
     @BeforeEach
     void build() throws IOException {
         commandLine = Files.createDirectories(root.resolve("tools").resolve("target"));
-        Files.createFile(commandLine.resolve("brick-profiler-cli.jar"));
+        Files.createFile(commandLine.resolve("brick.jar"));
         built = Files.createDirectories(root.resolve("agent").resolve("target"));
         Files.createFile(built.resolve("brick-profiler-agent-1-sources.jar"));
     }
