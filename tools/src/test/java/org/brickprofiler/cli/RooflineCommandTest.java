@@ -64,7 +64,7 @@ final class RooflineCommandTest {
                 .containsPattern("\n" + brick + " +[a-z]+ +[0-9]");
     }
 
-    private static MachineRoof roof(double high) {
+    static MachineRoof roof(double high) {
         MachineRoof.Rate rate = new MachineRoof.Rate(1, 1, high);
         return new MachineRoof(
                 Environment.current(),
