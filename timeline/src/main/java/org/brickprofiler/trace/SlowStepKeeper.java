@@ -439,8 +439,8 @@ final class SlowStepKeeper {
                     .orElse(null);
         }
 
-        Explained explain(StepWindow window) {
-            return StepComparison.explain(window, sampled).startedAt(window.startMs());
+        List<StepWindow.Facts> sampledFacts() {
+            return sampled.stream().map(StepWindow::facts).toList();
         }
     }
 
@@ -475,7 +475,7 @@ final class SlowStepKeeper {
             gone.readQuota();
             for (StepWindow window : gone.slowest) {
                 window.addStops(stops);
-                slowest.add(new PastStep(window, gone.explain(window)));
+                slowest.add(new PastStep(window, window.facts().explain(gone.sampledFacts())));
             }
             gone.sampled.forEach(window -> window.isSampled = false);
             while (slowest.size() > most) {
@@ -584,42 +584,69 @@ final class SlowStepKeeper {
         profilers.forEach(profiler -> Arrays.stream(profiler.phases).forEach(OfPhase::readQuota));
     }
 
-    /** Returns the kept steps. */
-    synchronized Kept kept() {
+    /** A slow step, and the sample of its phase. Immutable. */
+    private record Comparison(StepWindow.Facts step, List<StepWindow.Facts> sample) {}
+
+    /** What is known of the kept steps at one moment. Immutable. */
+    private record Known(
+            List<Comparison> comparisons,
+            List<Explained> past,
+            List<List<StepWindow.Held>> held,
+            List<PhaseSteps> phases,
+            long written) {}
+
+    /**
+     * Returns the kept steps. They are compared without the lock, for which a thread that ends a step would wait
+     * meanwhile.
+     */
+    Kept kept() {
+        Known known = known();
+        List<Explained> explained = new ArrayList<>(known.past());
+        known.comparisons().forEach(each -> explained.add(each.step().explain(each.sample())));
+        List<StepWindow.Held> held = distinct(known.held());
+        long keptCount = held.stream().mapToLong(each -> each.spans().size()).sum();
+        explained.sort(
+                Comparator.comparingLong(Explained::durationNs).reversed().thenComparingLong(Explained::index));
+        SlowSteps steps = new SlowSteps(known.phases(), explained, keptCount, Math.max(0, known.written() - keptCount));
+        return new Kept(steps, held);
+    }
+
+    private synchronized Known known() {
         readQuota();
-        List<Explained> explained = new ArrayList<>();
+        List<Comparison> comparisons = new ArrayList<>();
         for (OfProfiler profiler : profilers) {
             profiler.settle(true);
             profiler.kept().forEach(window -> window.addStops(stops));
             for (OfPhase steps : profiler.phases) {
-                steps.slowest.stream().map(steps::explain).forEach(explained::add);
+                List<StepWindow.Facts> sample = steps.sampledFacts();
+                steps.slowest.forEach(window -> comparisons.add(new Comparison(window.facts(), sample)));
             }
         }
+        List<Explained> ofPast = new ArrayList<>();
         for (Past ofPhase : past) {
-            ofPhase.slowest.stream().map(PastStep::explained).forEach(explained::add);
+            ofPhase.slowest.stream().map(PastStep::explained).forEach(ofPast::add);
         }
         List<StepWindow> windows = keptWindows();
         windows.sort(Comparator.comparingLong(StepWindow::startNs));
-        List<StepWindow.Held> held = distinct(windows);
-        long keptCount = held.stream().mapToLong(each -> each.spans().size()).sum();
         long written = sources.get().stream()
                 .mapToLong(source -> source.contents().writtenCount())
                 .sum();
-        explained.sort(
-                Comparator.comparingLong(Explained::durationNs).reversed().thenComparingLong(Explained::index));
-        SlowSteps steps =
-                new SlowSteps(phaseSteps(), explained, keptCount, Math.max(0, writtenBefore + written - keptCount));
-        return new Kept(steps, held);
+        return new Known(
+                comparisons,
+                ofPast,
+                windows.stream().map(StepWindow::held).toList(),
+                phaseSteps(),
+                writtenBefore + written);
     }
 
     /**
      * Returns the spans of all steps. A span that belongs to several steps is returned once, with the first of them.
      */
-    private static List<StepWindow.Held> distinct(List<StepWindow> windows) {
+    private static List<StepWindow.Held> distinct(List<List<StepWindow.Held>> ofSteps) {
         List<StepWindow.Held> all = new ArrayList<>();
         Map<Object, Set<Long>> seen = new HashMap<>();
-        for (StepWindow window : windows) {
-            for (StepWindow.Held held : window.held()) {
+        for (List<StepWindow.Held> ofStep : ofSteps) {
+            for (StepWindow.Held held : ofStep) {
                 SpanCopy spans = held.spans();
                 Set<Long> ofBuffer = seen.computeIfAbsent(spans.buffer(), buffer -> new HashSet<>());
                 SpanCopy fresh = spans.select(entry -> ofBuffer.add(spans.number(entry)));

@@ -19,7 +19,7 @@ import org.brickprofiler.trace.internal.StopLog;
  * A step that is kept for its spans, or as a sample of its phase for the places of its time. Its spans are copied from
  * the buffers once they are complete, or before they would be overwritten. Guarded by the {@link SlowStepKeeper}.
  */
-final class StepWindow implements StepComparison.Candidate {
+final class StepWindow {
 
     private final long index;
     private final StepInfo info;
@@ -71,6 +71,24 @@ final class StepWindow implements StepComparison.Candidate {
     /** The spans of a step in one buffer. */
     record Held(SpanContents contents, SpanCopy spans) {}
 
+    /** What is known of a step at one moment. Immutable, so that it is compared without the keeper's lock. */
+    record Facts(
+            long index,
+            long startNs,
+            long startMs,
+            long endNs,
+            StepInfo info,
+            Verdict verdict,
+            StepParts parts,
+            boolean knowsStops)
+            implements StepComparison.Candidate {
+
+        /** Compares the step with a sample of its phase. */
+        SlowSteps.Explained explain(List<Facts> sample) {
+            return StepComparison.explain(this, sample).startedAt(startMs);
+        }
+    }
+
     /** A store of spans, the names of their keys, and their kind. */
     record Source(SpanContents contents, SpanSink.Names names, Content content) {}
 
@@ -109,11 +127,6 @@ final class StepWindow implements StepComparison.Candidate {
         this.threadTimes = times;
         this.isWhole = isWhole;
         this.parts = StepParts.of(startNs, this.endNs, List.of(), times);
-    }
-
-    /** Returns its beginning by the system's clock, ms since 1970, or {@code WallClock.UNKNOWN}. */
-    long startMs() {
-        return startMs;
     }
 
     boolean isWanted() {
@@ -238,11 +251,6 @@ final class StepWindow implements StepComparison.Candidate {
         }
     }
 
-    @Override
-    public boolean knowsStops() {
-        return knowsStops;
-    }
-
     private Verdict verdict(boolean isLosing) {
         if (isLosing || !isWhole || unresolved > 0) {
             return Verdict.SPANS_MISSING;
@@ -326,33 +334,19 @@ final class StepWindow implements StepComparison.Candidate {
 
     // ---- what is known ----
 
-    @Override
-    public long index() {
+    Facts facts() {
+        return new Facts(index, startNs, startMs, endNs, info, verdict, parts, knowsStops);
+    }
+
+    long index() {
         return index;
     }
 
-    @Override
-    public long startNs() {
+    long startNs() {
         return startNs;
     }
 
-    @Override
-    public long endNs() {
-        return endNs;
-    }
-
-    @Override
-    public StepInfo info() {
-        return info;
-    }
-
-    @Override
-    public Verdict verdict() {
-        return verdict;
-    }
-
-    @Override
-    public StepParts parts() {
-        return parts;
+    long durationNs() {
+        return endNs - startNs;
     }
 }
