@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -144,7 +145,7 @@ final class NativeImageTest {
     void aComputedNameIsRefused() throws IOException {
         try (InputStream file = NativeImageTest.class.getResourceAsStream("NativeImageTest$Computed.class")) {
             ClassNode node = new ClassNode();
-            new ClassReader(file).accept(node, 0);
+            new ClassReader(Objects.requireNonNull(file)).accept(node, 0);
             read(node, List.of());
         }
         assertThat(unknown)
@@ -181,10 +182,13 @@ final class NativeImageTest {
     private void read(ClassNode node, List<String> beside) {
         boolean isOutside = OUTSIDE.keySet().stream().anyMatch(node.name::startsWith);
         Read byHand = BY_HAND.get(node.name);
-        if (byHand != null && byHand.type() == null) {
-            resources.add(byHand.name());
-        } else if (byHand != null) {
-            members(byHand.type()).methods.add(byHand.name());
+        if (byHand != null) {
+            String type = byHand.type();
+            if (type == null) {
+                resources.add(byHand.name());
+            } else {
+                members(type).methods.add(byHand.name());
+            }
         }
         addFound(node);
         for (MethodNode method : node.methods) {
@@ -246,7 +250,7 @@ final class NativeImageTest {
                 && (call.name.startsWith("find") || call.name.startsWith("unreflect"))) {
             LdcInsnNode name = constantBefore(call, String.class);
             LdcInsnNode owner = name == null ? null : constantBefore(name, Type.class);
-            if (owner == null || !call.name.equals("findVarHandle")) {
+            if (name == null || owner == null || !call.name.equals("findVarHandle")) {
                 return false;
             }
             members(((Type) owner.cst).getInternalName()).fields.add((String) name.cst);

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
@@ -40,11 +41,8 @@ final class SkillTest {
         List<MatchResult> named = COMMAND.matcher(skill()).results().toList();
         assertThat(named).hasSizeGreaterThan(7);
         for (MatchResult command : named) {
-            assertThat(commands).containsKey(command.group(1));
-            assertThat(commands.get(command.group(1))
-                            .getCommandSpec()
-                            .optionsMap()
-                            .keySet())
+            CommandLine known = Objects.requireNonNull(commands.get(command.group(1)), command.group());
+            assertThat(known.getCommandSpec().optionsMap().keySet())
                     .as(command.group())
                     .containsAll(OPTION.matcher(command.group(2))
                             .results()
