@@ -219,7 +219,11 @@ public record CallTree(List<Node> nodes, Hottest hottest) {
         });
         return most(counts, Comparator.comparing(Place::method).thenComparing(Place::line), MOST_PLACES).stream()
                 .map(each -> new Share<>(
-                        usual.get(each.place()).getKey(), each.samples(), each.share(), each.low(), each.high()))
+                        Objects.requireNonNull(usual.get(each.place())).getKey(),
+                        each.samples(),
+                        each.share(),
+                        each.low(),
+                        each.high()))
                 .toList();
     }
 
