@@ -148,7 +148,7 @@ class FormatDocumentTest {
     /** Appends the tables of an entry, of which the first one has its heading already. */
     private static void appendEntry(StringBuilder text, List<EntryFields.Table> tables) {
         for (EntryFields.Table table : tables) {
-            if (table != tables.get(0)) {
+            if (!table.equals(tables.get(0))) {
                 text.append("\n## ").append(capitalised(table.title())).append('\n');
             }
             text.append('\n');
