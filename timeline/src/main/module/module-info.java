@@ -16,9 +16,9 @@ module org.brickprofiler.timeline {
 
     exports org.brickprofiler.jfr;
     exports org.brickprofiler.trace;
-    exports org.brickprofiler.trace.internal to
-            org.brickprofiler.readers;
     exports org.brickprofiler.trace.jfr;
+    exports org.brickprofiler.trace.jfr.internal to
+            org.brickprofiler.readers;
     exports org.brickprofiler.trace.otel;
     exports org.brickprofiler.trace.write;
 

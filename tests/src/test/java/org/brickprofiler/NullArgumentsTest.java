@@ -97,6 +97,8 @@ import org.brickprofiler.testing.SourceTree;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.trace.DeviceTrack;
+import org.brickprofiler.trace.LineLog;
+import org.brickprofiler.trace.LineRecording;
 import org.brickprofiler.trace.TraceInfo.Device;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.internal.LatestTimes;
@@ -122,7 +124,7 @@ final class NullArgumentsTest {
 
     /** The packages that only the library itself calls, and those of the programs. */
     private static final Pattern INTERNAL = Pattern.compile(
-            "org\\.brickprofiler\\.(internal|report\\.internal|(export|trace)\\.setting|device\\.polling|metrics\\.[A-Z]\\w+|agent|cli|console|fleet|demo|gpucheck)\\b.*");
+            "org\\.brickprofiler\\.(internal|report\\.internal|trace\\.jfr\\.internal|(export|trace)\\.setting|device\\.polling|metrics\\.[A-Z]\\w+|agent|cli|console|fleet|demo|gpucheck)\\b.*");
 
     @TempDir
     private Path folder;
@@ -172,6 +174,10 @@ final class NullArgumentsTest {
         instances.put(TraceRecorder.class, TraceRecorder::new);
         instances.put(VirtualMachineStops.class, () -> closing(VirtualMachineStops.of(new TraceRecorder())));
         instances.put(TraceRecorder.Builder.class, TraceRecorder::builder);
+        instances.put(
+                LineLog.class,
+                () -> TraceRecorder.builder().lines(true).build().lineLog().orElseThrow());
+        instances.put(LineRecording.class, LineRecording::new);
         instances.put(DeviceTrack.class, () -> new TraceRecorder()
                 .stream(new Device(0, "gpu", Backend.CUDA, OptionalLong.empty()), "s", 1));
         instances.put(TimelineSpanProcessor.class, () -> TimelineSpanProcessor.Factory.create(new TraceRecorder()));

@@ -199,9 +199,7 @@ public final class LineLog {
      * @throws IllegalArgumentException when there is no frame
      */
     public synchronized void sample(long threadId, long atNs, boolean isNative, List<Frame> stack) {
-        if (Objects.requireNonNull(stack, "stack").isEmpty()) {
-            throw new IllegalArgumentException("a sample has a frame");
-        }
+        LineSample sample = new LineSample(threadId, atNs, isNative, stack);
         if (atNs < fromNs) {
             return;
         }
@@ -209,7 +207,7 @@ public final class LineLog {
             join.addTooLate();
             return;
         }
-        arrived.add(new LineSample(threadId, atNs, isNative, List.copyOf(stack)));
+        arrived.add(sample);
     }
 
     /** Counts a sample of a virtual thread, whose bricks are not known by thread. */

@@ -1,6 +1,7 @@
 package org.brickprofiler.trace;
 
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,11 +34,19 @@ final class LineSample {
     private @Nullable LineRow row;
     private Without without = Without.OUTSIDE;
 
+    /**
+     * Makes a sample.
+     *
+     * @throws IllegalArgumentException when the stack is empty
+     */
     LineSample(long threadId, long atNs, boolean isNative, List<Frame> stack) {
         this.threadId = threadId;
         this.atNs = atNs;
         this.isNative = isNative;
-        this.stack = stack;
+        this.stack = List.copyOf(Objects.requireNonNull(stack, "stack"));
+        if (stack.isEmpty()) {
+            throw new IllegalArgumentException("a sample has a frame");
+        }
     }
 
     long threadId() {

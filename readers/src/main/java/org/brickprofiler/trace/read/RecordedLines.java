@@ -16,7 +16,7 @@ import org.brickprofiler.StepInfo;
 import org.brickprofiler.trace.Frame;
 import org.brickprofiler.trace.LineProfile;
 import org.brickprofiler.trace.LineRecording;
-import org.brickprofiler.trace.internal.RecordedStacks;
+import org.brickprofiler.trace.jfr.internal.RecordedStacks;
 import org.jspecify.annotations.Nullable;
 
 /** The lines of the bricks of a flight recording, from its samples of stacks, its bricks and its steps. One thread. */

@@ -8,7 +8,7 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingStream;
 import org.brickprofiler.trace.LineLog;
-import org.brickprofiler.trace.internal.RecordedStacks;
+import org.brickprofiler.trace.jfr.internal.RecordedStacks;
 
 /**
  * Gives the stacks that a flight recording samples to the lines of bricks: {@code jdk.ExecutionSample} and

@@ -1,4 +1,4 @@
-package org.brickprofiler.trace.internal;
+package org.brickprofiler.trace.jfr.internal;
 
 import java.util.ArrayList;
 import java.util.List;
