@@ -36,11 +36,12 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>The stops come from a separate flight recording, which enables only {@code jdk.ExecuteVMOperation},
- * {@code jdk.GCPhasePause}, {@code jdk.ContainerCPUThrottling} ten times a second and, of a millisecond or more,
- * {@code jdk.JavaMonitorEnter} and {@code jdk.ThreadPark} of the JDK's events, and for lines, each 20 ms,
- * {@code jdk.ExecutionSample} and {@code jdk.NativeMethodSample}. A stop arrives up to two seconds after its end. Until
- * then the stops of a step are unknown, and the explanation of the step says so. The same holds for steps that began
- * before {@link #of}. The recorder's clock must be {@link System#nanoTime()}, as it is by default. Any thread.
+ * {@code jdk.GCPhasePause}, {@code jdk.ContainerCPUThrottling} once a second, ten times while a quota throttles the
+ * process, and, of a millisecond or more, {@code jdk.JavaMonitorEnter} and {@code jdk.ThreadPark} of the JDK's events,
+ * and for lines, each 20 ms, {@code jdk.ExecutionSample} and {@code jdk.NativeMethodSample}. A stop arrives up to two
+ * seconds after its end. Until then the stops of a step are unknown, and the explanation of the step says so. The same
+ * holds for steps that began before {@link #of}. The recorder's clock must be {@link System#nanoTime()}, as it is by
+ * default. Any thread.
  *
  * <p>The recording has no setting for other events of this library: a setting of one recording that disables an event
  * hides the default of that event from all recordings that have no setting for it.
@@ -64,7 +65,13 @@ public final class VirtualMachineStops implements AutoCloseable {
     /** The most collections that are remembered: those of some seconds. */
     private static final int MOST_PAUSES = 1_024;
 
-    private static final Duration QUOTA_PERIOD = Duration.ofMillis(100);
+    /** How often the quota is read: a reading takes some milliseconds of processor time. */
+    private static final Duration QUOTA_PERIOD = Duration.ofSeconds(1);
+
+    /** How often it is read for {@link #WATCHED} after it has throttled the process. */
+    private static final Duration WATCHED_PERIOD = Duration.ofMillis(100);
+
+    private static final Duration WATCHED = Duration.ofSeconds(10);
 
     /** The longest wait for the last stops; the flight recorder hands events over each second. */
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(3);
@@ -101,6 +108,12 @@ public final class VirtualMachineStops implements AutoCloseable {
 
     /** The largest error of {@link #offsetNs} since the last flush, ns. */
     private long errorNs;
+
+    /** The latest reading of the quota, ns; negative before the first. */
+    private long throttledSumNs = -1;
+
+    /** Until when the quota is read more often; null if it is not. */
+    private @Nullable Instant watchedUntil;
 
     private long firstNs;
     private long lastNs;
@@ -266,6 +279,22 @@ public final class VirtualMachineStops implements AutoCloseable {
         // Negative if the virtual machine cannot read it.
         if (isAnchored && sumNs >= 0) {
             recorder.quotaRead(clockNs(event.getStartTime()), sumNs);
+            watchQuota(event.getStartTime(), sumNs);
+        }
+    }
+
+    /** Reads the quota more often while it throttles the process. */
+    private void watchQuota(Instant at, long sumNs) {
+        boolean wasWatched = watchedUntil != null;
+        if (throttledSumNs >= 0 && sumNs > throttledSumNs) {
+            watchedUntil = at.plus(WATCHED);
+        } else if (watchedUntil != null && at.isAfter(watchedUntil)) {
+            watchedUntil = null;
+        }
+        throttledSumNs = sumNs;
+        boolean isWatched = watchedUntil != null;
+        if (isWatched != wasWatched) {
+            stream.enable(QUOTA).withPeriod(isWatched ? WATCHED_PERIOD : QUOTA_PERIOD);
         }
     }
 

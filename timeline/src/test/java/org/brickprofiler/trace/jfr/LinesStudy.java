@@ -41,6 +41,11 @@ public final class LinesStudy {
     private long steps;
     private double startNs;
 
+    /** The processor time of the thread that reads the stream, ns, and the time of the blocks with it. */
+    private double readerNs;
+
+    private double readBlocksNs;
+
     /** The processor time of a token, ns: of the engine's thread, and of the process. */
     private record Cost(double ofThread, double ofProcess) {}
 
@@ -84,7 +89,10 @@ public final class LinesStudy {
         long first = steps;
         long threadNs = -threads.getCurrentThreadCpuTime();
         long processNs = -process.getProcessCpuTime();
+        readerNs -= readerTimeNs();
         run(BLOCK_NS);
+        readerNs += readerTimeNs();
+        readBlocksNs += samples ? BLOCK_NS : 0;
         threadNs += threads.getCurrentThreadCpuTime();
         processNs += process.getProcessCpuTime();
         double done = steps - first;
@@ -92,6 +100,14 @@ public final class LinesStudy {
             stops.close();
         }
         return new Cost(threadNs / done, processNs / done);
+    }
+
+    /** Returns the processor time of the thread that reads the stream so far, ns; 0 without one. */
+    private long readerTimeNs() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals("brick-stops"))
+                .mapToLong(thread -> threads.getThreadCpuTime(thread.getId()))
+                .sum();
     }
 
     private static String line(String name, double[] ratios) {
@@ -115,6 +131,8 @@ public final class LinesStudy {
         LinesStudy study = new LinesStudy(arguments.length < 2 ? 60 : Integer.parseInt(arguments[1]));
         study.block(true);
         study.startNs = 0;
+        study.readerNs = 0;
+        study.readBlocksNs = 0;
         double[] ofThread = new double[pairs];
         double[] ofProcess = new double[pairs];
         double tokenNs = 0;
@@ -139,7 +157,10 @@ public final class LinesStudy {
         System.out.println(line("thread of the engine", ofThread));
         System.out.println(line("process", ofProcess));
         System.out.printf(
-                Locale.ROOT, "start of a recording: %.0f ms of processor time%n", study.startNs / pairs / 1e6);
+                Locale.ROOT,
+                "start of a recording: %.0f ms of processor time; reader of the stream: %.2f %% of a processor%n",
+                study.startNs / pairs / 1e6,
+                100 * study.readerNs / study.readBlocksNs);
         System.out.println(lines.samples());
     }
 }

@@ -229,25 +229,30 @@ final class RequestWaitsIT {
     void aThreadWithoutAProcessorWaitsForOne() throws Exception {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         List<Process> rivals = new ArrayList<>();
-        long[] expectedNs = new long[1];
+        long[] leastNs = new long[1];
+        long mostNs;
         try (VirtualMachineStops stops = VirtualMachineStops.of(recorder)) {
             stops.splitWaits(requests);
             for (int i = 0; i < 3 * Runtime.getRuntime().availableProcessors(); i++) {
                 rivals.add(new ProcessBuilder("sh", "-c", "while :; do :; done").start());
             }
+            // The wait of the request also contains parts of its two steps, in which the thread may lose its processor.
+            mostNs = threads.getCurrentThreadCpuTime() - System.nanoTime();
             batch(() -> {
-                expectedNs[0] = threads.getCurrentThreadCpuTime() - System.nanoTime();
+                leastNs[0] = threads.getCurrentThreadCpuTime() - System.nanoTime();
                 compute(2_000);
-                expectedNs[0] += System.nanoTime() - threads.getCurrentThreadCpuTime();
+                leastNs[0] += System.nanoTime() - threads.getCurrentThreadCpuTime();
             });
+            mostNs += System.nanoTime() - threads.getCurrentThreadCpuTime();
         } finally {
             rivals.forEach(Process::destroyForcibly);
         }
         assumeThat(HostThreadTimes.ofThisThread().waitedNs())
                 .as("the kernel records how long threads wait")
                 .isNotEqualTo(ThreadTimes.UNKNOWN);
-        assertThat(expectedNs[0]).isGreaterThan(200_000_000);
-        assertThat(ns(requests.recent().get(0), Wait.NO_PROCESSOR)).isCloseTo(expectedNs[0], TENTH);
+        assertThat(leastNs[0]).isGreaterThan(200_000_000);
+        assertThat(ns(requests.recent().get(0), Wait.NO_PROCESSOR))
+                .isBetween((long) (0.9 * leastNs[0]), (long) (1.1 * mostNs));
     }
 
     /**
@@ -327,7 +332,7 @@ final class RequestWaitsIT {
                 throttledNs[1] += quota.throttledNs();
                 waitedNs[1] += System.nanoTime() - threads.getCurrentThreadCpuTime();
                 here.profiler.endPass();
-                sleep(250);
+                sleep(1_250);
             }
             RequestRecord record = here.requests.recent().get(0);
             long ofStepNs = here.recorder.slowSteps().orElseThrow().slowest().get(0).parts().stream()
@@ -340,7 +345,7 @@ final class RequestWaitsIT {
     }
 
     /**
-     * With a real quota, whose effect the kernel states for the group as a whole; the last tenth of a second is
+     * With a real quota, whose effect the kernel states for the group as a whole; the last second before the end is
      * unknown.
      */
     @Spec("25.32")

@@ -26,7 +26,8 @@ public final class RequestWaitsStudy {
 
     private static final int BATCH = 32;
     private static final int TOKENS = 50;
-    private static final long BLOCK_NS = 4_000_000_000L;
+    private static final long BLOCK_NS = 5_000_000_000L;
+    private static final long SETTLE_NS = 2_500_000_000L;
     private static final int FLOATS = 1 << 16;
 
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
@@ -69,27 +70,31 @@ public final class RequestWaitsStudy {
         steps++;
     }
 
-    private Cost block(boolean isSplit) throws InterruptedException {
+    private void run(long ns) {
+        long untilNs = System.nanoTime() + ns;
+        while (System.nanoTime() < untilNs) {
+            step();
+        }
+    }
+
+    private Cost block(boolean isSplit) {
         @Nullable VirtualMachineStops stops = null;
         if (isSplit) {
             stops = VirtualMachineStops.of(recorder);
             stops.splitWaits(requests);
         }
         // The start of a recording is not part of a token.
-        Thread.sleep(500);
-        long untilNs = System.nanoTime() + BLOCK_NS;
+        run(SETTLE_NS);
         long first = steps;
         long threadNs = -threads.getCurrentThreadCpuTime();
         long processNs = -process.getProcessCpuTime();
-        while (System.nanoTime() < untilNs) {
-            step();
-        }
+        run(BLOCK_NS);
         threadNs += threads.getCurrentThreadCpuTime();
         processNs += process.getProcessCpuTime();
+        double done = steps - first;
         if (stops != null) {
             stops.close();
         }
-        double done = steps - first;
         return new Cost(threadNs / done, processNs / done);
     }
 
@@ -109,7 +114,7 @@ public final class RequestWaitsStudy {
      *
      * @param arguments the number of pairs, and the length of a step
      */
-    public static void main(String[] arguments) throws InterruptedException {
+    public static void main(String[] arguments) {
         int pairs = arguments.length == 0 || arguments[0].isEmpty() ? 8 : Integer.parseInt(arguments[0]);
         int rounds = arguments.length < 2 ? 160 : Integer.parseInt(arguments[1]);
         RequestWaitsStudy study = new RequestWaitsStudy(rounds);
