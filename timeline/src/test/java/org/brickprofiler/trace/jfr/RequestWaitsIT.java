@@ -315,6 +315,8 @@ final class RequestWaitsIT {
             long[] throttledNs = new long[2];
             try (VirtualMachineStops stops = VirtualMachineStops.of(here.recorder)) {
                 stops.splitWaits(here.requests);
+                // The quota is read each second, and must be read before and after what it throttles.
+                sleep(1_250);
                 for (int i = 0; i < 20; i++) {
                     here.step();
                 }
