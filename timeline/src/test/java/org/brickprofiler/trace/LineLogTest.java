@@ -91,7 +91,7 @@ final class LineLogTest {
         brick(brief, BrickId.RMS_NORM, 0, 10);
         few.reported(11, 11, 0);
         for (int i = 2; i < 12; i++) {
-            brick(brief, BrickId.RMS_NORM, 10 * i, 10 * i + 10);
+            brick(brief, BrickId.RMS_NORM, 10L * i, 10L * i + 10);
         }
         few.sample(mine, 25, false, STACK);
         few.sample(mine, 115, false, STACK);
