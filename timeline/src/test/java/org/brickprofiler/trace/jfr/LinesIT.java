@@ -19,7 +19,10 @@ import org.junit.jupiter.api.Test;
 /** An engine whose hot methods are planted, and the lines that a real flight recording states for its bricks. */
 final class LinesIT {
 
-    private static final long RUN_NS = 4_000_000_000L;
+    /** The engine runs until each brick should have this many samples, at most for {@link #LONGEST_NS}. */
+    private static final int ENOUGH = 60;
+
+    private static final long LONGEST_NS = 40_000_000_000L;
 
     /** The deviation, in standard errors, that a share has by chance in one of 16,000 tests. */
     private static final double MOST_ERRORS = 4;
@@ -41,9 +44,11 @@ final class LinesIT {
             Thread idle = new Thread(() -> profiler.stopBrick(profiler.startBrick(BrickId.SAMPLING), 1));
             idle.start();
             idle.join();
-            long untilNs = System.nanoTime() + RUN_NS;
-            while (System.nanoTime() < untilNs) {
-                step();
+            long untilNs = System.nanoTime() + LONGEST_NS;
+            while (!isEnough() && System.nanoTime() < untilNs) {
+                for (int i = 0; i < 50; i++) {
+                    step();
+                }
             }
             stops.close();
             profile = recorder.lines().orElseThrow();
@@ -57,6 +62,14 @@ final class LinesIT {
         assertThat(sines.isDoubted())
                 .as("%s samples of %s that are due", sines.samples(), sines.due())
                 .isEqualTo(Runtime.version().feature() == 17);
+    }
+
+    private boolean isEnough() {
+        return recorder.lines().orElseThrow().bricks().stream()
+                        .filter(brick ->
+                                brick.samples() >= ENOUGH || brick.due().orElse(0) >= ENOUGH)
+                        .count()
+                == 3;
     }
 
     private static LineProfile.OfBrick lines(LineProfile profile, BrickId brick) {
@@ -79,7 +92,7 @@ final class LinesIT {
         assertThat(foreign).isEmpty();
         long firsts = samples(lines, type + first);
         long all = firsts + samples(lines, type + second);
-        assertThat(all).isGreaterThan(30);
+        assertThat(all).isGreaterThan(ENOUGH / 3);
         double share = (double) timeNs(first) / (timeNs(first) + timeNs(second));
         double error = Math.sqrt(share * (1 - share) / all);
         assertThat((double) firsts / all).isBetween(share - MOST_ERRORS * error, share + MOST_ERRORS * error);
@@ -142,7 +155,7 @@ final class LinesIT {
     }
 
     private void firstOfSoftmax() {
-        for (int round = 0; round < 5; round++) {
+        for (int round = 0; round < 10; round++) {
             for (float each : data) {
                 result += each * 0.5f + round;
             }
@@ -150,7 +163,7 @@ final class LinesIT {
     }
 
     private void secondOfSoftmax() {
-        for (int round = 0; round < 15; round++) {
+        for (int round = 0; round < 30; round++) {
             for (float each : data) {
                 result += each * 0.5f + round;
             }
