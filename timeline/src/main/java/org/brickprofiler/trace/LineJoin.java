@@ -127,10 +127,25 @@ final class LineJoin {
 
     // ---- results ----
 
-    /** Returns where the samples are; {@code further} ones wait elsewhere and count as not ended. */
+    /**
+     * Returns where the samples are. One that waits although its thread has ended a later brick or pass counts as
+     * outside for now.
+     *
+     * @param further samples that wait elsewhere
+     */
     LineProfile.Samples samples(long further) {
+        long passed = ofThreads.values().stream()
+                .flatMap(List::stream)
+                .mapToLong(LineSeries::passed)
+                .sum();
         return new LineProfile.Samples(
-                inBricks, outside, otherThreads, severalSteps, virtualThreads, notEnded + waiting + further, tooLate);
+                inBricks,
+                outside + passed,
+                otherThreads,
+                severalSteps,
+                virtualThreads,
+                notEnded + waiting - passed + further,
+                tooLate);
     }
 
     /** Returns the bricks with samples or processor time, most samples first. */

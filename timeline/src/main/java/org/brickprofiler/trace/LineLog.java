@@ -86,7 +86,8 @@ public final class LineLog {
         Buffer(SpanCopy copy) {
             threadId = copy.threadId();
             series = join.newSeries(threadId);
-            next = copy.number(0);
+            // Bricks that were overwritten before the first reading are missing like later ones.
+            next = copy.dropped() > 0 ? copy.number(0) - 1 : copy.number(0);
         }
 
         /** Notes new entries, of which some may end later than those that are read now. */
@@ -307,7 +308,8 @@ public final class LineLog {
     }
 
     /**
-     * Returns the samples so far. Those that still wait count as {@linkplain LineProfile.Samples#notEnded not ended}.
+     * Returns the samples so far. Those that still wait count as {@linkplain LineProfile.Samples#notEnded not ended},
+     * or as outside if their thread has ended a later brick.
      *
      * @return an immutable profile
      */

@@ -114,6 +114,11 @@ final class LineSample {
         return foundOfSteps > 0;
     }
 
+    /** Returns whether a series is the first of its thread. */
+    boolean isOf(LineSeries series) {
+        return !own.isEmpty() && own.get(0) == series;
+    }
+
     /** Returns whether its thread has bricks. */
     boolean hasBricks() {
         return !own.isEmpty();

@@ -26,6 +26,7 @@ final class LineSeries {
     private int inner;
 
     private long latestNs = Long.MIN_VALUE;
+    private long latestPassNs = Long.MIN_VALUE;
 
     /**
      * Makes an empty series.
@@ -73,11 +74,11 @@ final class LineSeries {
         }
     }
 
-    /** Notes that a pass has ended: its bricks have, too. */
+    /** Notes that a pass has ended. The bricks of the pass before it have, too: a brick may end after its own pass. */
     void passEnded(long atNs) {
-        inner = 0;
+        settleBefore(latestPassNs, LineSample.Without.OUTSIDE);
+        latestPassNs = atNs;
         latestNs = Math.max(latestNs, atNs);
-        settleBefore(atNs, LineSample.Without.OUTSIDE);
     }
 
     /** Notes that the bricks before the end of one were overwritten, and some of them may be unknown. */
@@ -104,6 +105,13 @@ final class LineSeries {
                 take(i, i + 1, each -> each.settle(this, LineSample.Without.OUTSIDE));
             }
         }
+    }
+
+    /** Returns how many samples of this thread wait although a later brick or pass has ended. */
+    long passed() {
+        return waiting.stream()
+                .filter(sample -> sample.isOf(this) && sample.atNs() < latestNs)
+                .count();
     }
 
     private void settleBefore(long ns, LineSample.Without reason) {

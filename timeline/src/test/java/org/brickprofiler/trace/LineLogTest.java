@@ -85,18 +85,24 @@ final class LineLogTest {
     @Spec("13.18")
     @Test
     void samplesOfOverwrittenBricksAreTooLate() {
-        TraceRecorder small = recorder(4);
-        LineLog few = small.lineLog().orElseThrow();
-        BrickProfiler brief = profiler(small);
-        brick(brief, BrickId.RMS_NORM, 0, 10);
-        few.reported(11, 11, 0);
-        for (int i = 2; i < 12; i++) {
-            brick(brief, BrickId.RMS_NORM, 10L * i, 10L * i + 10);
+        for (boolean readsBefore : new boolean[] {true, false}) {
+            TraceRecorder small = recorder(4);
+            LineLog few = small.lineLog().orElseThrow();
+            BrickProfiler brief = profiler(small);
+            brick(brief, BrickId.RMS_NORM, 0, 10);
+            if (readsBefore) {
+                few.reported(11, 11, 0);
+            }
+            for (int i = 2; i < 12; i++) {
+                brick(brief, BrickId.RMS_NORM, 10L * i, 10L * i + 10);
+            }
+            few.sample(mine, 25, false, STACK);
+            few.sample(mine, 115, false, STACK);
+            few.reported(130, 130, 0);
+            assertThat(few.profile().samples())
+                    .as("read before: %s", readsBefore)
+                    .isEqualTo(new Samples(1, 0, 0, 0, 0, 0, 1));
         }
-        few.sample(mine, 25, false, STACK);
-        few.sample(mine, 115, false, STACK);
-        few.reported(130, 130, 0);
-        assertThat(few.profile().samples()).isEqualTo(new Samples(1, 0, 0, 0, 0, 0, 1));
     }
 
     @Spec("13.18")
