@@ -41,6 +41,9 @@ public final class StopLog {
     private long fromNs;
     private long untilNs;
 
+    /** Creates an empty log. */
+    public StopLog() {}
+
     /**
      * A stop.
      *
