@@ -168,7 +168,7 @@ public record LineProfile(
     }
 
     /**
-     * Where the samples of a run are. Each sample is in one of these numbers.
+     * The samples of a run by the place in which each was taken. One of these numbers counts each sample.
      *
      * @param inBricks in a brick of their thread; or, of threads in Java code that run no steps and were in no brick,
      *     in the brick of the only step that had one under way

@@ -111,7 +111,8 @@ public final class TraceRecorder implements Tracing {
         threadCapacity = options.threadCapacity;
         keepNewest = options.keepNewest;
         boolean keepsAll = options.slowSteps == 0;
-        SystemTimes times = options.systemTimes();
+        // A timeline of all steps asks for no times of threads, and need not load the beans that know them.
+        SystemTimes times = keepsAll && !options.lines ? SystemTimes.NONE : options.systemTimes();
         // The buffers of threads, which grow to their bounds, must leave room for the steps that are kept.
         budget = new AtomicLong(keepsAll ? options.totalCapacity : options.totalCapacity - options.totalCapacity / 2);
         keeper = keepsAll

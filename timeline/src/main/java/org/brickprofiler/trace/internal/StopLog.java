@@ -9,7 +9,7 @@ import java.util.Objects;
 import java.util.TreeMap;
 
 /**
- * What an application reports about times in which threads of its process did not run: the newest {@value #MOST} stops
+ * The times in which threads of a process did not run, as its application reports them: the newest {@value #MOST} stops
  * of all threads by the virtual machine, the newest {@value #MOST_OF_THREADS} garbage collections, as many times in
  * which a thread waited for a lock, and the latest readings of a CPU quota. The stops do not include garbage
  * collections. All times are on one clock. Any thread.
