@@ -15,20 +15,38 @@ import java.util.Set;
 import org.brickprofiler.internal.base.Plural;
 
 /**
- * The time of each operator in a profile of ONNX Runtime, over the runs that it holds as a whole: when a million events
- * are recorded, the profile stops. Immutable.
+ * The time of each category and each operator in a profile of ONNX Runtime, over the runs that it holds as a whole:
+ * when a million events are recorded, the profile stops. Immutable.
  *
  * @param runs the number of these runs
+ * @param categories the time of each category in them, us
  * @param operators the time of each operator in them, us
  */
-record OnnxSums(long runs, Map<String, Long> operators) {
+record OnnxSums(long runs, Map<String, Long> categories, Map<String, Long> operators) {
 
     /** Operators whose time contains that of the nodes of a subgraph. */
     private static final Set<String> CONTAINERS =
             Set.of("If", "Loop", "Scan", "BeamSearch", "WhisperBeamSearch", "GreedySearch", "Sampling");
 
-    /** The most operators that the text names. */
+    private static final String KERNEL_TIME = "_kernel_time";
+
+    /** The most categories, and the most operators, that the text names. */
     private static final int NAMED = 5;
+
+    /** Times by a name, us: of whole runs, and of the nodes since the last one. */
+    private static final class Sums {
+        private final Map<String, Long> whole = new HashMap<>();
+        private final Map<String, Long> current = new HashMap<>();
+
+        void add(String name, long us) {
+            current.merge(name, us, Long::sum);
+        }
+
+        void endRun() {
+            current.forEach((name, us) -> whole.merge(name, us, Long::sum));
+            current.clear();
+        }
+    }
 
     /**
      * Reads a profile.
@@ -36,29 +54,35 @@ record OnnxSums(long runs, Map<String, Long> operators) {
      * @throws IOException when it cannot be read, or is damaged
      */
     static OnnxSums read(Path file) throws IOException {
-        Map<String, Long> whole = new HashMap<>();
-        Map<String, Long> current = new HashMap<>();
+        OnnxParts parts = OnnxParts.read();
+        Sums categories = new Sums();
+        Sums operators = new Sums();
         long runs = 0;
         try (JsonParser json = new JsonFactory().createParser(file.toFile())) {
             json.nextToken();
             while (json.nextToken() == JsonToken.START_OBJECT) {
                 Event event = event(json);
                 if (event.isNode() && !CONTAINERS.contains(event.operator)) {
-                    current.merge(event.operator, event.durationUs, Long::sum);
+                    categories.add(parts.categoryOf(event.operator, event.path()), event.durationUs);
+                    operators.add(event.operator, event.durationUs);
                 } else if (event.name.equals("model_run")) {
                     // A run follows its nodes.
-                    current.forEach((operator, us) -> whole.merge(operator, us, Long::sum));
-                    current.clear();
+                    categories.endRun();
+                    operators.endRun();
                     runs++;
                 }
             }
         }
-        return new OnnxSums(runs, Map.copyOf(whole));
+        return new OnnxSums(runs, Map.copyOf(categories.whole), Map.copyOf(operators.whole));
     }
 
     private record Event(String name, String category, String operator, long durationUs) {
         boolean isNode() {
-            return category.equals("Node") && name.endsWith("_kernel_time") && !operator.isEmpty();
+            return category.equals("Node") && name.endsWith(KERNEL_TIME) && !operator.isEmpty();
+        }
+
+        String path() {
+            return name.substring(0, name.length() - KERNEL_TIME.length());
         }
     }
 
@@ -105,7 +129,15 @@ record OnnxSums(long runs, Map<String, Long> operators) {
      */
     String text(int number, long ofRuns) {
         long all = operators.values().stream().mapToLong(Long::longValue).sum();
-        List<Map.Entry<String, Long>> sorted = new ArrayList<>(operators.entrySet());
+        return "ONNX Runtime's own profile of session " + number + " holds " + runs + " of "
+                + Plural.of(ofRuns, "run")
+                + (all == 0
+                        ? ""
+                        : "; inside of them: " + shares(categories, all) + "; by operator: " + shares(operators, all));
+    }
+
+    private static String shares(Map<String, Long> times, long all) {
+        List<Map.Entry<String, Long>> sorted = new ArrayList<>(times.entrySet());
         sorted.sort(Map.Entry.<String, Long>comparingByValue(Comparator.reverseOrder())
                 .thenComparing(Map.Entry.comparingByKey()));
         List<String> shares = new ArrayList<>();
@@ -117,9 +149,7 @@ record OnnxSums(long runs, Map<String, Long> operators) {
         if (sorted.size() > NAMED) {
             shares.add("others" + percent(all - named, all));
         }
-        return "ONNX Runtime's own profile of session " + number + " holds " + runs + " of "
-                + Plural.of(ofRuns, "run")
-                + (all == 0 ? "" : "; inside of them, by operator: " + String.join(", ", shares));
+        return String.join(", ", shares);
     }
 
     private static String percent(long us, long all) {

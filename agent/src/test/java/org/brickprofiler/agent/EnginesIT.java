@@ -183,9 +183,10 @@ class EnginesIT {
         ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
         assertThat(counts(profile)).isEqualTo("{OrtSession.run=13/13}");
         assertThat(profile.facts().disturbances())
-                .anyMatch(remark ->
-                        remark.matches("ONNX Runtime's own profile of session 1 holds 5 of 5 runs; inside of them,"
-                                + " by operator: .*MatMul.* %.*; brick report .*run-onnx-1_.*json shows its bricks"))
+                .anyMatch(
+                        remark -> remark.matches(
+                                "ONNX Runtime's own profile of session 1 holds 5 of 5 runs; inside of them:"
+                                        + " .* %; by operator: .*MatMul.* %.*; brick report .*run-onnx-1_.*json shows its bricks"))
                 .anyMatch(remark -> remark.startsWith("ONNX Runtime's own profile of session 2 holds 4 of 4 runs; "))
                 .contains("1 session of ONNX Runtime had the profile on already, and was left alone");
         assertThat(Path.of(result.out().strip().split(" ", 4)[3])).exists();
