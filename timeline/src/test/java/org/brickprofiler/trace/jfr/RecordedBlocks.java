@@ -15,8 +15,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class RecordedBlocks {
 
-    private static final long BLOCK_NS = 5_000_000_000L;
-    private static final long SETTLE_NS = 2_500_000_000L;
+    /** At least two readings of the stream, which happen each second. Short blocks have less of a machine's drift. */
+    private static final long BLOCK_NS = 2_000_000_000L;
+
+    private static final long SETTLE_NS = 1_000_000_000L;
 
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     private final OperatingSystemMXBean process = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
@@ -39,7 +41,7 @@ final class RecordedBlocks {
     }
 
     /**
-     * Runs pairs of blocks, and prints what the recording adds: medians and quartiles.
+     * Runs pairs of blocks, and prints what the recording adds: medians with their 95 % intervals, and quartiles.
      *
      * @param what the step, in words
      */
@@ -111,14 +113,19 @@ final class RecordedBlocks {
                 .sum();
     }
 
+    /** The interval of the median is that between two order statistics, by the normal approximation of their ranks. */
     private static String line(String name, double[] ratios) {
         Arrays.sort(ratios);
+        int n = ratios.length;
+        int low = (int) Math.max(0, Math.floor((n - 1.96 * Math.sqrt(n)) / 2));
         return String.format(
                 Locale.ROOT,
-                "%s: median %+.2f %% (%+.2f .. %+.2f)",
+                "%s: median %+.2f %% (95 %% %+.2f .. %+.2f; quartiles %+.2f .. %+.2f)",
                 name,
-                100 * (ratios[ratios.length / 2] - 1),
-                100 * (ratios[ratios.length / 4] - 1),
-                100 * (ratios[ratios.length - 1 - ratios.length / 4] - 1));
+                100 * (ratios[n / 2] - 1),
+                100 * (ratios[low] - 1),
+                100 * (ratios[n - 1 - low] - 1),
+                100 * (ratios[n / 4] - 1),
+                100 * (ratios[n - 1 - n / 4] - 1));
     }
 }
