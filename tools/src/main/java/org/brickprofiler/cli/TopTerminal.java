@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.OptionalInt;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
 import org.brickprofiler.console.Style;
 import org.jline.terminal.Attributes;
 import org.jline.terminal.Terminal;
@@ -45,12 +45,22 @@ interface TopTerminal {
     /** The terminal of this process. */
     final class OfProcess implements TopTerminal {
 
+        /** The longest time for which a thread that restores the terminal waits, ms. */
+        private static final long LONGEST_READING_MS = 100;
+
         private final Terminal terminal;
         private final boolean hasKeys;
         private final Attributes before;
         private final boolean isColoured = Style.isOutputColoured();
         private final boolean isUnicode = isUnicode();
-        private final AtomicBoolean isRestored = new AtomicBoolean();
+
+        /**
+         * Held while a key is read and while the terminal is restored, since JLine's reader sets the terminal's mode
+         * again at the beginning of each reading. Fair, so that a restoring thread is the next one.
+         */
+        private final ReentrantLock lock = new ReentrantLock(true);
+
+        private boolean isRestored;
 
         private OfProcess() throws IOException {
             // JLine's handling of signals would end the process before its shutdown hooks run.
@@ -86,8 +96,23 @@ interface TopTerminal {
             if (!hasKeys) {
                 return sleep(time);
             }
-            int key = terminal.reader().read(Math.max(1, time.toMillis()));
+            long endNs = System.nanoTime() + time.toNanos();
+            int key;
+            long leftMs;
+            do {
+                leftMs = (endNs - System.nanoTime()) / 1_000_000;
+                key = read(Math.max(1, Math.min(leftMs, LONGEST_READING_MS)));
+            } while (key == NonBlockingReader.READ_EXPIRED && leftMs > LONGEST_READING_MS);
             return key == NonBlockingReader.READ_EXPIRED ? OptionalInt.empty() : OptionalInt.of(Math.max(CLOSED, key));
+        }
+
+        private int read(long ms) throws IOException {
+            lock.lock();
+            try {
+                return isRestored ? CLOSED : terminal.reader().read(ms);
+            } finally {
+                lock.unlock();
+            }
         }
 
         private static OptionalInt sleep(Duration time) {
@@ -102,13 +127,17 @@ interface TopTerminal {
 
         @Override
         public void restore() {
-            if (isRestored.compareAndSet(false, true)) {
-                terminal.setAttributes(before);
-                try {
+            lock.lock();
+            try {
+                if (!isRestored) {
+                    isRestored = true;
+                    terminal.setAttributes(before);
                     terminal.close();
-                } catch (IOException closed) {
-                    // Nobody is at this terminal any more.
                 }
+            } catch (IOException closed) {
+                // Nobody is at this terminal any more.
+            } finally {
+                lock.unlock();
             }
         }
     }
