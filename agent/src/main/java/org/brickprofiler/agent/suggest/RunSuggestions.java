@@ -335,6 +335,7 @@ final class RunSuggestions {
         if (!steps.isEmpty()) {
             text.append("step:\n");
             steps.forEach(step -> text.append(rule(step)));
+            text.append(prompts(steps));
         }
         text.append("bricks:\n");
         bricks.forEach(brick -> text.append(rule(brick)));
@@ -561,6 +562,17 @@ final class RunSuggestions {
             }
         }
         return List.copyOf(all.values());
+    }
+
+    /** Proposes the prompts of steps that process one token each. */
+    private static String prompts(List<StepMethod> steps) {
+        return steps.stream().anyMatch(step -> tokens(step.code()) >= 0)
+                ? ""
+                : Prompts.rules(steps.stream()
+                        .map(StepMethod::loop)
+                        .filter(Objects::nonNull)
+                        .map(Site::in)
+                        .distinct());
     }
 
     private String rule(StepMethod step) {

@@ -49,6 +49,9 @@ public final class Suggestions {
     private static final Set<String> PASSES =
             Set.of("forward", "forwardPass", "decode", "step", "predict", "infer", "evaluate");
 
+    /** The descriptor of an array of tokens. */
+    private static final String TOKENS = "[I";
+
     private static final Pattern POSITION = Pattern.compile("(?i)(start_?)?pos(ition)?|kv_?len(gth)?");
     private static final Pattern LOGITS = Pattern.compile("(?i).*logits.*");
 
@@ -209,6 +212,19 @@ public final class Suggestions {
         return (code.method.access & Opcodes.ACC_STATIC) == 0 || Type.getArgumentTypes(code.method.desc).length > 0;
     }
 
+    /** Proposes the prompts of a step that processes one token. */
+    private String prompts(Code code) {
+        String call = '.' + code.key();
+        boolean isOfOneToken = Stream.of(Type.getArgumentTypes(code.method.desc))
+                .noneMatch(type -> type.getDescriptor().equals(TOKENS));
+        return isOfOneToken
+                ? Prompts.rules(graph.all().stream()
+                        .filter(each -> each != code
+                                && each.root.equals(code.root)
+                                && each.repeats.stream().anyMatch(repeated -> repeated.endsWith(call))))
+                : "";
+    }
+
     private static String step(Code code) {
         StringBuilder rule =
                 new StringBuilder("step:\n  in: ").append(code.in()).append('\n');
@@ -216,7 +232,7 @@ public final class Suggestions {
         int slot = (code.method.access & Opcodes.ACC_STATIC) != 0 ? 0 : 1;
         for (int i = 0; i < types.length; i++) {
             String name = Operands.parameterName(code.method, i, slot);
-            if (types[i].getDescriptor().equals("[I")) {
+            if (types[i].getDescriptor().equals(TOKENS)) {
                 add(rule, "tokens", "arg" + i + ".length");
             } else if (name != null
                     && types[i].equals(Type.INT_TYPE)
@@ -291,7 +307,7 @@ public final class Suggestions {
         }
         return (step == null
                         ? "# no method named like a forward pass calls two of these bricks: write the step\n"
-                        : step(step))
+                        : step(step) + prompts(step))
                 + "bricks:\n" + rules;
     }
 

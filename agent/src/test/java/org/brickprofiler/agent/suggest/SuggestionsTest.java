@@ -256,6 +256,39 @@ class SuggestionsTest {
                                 + "  tokens: arg0.length\n  kv: arg1\n  output: arg2\nbricks:\n" + OF_LAYER);
     }
 
+    /** An engine that decodes the tokens of a prompt one by one. */
+    static final class Generator {
+        private final Layer layer = new Layer();
+
+        int generate(List<Integer> promptTokens, int[] stopTokens, int most) {
+            int token = promptTokens.get(0);
+            for (int position = 0; position < most && token != stopTokens[0]; position++) {
+                float next = layer.forward(new float[] {token, position});
+                token = position + 1 < promptTokens.size() ? promptTokens.get(position + 1) : (int) next;
+            }
+            return token;
+        }
+
+        int repeat(List<Integer> some, int[] others) {
+            int sum = 0;
+            for (int each : others) {
+                sum += (int) layer.forward(new float[] {each, some.get(0)});
+            }
+            return sum;
+        }
+    }
+
+    @Test
+    void proposesThePromptsOfAStepThatProcessesOneToken() throws IOException {
+        String rules = suggested(Generator.class, Layer.class);
+
+        assertThat(rules)
+                .contains("prompts:\n  - in: org.brickprofiler.agent.suggest.SuggestionsTest$Generator.generate\n"
+                        + "    steps: arg0.size()\nbricks:\n")
+                .doesNotContain("repeat");
+        assertThat(suggested(Model.class, Layer.class)).doesNotContain("prompts:");
+    }
+
     @Test
     void leavesOutBriefMethods() throws IOException {
         assertThat(suggested(Brief.class)).isEqualTo("# nothing is named like a brick\n");
