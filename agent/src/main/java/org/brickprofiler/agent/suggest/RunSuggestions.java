@@ -14,7 +14,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.regex.Pattern;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickStats;
@@ -92,8 +91,6 @@ final class RunSuggestions {
             """;
 
     private static final double NS_PER_MS = 1e6;
-
-    private static final Pattern PRODUCT = Pattern.compile("(?i).*(matmul|gemm|gemv|dot|product|matrix|mul_?mat).*");
 
     private final CallGraph graph;
     private final List<Site> sites = new ArrayList<>();
@@ -255,7 +252,8 @@ final class RunSuggestions {
                     boolean isOfJdk = CallGraph.isOfJdk(call.owner);
                     List<Code> targets = isOfJdk ? List.of() : graph.targets(call);
                     if (!targets.isEmpty() || !bodies.isEmpty()) {
-                        found.add(new Site(code, call, number, targets, List.copyOf(bodies), read));
+                        Optional<BrickId> brick = read.map(operand -> MethodNames.ofCall(call.name, operand));
+                        found.add(new Site(code, call, number, targets, List.copyOf(bodies), brick));
                         read = Optional.empty();
                     }
                     if (Type.getArgumentTypes(call.desc).length > 0) {
@@ -461,14 +459,14 @@ final class RunSuggestions {
 
     private String rule(Site site) {
         Optional<BrickId> known =
-                site.brick().or(() -> site.bodies().isEmpty() ? BrickId.parse(site.node().name) : Optional.empty());
+                site.brick().or(() -> site.bodies().isEmpty() ? MethodNames.brick(site.node().name) : Optional.empty());
         String name = CallGraph.simpleName(site.in().type) + '.' + site.in().method.name + ' ' + site.call();
         String unique = name;
         for (int i = 2; known.isEmpty() && !names.add(unique); i++) {
             unique = name + " (" + i + ')';
         }
-        boolean isProduct =
-                isProduct(site.node().name) || site.bodies().stream().anyMatch(RunSuggestions::multiplies);
+        boolean isProduct = MethodNames.isProduct(site.node().name)
+                || site.bodies().stream().anyMatch(RunSuggestions::multiplies);
         StringBuilder rule = new StringBuilder(String.format(
                 Locale.ROOT,
                 "  # %d calls, %s each%n  - in: %s%n    call: %s%n    brick: %s%n",
@@ -489,13 +487,9 @@ final class RunSuggestions {
         return rule.toString();
     }
 
-    private static boolean isProduct(String method) {
-        return PRODUCT.matcher(method).matches();
-    }
-
     /** Returns whether the body of a lambda calls a method that is named like a product. */
     private static boolean multiplies(Code body) {
-        return body.calls.stream().anyMatch(call -> isProduct(call.substring(0, call.indexOf('('))));
+        return body.calls.stream().anyMatch(call -> MethodNames.isProduct(call.substring(0, call.indexOf('('))));
     }
 
     /** Returns the index of the only parameter that is an array of ints; -1 if there are none or several. */

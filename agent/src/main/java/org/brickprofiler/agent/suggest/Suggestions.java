@@ -11,6 +11,7 @@ import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.agent.ClassFiles.ClassFile;
 import org.brickprofiler.agent.Operands;
@@ -45,10 +46,6 @@ public final class Suggestions {
     /** Generic method names; the class's name identifies the brick of such a method. */
     private static final Set<String> DOING = Set.of("forward", "apply", "run", "compute", "execute", "call", "accept");
 
-    /** Method names of a forward pass. */
-    private static final Set<String> PASSES =
-            Set.of("forward", "forwardPass", "decode", "step", "predict", "infer", "evaluate");
-
     /** The descriptor of an array of tokens. */
     private static final String TOKENS = "[I";
 
@@ -68,9 +65,17 @@ public final class Suggestions {
      * @param call the call in that method; empty for the whole method
      * @param brick the known brick with this name; empty if there is none
      * @param name the name of the dynamic brick, if no known brick matches
+     * @param category the category of the dynamic brick
      * @param timed the method that the flight recorder can time: the method itself, or the called one
      */
-    private record Proposal(Code of, String call, Optional<BrickId> brick, String name, String timed) {}
+    private record Proposal(
+            Code of, String call, Optional<BrickId> brick, String name, BrickCategory category, String timed) {
+
+        static Proposal ofMethod(Code code, Optional<BrickId> brick, String name, BrickCategory category) {
+            return new Proposal(
+                    code, "", brick, name, category, code.type.name.replace('/', '.') + "::" + code.method.name);
+        }
+    }
 
     private Suggestions(CallGraph graph) {
         this.graph = graph;
@@ -90,6 +95,7 @@ public final class Suggestions {
         Set<String> named = new HashSet<>();
         found.proposals.forEach(proposal -> named.add(proposal.of().key()));
         found.graph.all().forEach(each -> found.lookAtCalls(each, named));
+        found.graph.all().forEach(found::lookAtBlock);
         found.findStep();
         return found;
     }
@@ -97,16 +103,35 @@ public final class Suggestions {
     // ---- bricks ----
 
     private void lookAtName(Code code) {
-        if (!code.isWritten() || code.isBrief || code.size < SHORTEST) {
+        if (!mayBeBrick(code) || code.isBrief) {
             return;
         }
-        Optional<BrickId> named = BrickId.parse(code.method.name);
+        Optional<BrickId> named = MethodNames.brick(code.method.name);
         if (named.isEmpty() && DOING.contains(code.method.name)) {
             named = BrickId.parse(CallGraph.simpleName(code.type));
         }
         if (named.isPresent()) {
-            proposals.add(
-                    new Proposal(code, "", named, "", code.type.name.replace('/', '.') + "::" + code.method.name));
+            proposals.add(Proposal.ofMethod(code, named, "", BrickCategory.OTHER));
+        }
+    }
+
+    private static boolean mayBeBrick(Code code) {
+        return code.isWritten() && code.size >= SHORTEST && !MethodNames.isBackward(code.method.name);
+    }
+
+    /** Proposes a block, such as attention, as one brick if nothing in it is proposed. */
+    private void lookAtBlock(Code code) {
+        if (!mayBeBrick(code) || code.isBrief) {
+            return;
+        }
+        Optional<BrickCategory> block = MethodNames.block(
+                DOING.contains(code.method.name) ? CallGraph.simpleName(code.type) : code.method.name);
+        if (block.isPresent()) {
+            Set<Code> within = graph.reached(code);
+            if (proposals.stream().noneMatch(proposal -> within.contains(proposal.of()))) {
+                String name = unique(CallGraph.simpleName(code.type) + '.' + code.method.name);
+                proposals.add(Proposal.ofMethod(code, Optional.empty(), name, block.get()));
+            }
         }
     }
 
@@ -131,7 +156,7 @@ public final class Suggestions {
      * @param named the methods that are bricks themselves: a call for which such a method runs would count twice
      */
     private void lookAtCalls(Code code, Set<String> named) {
-        if (!code.isWritten() || code.size < SHORTEST) {
+        if (!mayBeBrick(code)) {
             return;
         }
         Map<String, List<Site>> groups = sites(code.method);
@@ -139,7 +164,7 @@ public final class Suggestions {
                 .removeIf(sites ->
                         sites.size() < SEVERAL || graph.isBrief(sites.get(0).key()));
         boolean computes =
-                PASSES.contains(code.method.name) || groups.values().stream().anyMatch(Suggestions::isNamed);
+                MethodNames.isPass(code.method.name) || groups.values().stream().anyMatch(Suggestions::isNamed);
         groups.values()
                 .removeIf(sites ->
                         !isNamed(sites) && !(computes && sites.stream().allMatch(site -> site.body() != null)));
@@ -151,7 +176,9 @@ public final class Suggestions {
                     String name = site.brick().isPresent()
                             ? ""
                             : unique(CallGraph.simpleName(code.type) + '.' + code.method.name + ' ' + call);
-                    proposals.add(new Proposal(code, call, site.brick(), name, site.timed()));
+                    BrickCategory category =
+                            MethodNames.isProduct(callee) ? BrickCategory.MATRIX_PRODUCT : BrickCategory.OTHER;
+                    proposals.add(new Proposal(code, call, site.brick(), name, category, site.timed()));
                 }
             }
         });
@@ -183,7 +210,7 @@ public final class Suggestions {
         Map<String, Long> ofProject =
                 proposals.stream().collect(Collectors.groupingBy(each -> each.of().root, Collectors.counting()));
         List<Code> passes = graph.all().stream()
-                .filter(code -> code.isWritten() && PASSES.contains(code.method.name) && hasInput(code))
+                .filter(code -> code.isWritten() && MethodNames.isPass(code.method.name) && hasInput(code))
                 .filter(code -> ofProject.getOrDefault(code.root, 0L) >= FEWEST_OF_STEP)
                 .toList();
         long most = FEWEST_OF_STEP - 1L;
@@ -300,7 +327,7 @@ public final class Suggestions {
             }
             rules.append("    brick: ")
                     .append(proposal.brick().map(BrickId::name).orElse(proposal.name()))
-                    .append(proposal.brick().isPresent() ? "\n" : "\n    category: OTHER\n");
+                    .append(proposal.brick().isPresent() ? "\n" : "\n    category: " + proposal.category() + '\n');
         }
         if (rules.isEmpty()) {
             return "# nothing is named like a brick\n";
@@ -366,7 +393,7 @@ public final class Suggestions {
                 if (computes) {
                     sites.computeIfAbsent(call.name, none -> new ArrayList<>())
                             .add(new Site(
-                                    named(method, call, names),
+                                    named(method, call, names).map(brick -> MethodNames.ofCall(call.name, brick)),
                                     call.name + call.desc,
                                     body,
                                     call.owner.replace('/', '.') + "::" + call.name));

@@ -212,7 +212,7 @@ class SuggestionsTest {
     private static final String OF_LAYER = IN + "Layer.softmax\n    brick: ATTENTION_SOFTMAX\n" + IN
             + "Layer.forward\n    call: matmul 1\n    brick: GATE_PROJECTION\n" + IN
             + "Layer.forward\n    call: matmul 2\n    brick: OUTPUT_PROJECTION\n" + IN
-            + "Layer.forward\n    call: matmul 3\n    brick: Layer.forward matmul 3\n    category: OTHER\n";
+            + "Layer.forward\n    call: matmul 3\n    brick: Layer.forward matmul 3\n    category: MATRIX_PRODUCT\n";
 
     private static String suggested(Class<?>... types) throws IOException {
         List<ClassFile> files = new ArrayList<>();
@@ -287,6 +287,66 @@ class SuggestionsTest {
                         + "    steps: arg0.size()\nbricks:\n")
                 .doesNotContain("repeat");
         assertThat(suggested(Model.class, Layer.class)).doesNotContain("prompts:");
+    }
+
+    /** The names of a port of GPT-2 that also trains it. */
+    static final class Gpt2 {
+        private final float[] wte = {1};
+        private final float[] qkvw = {1};
+        private final float[] fcw = {1};
+        private final float[] projw = {1};
+
+        float gpt2_forward(float[] x, int tokens) {
+            float sum = 0;
+            for (int i = 0; i < tokens; i++) {
+                layernorm_forward(x, tokens);
+                sum += matmul_forward(qkvw, x) + attention_forward(x, tokens) + matmul_forward(fcw, x);
+                sum += matmul_forward(projw, x);
+            }
+            return sum + matmul_forward(wte, x);
+        }
+
+        float gpt2_backward(float[] x) {
+            return matmul_backward(qkvw, x) + matmul_backward(fcw, x) + matmul_backward(wte, x);
+        }
+
+        static float matmul_forward(float[] weights, float[] x) {
+            return Layer.matmul(weights, x) + x[0] + weights[0] + x[x.length - 1] + weights[weights.length - 1];
+        }
+
+        static float matmul_backward(float[] weights, float[] x) {
+            return Layer.matmul(weights, x) - x[0] - weights[0] - x[x.length - 1] - weights[weights.length - 1];
+        }
+
+        static void layernorm_forward(float[] x, int tokens) {
+            for (int i = 0; i < tokens; i++) {
+                x[i % x.length] *= 0.5f;
+            }
+        }
+
+        static float attention_forward(float[] x, int tokens) {
+            float sum = 0;
+            for (int i = 0; i < tokens; i++) {
+                sum += x[i % x.length] * x[0];
+            }
+            return sum;
+        }
+    }
+
+    @Test
+    void namesMayHaveForwardBesideThemAndTrainingIsLeftOut() throws IOException {
+        String name = "org.brickprofiler.agent.suggest.SuggestionsTest$Gpt2.";
+        String forward = "  - in: " + name + "gpt2_forward\n    call: matmul_forward ";
+        String product = "\n    category: MATRIX_PRODUCT\n";
+
+        assertThat(suggested(Gpt2.class, Layer.class))
+                .startsWith("step:\n  in: " + name + "gpt2_forward\n")
+                .contains("  - in: " + name + "layernorm_forward\n    brick: LAYER_NORM\n")
+                .contains(forward + "1\n    brick: Gpt2.gpt2_forward matmul_forward 1" + product)
+                .contains(forward + "4\n    brick: LM_HEAD\n")
+                .contains("  - in: " + name
+                        + "attention_forward\n    brick: Gpt2.attention_forward\n    category: ATTENTION\n")
+                .doesNotContain("backward", "EMBEDDING");
     }
 
     @Test
