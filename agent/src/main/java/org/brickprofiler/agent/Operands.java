@@ -129,13 +129,13 @@ public final class Operands {
         for (AbstractInsnNode node = load.getPrevious();
                 node != null && !(node instanceof FrameNode);
                 node = node.getPrevious()) {
-            if (isStore(node, load.var)) {
+            if (isStoreOf(node, load)) {
                 return node;
             }
         }
         List<AbstractInsnNode> stores = new ArrayList<>();
         for (AbstractInsnNode node : method.instructions) {
-            if (isStore(node, load.var)) {
+            if (isStoreOf(node, load)) {
                 stores.add(node);
             }
         }
@@ -143,8 +143,10 @@ public final class Operands {
         return stores.size() == 1 && !isParameter ? stores.get(0) : null;
     }
 
-    private static boolean isStore(AbstractInsnNode node, int variable) {
-        return node.getOpcode() == Opcodes.ASTORE && ((VarInsnNode) node).var == variable;
+    /** Returns whether an instruction stores what another one loads, an object or an int. */
+    private static boolean isStoreOf(AbstractInsnNode node, VarInsnNode load) {
+        int opcode = load.getOpcode() == Opcodes.ALOAD ? Opcodes.ASTORE : Opcodes.ISTORE;
+        return node.getOpcode() == opcode && ((VarInsnNode) node).var == load.var;
     }
 
     /**

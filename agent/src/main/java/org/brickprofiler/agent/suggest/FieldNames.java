@@ -1,9 +1,13 @@
 package org.brickprofiler.agent.suggest;
 
 import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickId;
 import org.objectweb.asm.Type;
@@ -13,13 +17,19 @@ import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
 
 /**
- * The bricks that fields and getters of a method are named after. {@code w1}, {@code w2} and {@code w3} differ between
- * engines; where a method reads all three and the queries {@code wq}, or their fused form {@code wqkv}, they are the
- * gate, down and up matrices of Llama's reference code, as in its Java ports. Immutable.
+ * The bricks that fields and getters of a method are named after. Some names differ between engines, such as
+ * {@code w1}; they count where a method reads the others of their convention as well. Immutable.
  */
 final class FieldNames {
 
-    /** The names of Llama's reference code that no known brick has. */
+    /**
+     * Names that no known brick has.
+     *
+     * @param evidence what a method reads where they mean these bricks
+     * @param bricks the names
+     */
+    private record Convention(Set<String> evidence, Map<String, BrickId> bricks) {}
+
     private static final Map<String, BrickId> OF_LLAMA = Map.of(
             "wq", BrickId.QKV_PROJECTION,
             "wk", BrickId.QKV_PROJECTION,
@@ -28,12 +38,25 @@ final class FieldNames {
             "w2", BrickId.DOWN_PROJECTION,
             "w3", BrickId.UP_PROJECTION);
 
-    private static final Set<String> NETWORK = Set.of("w1", "w2", "w3");
+    private static final List<Convention> CONVENTIONS = List.of(
+            // Llama's reference code, as in its Java ports, and the same with fused queries, keys and values.
+            new Convention(Set.of("w1", "w2", "w3", "wq"), OF_LLAMA),
+            new Convention(Set.of("w1", "w2", "w3", "wqkv"), OF_LLAMA),
+            // The GPT-2 of llm.c, as in its ports.
+            new Convention(
+                    Set.of("attprojw", "fcprojw"),
+                    Map.of(
+                            "qkvw", BrickId.QKV_PROJECTION,
+                            "attprojw", BrickId.OUTPUT_PROJECTION,
+                            "fcw", BrickId.UP_PROJECTION,
+                            "fcprojw", BrickId.DOWN_PROJECTION)));
 
-    private final boolean isOfLlama;
+    private static final Pattern GETTER = Pattern.compile("get([A-Z])(.*)");
 
-    private FieldNames(boolean isOfLlama) {
-        this.isOfLlama = isOfLlama;
+    private final Map<String, BrickId> known;
+
+    private FieldNames(Map<String, BrickId> known) {
+        this.known = known;
     }
 
     /** Returns the names that apply to a method. */
@@ -42,7 +65,11 @@ final class FieldNames {
         for (AbstractInsnNode node : method.instructions) {
             read.add(name(node));
         }
-        return new FieldNames(read.containsAll(NETWORK) && (read.contains("wq") || read.contains("wqkv")));
+        return new FieldNames(CONVENTIONS.stream()
+                .filter(convention -> read.containsAll(convention.evidence))
+                .findFirst()
+                .map(Convention::bricks)
+                .orElse(Map.of()));
     }
 
     /**
@@ -51,7 +78,7 @@ final class FieldNames {
      */
     Optional<BrickId> brick(AbstractInsnNode node) {
         String name = name(node);
-        return isOfLlama && OF_LLAMA.containsKey(name) ? Optional.of(OF_LLAMA.get(name)) : BrickId.parse(name);
+        return Optional.ofNullable(known.get(name)).or(() -> BrickId.parse(name));
     }
 
     private static String name(AbstractInsnNode node) {
@@ -60,7 +87,12 @@ final class FieldNames {
         }
         return node instanceof MethodInsnNode call
                         && Stream.of(Type.getArgumentTypes(call.desc)).allMatch(Type.INT_TYPE::equals)
-                ? call.name
+                ? withoutGet(call.name)
                 : "";
+    }
+
+    private static String withoutGet(String name) {
+        Matcher getter = GETTER.matcher(name);
+        return getter.matches() ? getter.group(1).toLowerCase(Locale.ROOT) + getter.group(2) : name;
     }
 }

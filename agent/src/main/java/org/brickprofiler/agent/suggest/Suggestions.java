@@ -163,11 +163,12 @@ public final class Suggestions {
         groups.values()
                 .removeIf(sites ->
                         sites.size() < SEVERAL || graph.isBrief(sites.get(0).key()));
-        boolean computes =
-                MethodNames.isPass(code.method.name) || groups.values().stream().anyMatch(Suggestions::isNamed);
-        groups.values()
-                .removeIf(sites ->
-                        !isNamed(sites) && !(computes && sites.stream().allMatch(site -> site.body() != null)));
+        boolean isPass = MethodNames.isPass(code.method.name);
+        boolean computes = isPass || groups.values().stream().anyMatch(Suggestions::isNamed);
+        groups.entrySet()
+                .removeIf(group -> !isNamed(group.getValue())
+                        && !(isPass && MethodNames.isProduct(group.getKey()))
+                        && !(computes && group.getValue().stream().allMatch(site -> site.body() != null)));
         groups.forEach((callee, sites) -> {
             for (int i = 0; i < sites.size(); i++) {
                 Site site = sites.get(i);
@@ -416,7 +417,9 @@ public final class Suggestions {
     private static Optional<BrickId> named(MethodNode method, MethodInsnNode call, FieldNames names) {
         for (AbstractInsnNode node : Operands.computing(call, Operands.pops(call))) {
             Optional<BrickId> brick = names.brick(node);
-            if (brick.isEmpty() && node instanceof VarInsnNode load && load.getOpcode() == Opcodes.ALOAD) {
+            if (brick.isEmpty()
+                    && node instanceof VarInsnNode load
+                    && (load.getOpcode() == Opcodes.ALOAD || load.getOpcode() == Opcodes.ILOAD)) {
                 AbstractInsnNode store = Operands.store(method, load);
                 brick = store == null
                         ? Optional.empty()

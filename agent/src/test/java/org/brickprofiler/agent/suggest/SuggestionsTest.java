@@ -291,31 +291,49 @@ class SuggestionsTest {
 
     /** The names of a port of GPT-2 that also trains it. */
     static final class Gpt2 {
-        private final float[] wte = {1};
-        private final float[] qkvw = {1};
-        private final float[] fcw = {1};
-        private final float[] projw = {1};
+        private final Weights weights = new Weights();
+
+        /** Offsets of an array, by getters. */
+        static final class Weights {
+            int getWte() {
+                return 0;
+            }
+
+            int getQkvw() {
+                return 1;
+            }
+
+            int getAttprojw() {
+                return 2;
+            }
+
+            int getFcprojw() {
+                return 3;
+            }
+        }
 
         float gpt2_forward(float[] x, int tokens) {
             float sum = 0;
             for (int i = 0; i < tokens; i++) {
+                int attprojw = weights.getAttprojw() + i;
+                int fcprojw = weights.getFcprojw() + i;
                 layernorm_forward(x, tokens);
-                sum += matmul_forward(qkvw, x) + attention_forward(x, tokens) + matmul_forward(fcw, x);
-                sum += matmul_forward(projw, x);
+                sum += matmul_forward(weights.getQkvw() + i, x) + attention_forward(x, tokens);
+                sum += matmul_forward(attprojw, x) + matmul_forward(i, x) + matmul_forward(fcprojw, x);
             }
-            return sum + matmul_forward(wte, x);
+            return sum + matmul_forward(weights.getWte(), x);
         }
 
         float gpt2_backward(float[] x) {
-            return matmul_backward(qkvw, x) + matmul_backward(fcw, x) + matmul_backward(wte, x);
+            return matmul_backward(weights.getQkvw(), x) + matmul_backward(1, x) + matmul_backward(2, x);
         }
 
-        static float matmul_forward(float[] weights, float[] x) {
-            return Layer.matmul(weights, x) + x[0] + weights[0] + x[x.length - 1] + weights[weights.length - 1];
+        static float matmul_forward(int weight, float[] x) {
+            return Layer.matmul(x, x) + weight;
         }
 
-        static float matmul_backward(float[] weights, float[] x) {
-            return Layer.matmul(weights, x) - x[0] - weights[0] - x[x.length - 1] - weights[weights.length - 1];
+        static float matmul_backward(int weight, float[] x) {
+            return Layer.matmul(x, x) - weight;
         }
 
         static void layernorm_forward(float[] x, int tokens) {
@@ -337,13 +355,13 @@ class SuggestionsTest {
     void namesMayHaveForwardBesideThemAndTrainingIsLeftOut() throws IOException {
         String name = "org.brickprofiler.agent.suggest.SuggestionsTest$Gpt2.";
         String forward = "  - in: " + name + "gpt2_forward\n    call: matmul_forward ";
-        String product = "\n    category: MATRIX_PRODUCT\n";
 
         assertThat(suggested(Gpt2.class, Layer.class))
                 .startsWith("step:\n  in: " + name + "gpt2_forward\n")
                 .contains("  - in: " + name + "layernorm_forward\n    brick: LAYER_NORM\n")
-                .contains(forward + "1\n    brick: Gpt2.gpt2_forward matmul_forward 1" + product)
-                .contains(forward + "4\n    brick: LM_HEAD\n")
+                .contains(forward + "1\n    brick: QKV_PROJECTION\n" + forward + "2\n    brick: OUTPUT_PROJECTION\n")
+                .contains(forward + "3\n    brick: Gpt2.gpt2_forward matmul_forward 3\n    category: MATRIX_PRODUCT\n")
+                .contains(forward + "4\n    brick: DOWN_PROJECTION\n" + forward + "5\n    brick: LM_HEAD\n")
                 .contains("  - in: " + name
                         + "attention_forward\n    brick: Gpt2.attention_forward\n    category: ATTENTION\n")
                 .doesNotContain("backward", "EMBEDDING");
