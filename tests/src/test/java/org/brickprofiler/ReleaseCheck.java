@@ -14,7 +14,6 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.parsers.ParserConfigurationException;
@@ -30,8 +29,8 @@ import org.xml.sax.SAXException;
 /**
  * Checks that the folder of a release has all that Maven Central demands of each artifact: the jars of classes, sources
  * and Javadoc, a POM with the fields that describe it, and checksums; and the list of libraries (CycloneDX). Signatures
- * are demanded of all files or of none. The demands are those of the page <i>Requirements</i> of Central's publisher
- * documentation.
+ * are demanded if the build has a key to sign with. The demands are those of the page <i>Requirements</i> of Central's
+ * publisher documentation.
  */
 public final class ReleaseCheck {
 
@@ -68,11 +67,13 @@ public final class ReleaseCheck {
 
     private final Path folder;
     private final String version;
+    private final boolean isSigned;
     private final List<String> problems = new ArrayList<>();
 
-    private ReleaseCheck(Path folder, String version) {
+    private ReleaseCheck(Path folder, String version, boolean isSigned) {
         this.folder = folder;
         this.version = version;
+        this.isSigned = isSigned;
     }
 
     /**
@@ -80,7 +81,8 @@ public final class ReleaseCheck {
      * lists of versions, which a repository keeps itself, and the fixtures of the tests. It copies the programs to a
      * second folder, for users who download them without Maven.
      *
-     * @param arguments the folder, the version, and the folder for the programs
+     * @param arguments the folder, the version, the folder for the programs, and whether the build signed nothing:
+     *     {@code true} or {@code false}
      */
     public static void main(String[] arguments) throws IOException {
         Path folder = Path.of(arguments[0]);
@@ -92,13 +94,11 @@ public final class ReleaseCheck {
         }
         List<String> artifacts =
                 SourceTree.published().stream().map(SourceTree::artifact).toList();
-        List<String> problems = new ArrayList<>(problems(folder, arguments[1], artifacts));
+        boolean isSigned = !Boolean.parseBoolean(arguments[3]);
+        List<String> problems = new ArrayList<>(problems(folder, arguments[1], isSigned, artifacts));
         problems.addAll(copyPrograms(folder, arguments[1], Path.of(arguments[2])));
-        boolean isSigned = false;
         for (Path file : files(folder)) {
-            String name = file.getFileName().toString();
-            isSigned |= name.endsWith(SIGNATURE);
-            if (!isAdded(name)) {
+            if (!isAdded(file.getFileName().toString())) {
                 System.out.printf("%,12d %s%n", Files.size(file), folder.relativize(file));
             }
         }
@@ -106,8 +106,11 @@ public final class ReleaseCheck {
             throw new IllegalStateException(
                     "the release in " + folder + " is incomplete:\n  " + String.join("\n  ", problems));
         }
-        System.out.println("release: complete"
-                + (isSigned ? "" : " but for its signatures; the variable MAVEN_GPG_KEY states the key"));
+        System.out.println(
+                isSigned
+                        ? "release: complete and signed"
+                        : "release: complete but for its signatures, which were skipped: the variable MAVEN_GPG_KEY"
+                                + " states no key");
     }
 
     /**
@@ -115,10 +118,12 @@ public final class ReleaseCheck {
      *
      * @param folder the folder, laid out as a repository
      * @param version the version of all artifacts
-     * @param artifacts their names
+     * @param isSigned whether each file has to have a signature; if not, none may have one
+     * @param artifacts the names of the artifacts
      */
-    static List<String> problems(Path folder, String version, Collection<String> artifacts) throws IOException {
-        ReleaseCheck check = new ReleaseCheck(folder, version);
+    static List<String> problems(Path folder, String version, boolean isSigned, Collection<String> artifacts)
+            throws IOException {
+        ReleaseCheck check = new ReleaseCheck(folder, version, isSigned);
         if (version.endsWith("-SNAPSHOT")) {
             check.problems.add("the version " + version + " is none of a release");
         }
@@ -222,21 +227,19 @@ public final class ReleaseCheck {
         }
     }
 
-    /** Notes the files without a signature, if any file has one. */
     private void signatures() throws IOException {
-        TreeSet<String> signed = new TreeSet<>();
-        TreeSet<String> unsigned = new TreeSet<>();
         for (Path file : files(folder)) {
             String name = file.getFileName().toString();
-            if (name.endsWith(SIGNATURE)) {
-                signed.add(name.substring(0, name.length() - SIGNATURE.length()));
-            } else if (!isAdded(name)) {
-                unsigned.add(name);
+            if (name.endsWith(SIGNATURE) && !isSigned) {
+                problems.add(name + " is of an earlier build: remove the folder");
+            } else if (isSigned && !isAdded(name)) {
+                Path signature = file.resolveSibling(name + SIGNATURE);
+                if (!Files.isRegularFile(signature)) {
+                    problems.add("no signature of " + name);
+                } else if (!Files.readString(signature, US_ASCII).startsWith("-----BEGIN PGP SIGNATURE-----")) {
+                    problems.add(signature.getFileName() + " is no signature");
+                }
             }
-        }
-        unsigned.removeAll(signed);
-        if (!signed.isEmpty()) {
-            unsigned.forEach(name -> problems.add("no signature of " + name));
         }
     }
 

@@ -64,7 +64,7 @@ final class ReleaseCheckTest {
     }
 
     private List<String> problems() throws IOException {
-        return ReleaseCheck.problems(folder, VERSION, List.of("a"));
+        return ReleaseCheck.problems(folder, VERSION, false, List.of("a"));
     }
 
     private void storePom(String text) throws Exception {
@@ -123,15 +123,30 @@ final class ReleaseCheckTest {
         assertThat(problems()).singleElement().asString().startsWith("a-1.2.3.pom is no POM: ");
         storePom(POM);
 
-        Files.writeString(home.resolve("a-1.2.3.jar.asc"), "signature");
-        assertThat(problems())
+        assertThat(ReleaseCheck.problems(folder, "1.2.3-SNAPSHOT", false, List.of()))
+                .containsExactly("the version 1.2.3-SNAPSHOT is none of a release");
+    }
+
+    @Test
+    void refusesWithoutASignatureIfThereIsAKey() throws Exception {
+        assertThat(ReleaseCheck.problems(folder, VERSION, true, List.of("a")))
                 .containsExactlyInAnyOrder(
+                        "no signature of a-1.2.3.jar",
                         "no signature of a-1.2.3-cyclonedx.json",
                         "no signature of a-1.2.3-javadoc.jar",
                         "no signature of a-1.2.3-sources.jar",
                         "no signature of a-1.2.3.pom");
-        assertThat(ReleaseCheck.problems(folder, "1.2.3-SNAPSHOT", List.of()))
-                .contains("the version 1.2.3-SNAPSHOT is none of a release");
+
+        for (String end : ReleaseCheck.FILES) {
+            Files.writeString(
+                    home.resolve("a-" + VERSION + end + ".asc"),
+                    end.equals(".jar") ? "signature" : "-----BEGIN PGP SIGNATURE-----\n");
+        }
+        assertThat(ReleaseCheck.problems(folder, VERSION, true, List.of("a")))
+                .containsExactly("a-1.2.3.jar.asc is no signature");
+        assertThat(problems())
+                .hasSize(ReleaseCheck.FILES.size())
+                .allMatch(each -> each.contains("of an earlier build"));
     }
 
     @Test
