@@ -269,7 +269,7 @@ abstract class Boundaries extends SampleTables {
                 listeners.ofStep(each -> each.stepBegan(info));
             }
             if (ranges != null) {
-                ranges.beginStep(info.phase().name());
+                ranges.beginStep(info.phase().displayName());
             }
             (recorder == null ? newSteps() : recorder).begin(info, pending() > 0);
         } else if (recorder != null) {

@@ -176,7 +176,7 @@ public record Progress(
     }
 
     private static String name(OpenStep step) {
-        return step.phase().name().toLowerCase(Locale.ROOT);
+        return step.phase().displayName();
     }
 
     private String oldest(LiveRequest request) {

@@ -2,7 +2,6 @@ package org.brickprofiler;
 
 import java.util.EnumMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -420,7 +419,7 @@ final class Results {
             identity.steps(stepped.first(), stepped.end() - 1);
         }
         if (said.phase().isEmpty() && stepped.steps().phases().size() == 1) {
-            identity.phase(stepped.steps().phases().get(0).phase().name().toLowerCase(Locale.ROOT));
+            identity.phase(stepped.steps().phases().get(0).phase().displayName());
         }
         List<String> devices =
                 streams.stream().map(StreamTotals::device).distinct().toList();

@@ -3,6 +3,7 @@ package org.brickprofiler;
 import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -38,6 +39,17 @@ public record StepInfo(
         MIXED;
 
         private static final List<Phase> ALL = List.of(values());
+
+        private final String displayName = name().toLowerCase(Locale.ROOT);
+
+        /**
+         * Returns the name in reports.
+         *
+         * @return for example {@code "decode"}
+         */
+        public String displayName() {
+            return displayName;
+        }
 
         /** Returns the number of this phase without loading a field of the constant, which may be in no cache. */
         int index() {

@@ -185,11 +185,7 @@ final class BrickTable {
     }
 
     private static String header(StepInfo.Phase phase, String figure) {
-        return name(phase) + " " + figure;
-    }
-
-    private static String name(StepInfo.Phase phase) {
-        return phase.name().toLowerCase(Locale.ROOT);
+        return phase.displayName() + " " + figure;
     }
 
     /** Adds columns if a device timed any brick, or left samples unresolved. */
@@ -227,10 +223,10 @@ final class BrickTable {
     private String shares(List<StepInfo.Phase> phases) {
         StepInfo.Phase only = onlyPhase();
         if (only != null) {
-            return "All samples belong to " + name(only) + " steps.\n";
+            return "All samples belong to " + only.displayName() + " steps.\n";
         }
         String shares = phases.stream()
-                .map(phase -> name(phase) + " steps "
+                .map(phase -> phase.displayName() + " steps "
                         + mark(isEstimated, percent(percentOfBricks(snapshot.totalNs(phase)))) + " %")
                 .collect(Collectors.joining(", "));
         long withoutNs = totalNs

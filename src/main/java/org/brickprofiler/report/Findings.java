@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -207,7 +208,7 @@ public final class Findings {
 
     private static Map<String, Object> values(Finding finding) {
         Map<String, Object> values = new LinkedHashMap<>();
-        values.put("kind", finding.kind().name());
+        values.put("kind", finding.kind().name().toLowerCase(Locale.ROOT));
         if (!finding.place().isEmpty()) {
             values.put("place", finding.place());
         }

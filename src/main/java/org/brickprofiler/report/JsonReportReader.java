@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -156,7 +155,7 @@ final class JsonReportReader {
                 throw input.error("bricks of a phase have no phase");
             }
             if (byPhase.put(read.phase, read.bricks) != null) {
-                throw input.error("the phase " + read.phase.name().toLowerCase(Locale.ROOT) + " occurs twice");
+                throw input.error("the phase " + read.phase.displayName() + " occurs twice");
             }
         }
         requireParts(byPhase);

@@ -167,7 +167,7 @@ final class JsonReportWriter {
         for (Map.Entry<StepInfo.Phase, List<BrickStats>> phase :
                 snapshot.phases().entrySet()) {
             json.writeStartObject();
-            json.writeStringField("phase", phase.getKey().name().toLowerCase(Locale.ROOT));
+            json.writeStringField("phase", phase.getKey().displayName());
             json.writeFieldName("bricks");
             bricks(phase.getValue());
             json.writeEndObject();

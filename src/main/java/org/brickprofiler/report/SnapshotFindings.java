@@ -8,7 +8,6 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickStats;
@@ -447,7 +446,7 @@ final class SnapshotFindings implements FindingSource {
             return Optional.empty();
         }
         double share = Math.min(1, excessNs / snapshot.wallNs());
-        String name = phase.phase().name().toLowerCase(Locale.ROOT);
+        String name = phase.phase().displayName();
         return Optional.of(new Finding(
                 Kind.SLOW_STEPS,
                 name,

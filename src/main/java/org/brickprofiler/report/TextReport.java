@@ -331,7 +331,7 @@ public final class TextReport {
                 steps.phases().stream().filter(phase -> phase.count() > 0).toList();
         if (!phases.isEmpty()) {
             TextTable<StepStats> table = new TextTable<StepStats>()
-                    .left("phase", phase -> phase.phase().name().toLowerCase(Locale.ROOT), "")
+                    .left("phase", phase -> phase.phase().displayName(), "")
                     .right("steps", phase -> count(phase.count()), "")
                     .right("avg", phase -> durationCell(phase.avgNs()), "")
                     .right("p50", phase -> durationCell(phase.percentileNs(50)), "")

@@ -505,7 +505,7 @@ class FindingsTest {
                         "\nNext: take the snapshot right after the last step, or mark what the engine does between steps.\n");
         assertThat(Findings.values(Findings.of(gaps, roof)).get(0))
                 .isEqualTo(Map.of(
-                        "kind", "BELOW_ROOF",
+                        "kind", "below_roof",
                         "place", "UpProjection",
                         "share", 0.6,
                         "of", "brick_time",

@@ -312,7 +312,7 @@ final class JsonReportReaderTest {
                 .withMessageContaining("a step has 22 values, but there are 21 columns");
         assertThatIOException()
                 .isThrownBy(() -> JsonReport.fromJson(json.replace("\"decode\"", "\"thinking\"")))
-                .withMessageContaining("phase \"thinking\" is none of PREFILL, DECODE, MIXED");
+                .withMessageContaining("phase \"thinking\" is none of prefill, decode, mixed");
         assertThatIOException()
                 .isThrownBy(() -> JsonReport.fromJson(json.replace(", 2500000, ", ", -2500000, ")))
                 .withMessageContaining("duration_ns -2500000 is negative");

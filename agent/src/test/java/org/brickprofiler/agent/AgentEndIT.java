@@ -273,7 +273,7 @@ final class AgentEndIT {
                 .filter(each -> each.getEventType().getName().equals("brick.Step"))
                 .toList();
         assertThat(steps).hasSize(3);
-        assertThat(steps.get(0).getString("phase")).isEqualTo("DECODE");
+        assertThat(steps.get(0).getString("phase")).isEqualTo("decode");
     }
 
     /** {@code --limit-modules} stands for an image that jlink made without java.management. */

@@ -336,7 +336,7 @@ final class AgentLiveIT {
             sentence = "Step " + slowest.index() + " at "
                     + slowest.startedAt().orElseThrow().toString().substring(0, "2026-01-02T03:04:05".length());
             assertThat(new String(served, StandardCharsets.UTF_8))
-                    .contains("\"kind\": \"SLOWEST_STEPS\"", " instead of ");
+                    .contains("\"kind\": \"slowest_steps\"", " instead of ");
             assertThat(JsonReport.fromJson(new String(served, StandardCharsets.UTF_8))
                             .steps()
                             .count())

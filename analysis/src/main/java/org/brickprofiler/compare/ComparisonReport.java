@@ -658,7 +658,7 @@ public final class ComparisonReport {
             json.writeStringField("name", line.name());
             json.writeStringField("statistic", line.statistic().displayName());
             if (line.phase().isPresent()) {
-                json.writeStringField("phase", line.phase().get().name().toLowerCase(Locale.ROOT));
+                json.writeStringField("phase", line.phase().get().displayName());
             }
             json.writeStringField("verdict", line.verdict().name().toLowerCase(Locale.ROOT));
             if (!line.note().isEmpty()) {

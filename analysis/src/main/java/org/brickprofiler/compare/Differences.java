@@ -94,12 +94,12 @@ final class Differences {
     }
 
     private String lengthThatDiffers(StepInfo.Phase phase) {
-        String name = phase.name().toLowerCase(Locale.ROOT);
+        String name = phase.displayName();
         return phaseWorkThatDiffers(phase, "KV length of a " + name + " step", StepStats::avgKvLength);
     }
 
     private String tokensThatDiffer(StepInfo.Phase phase) {
-        String name = phase.name().toLowerCase(Locale.ROOT);
+        String name = phase.displayName();
         return joined(Stream.of(
                 phaseWorkThatDiffers(phase, "number of sequences in a " + name + " step", StepStats::avgBatch),
                 phaseWorkThatDiffers(
@@ -420,11 +420,10 @@ final class Differences {
     /** Returns the difference in the mix of phases: a prefill step takes longer than a decode step. */
     String phaseMixThatDiffers() {
         return Arrays.stream(StepInfo.Phase.values())
-                .map(phase -> workThatDiffers(
-                        "share of steps that are " + phase.name().toLowerCase(Locale.ROOT), run -> {
-                            StepStats stats = sides.phase(run, phase);
-                            return stats == null ? 0.0 : TwoSides.ratio(stats.count(), sides.steps(run));
-                        }))
+                .map(phase -> workThatDiffers("share of steps that are " + phase.displayName(), run -> {
+                    StepStats stats = sides.phase(run, phase);
+                    return stats == null ? 0.0 : TwoSides.ratio(stats.count(), sides.steps(run));
+                }))
                 .filter(difference -> !difference.isEmpty())
                 .collect(Collectors.joining("; "));
     }
@@ -461,7 +460,7 @@ final class Differences {
 
     /** Returns the reasons in the steps of a phase for which samples of a brick in this phase cannot be compared. */
     private List<String> obstacles(TwoSides.Key key, StepInfo.Phase phase) {
-        String name = phase.name().toLowerCase(Locale.ROOT);
+        String name = phase.displayName();
         if (IntStream.range(0, runs.size()).anyMatch(run -> sides.phaseSteps(run, phase) == 0)) {
             return List.of("no complete " + name + " step in some runs");
         }

@@ -7,7 +7,6 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -357,7 +356,7 @@ final class Figures {
             boolean anywhere =
                     runs.stream().anyMatch(run -> run.steps().phase(phase).isPresent());
             if (anywhere) {
-                String name = "wall time of a " + phase.name().toLowerCase(Locale.ROOT) + " step";
+                String name = "wall time of a " + phase.displayName() + " step";
                 add(Kind.STEP, name, 100, differences.phaseWorkThatDiffers(phase), run -> {
                     StepStats stats = sides.phase(run, phase);
                     return stats == null ? Double.NaN : stats.avgNs();

@@ -98,7 +98,7 @@ public final class RooflineReport {
             text.append('\n').append(table(roofline, columns)).append(notes(roofline));
         }
         roofline.phases().forEach((phase, ofPhase) -> text.append("\nIn ")
-                .append(phase.name().toLowerCase(Locale.ROOT))
+                .append(phase.displayName())
                 .append(ofPhase.bricks().isEmpty() ? " steps no brick is compared" : " steps, by counted time: ")
                 .append(bounds(ofPhase))
                 .append('\n')
@@ -310,7 +310,7 @@ public final class RooflineReport {
         Map<String, Object> bounds = new LinkedHashMap<>();
         roofline.bounds().forEach((bound, share) -> bounds.put(bound(bound), share));
         Map<String, Object> values = new LinkedHashMap<>();
-        values.put("phase", phase.getKey().name().toLowerCase(Locale.ROOT));
+        values.put("phase", phase.getKey().displayName());
         values.put("bounds", bounds);
         values.put("attained", roofline.attained());
         values.put(

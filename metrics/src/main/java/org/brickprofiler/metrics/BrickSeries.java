@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.brickprofiler.BrickCategory;
@@ -83,7 +82,7 @@ public final class BrickSeries {
                 sums.merge(labels, part, CategoryStats::plus);
                 rest.merge(labels, part, BrickSeries::minus);
             }
-            all.put(phase.name().toLowerCase(Locale.ROOT), sums);
+            all.put(phase.displayName(), sums);
         });
         rest.values().removeIf(sum -> sum.count() == 0 && sum.totalNs() == 0);
         if (!rest.isEmpty()) {

@@ -309,7 +309,7 @@ public final class ProfileMetrics {
                 "Sequences of the steps of a phase; divided by the steps, the mean batch.",
                 each(phases, StepStats::sequences));
         to.counter(
-                "brick.step.processor_time",
+                "brick.step.cpu_time",
                 SECONDS,
                 "Time in which the threads of steps ran on a processor, and waited for one.",
                 processors);

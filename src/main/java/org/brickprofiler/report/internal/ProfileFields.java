@@ -542,7 +542,7 @@ public final class ProfileFields {
      * @throws IOException when there is no such phase
      */
     public static StepInfo.Phase phase(JsonInput input, String key) throws IOException {
-        return input.oneOf(key, StepInfo.Phase.values(), StepInfo.Phase::name);
+        return input.oneOf(key, StepInfo.Phase.values(), StepInfo.Phase::displayName);
     }
 
     private static Map<String, Long> byName(StepStats phase) {

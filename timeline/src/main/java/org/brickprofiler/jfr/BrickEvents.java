@@ -192,7 +192,7 @@ public final class BrickEvents implements AutoCloseable {
             if (event.shouldCommit()) {
                 event.brick = brick;
                 event.category = category.displayName();
-                event.phase = phase.map(Enum::name).orElse("");
+                event.phase = phase.map(StepInfo.Phase::displayName).orElse("");
                 event.elapsed = elapsedNs;
                 event.endNs = endNs;
                 event.elements = elements;

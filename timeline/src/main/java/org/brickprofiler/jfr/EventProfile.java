@@ -6,6 +6,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import jdk.jfr.consumer.EventStream;
@@ -80,9 +81,13 @@ public final class EventProfile {
         // A recording of an earlier version lacks the phase.
         String phase = event.hasField("phase") ? event.getString("phase") : "";
         if (!phase.isEmpty()) {
-            phases.computeIfAbsent(StepInfo.Phase.valueOf(phase), of -> new Playback())
-                    .playExecution(event, elapsedNs);
+            phases.computeIfAbsent(phase(phase), of -> new Playback()).playExecution(event, elapsedNs);
         }
+    }
+
+    /** Returns a phase by its name, which recordings of earlier versions have in capitals. */
+    private static StepInfo.Phase phase(String name) {
+        return StepInfo.Phase.valueOf(name.toUpperCase(Locale.ROOT));
     }
 
     private synchronized void addStep(RecordedEvent event) {
@@ -170,7 +175,7 @@ public final class EventProfile {
                 profiler.recordDeferred(BrickId.SAMPLING, nowNs, 0);
             }
             profiler.beginStep(new StepInfo(
-                    StepInfo.Phase.valueOf(event.getString("phase")),
+                    phase(event.getString("phase")),
                     event.getInt("batch"),
                     event.getLong("prefillTokens"),
                     event.getLong("kvLength"),

@@ -1,5 +1,6 @@
 package org.brickprofiler.jfr;
 
+import java.util.Locale;
 import jdk.jfr.Category;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
@@ -125,7 +126,7 @@ final class RequestEvent extends Event {
         id = request.identity().id().orElse(null);
         trace = request.identity().traceId().orElse(null);
         model = request.identity().model().orElse(null);
-        outcome = request.outcome().name();
+        outcome = request.outcome().name().toLowerCase(Locale.ROOT);
         arrived = request.arrivedNs();
         elapsed = request.durationNs();
         timeToFirstToken = request.timeToFirstTokenNs();

@@ -113,7 +113,7 @@ final class StepEvent extends Event {
     void fill(Step step, boolean followsAnother, boolean isAttributed) {
         follows = followsAnother;
         attributed = isAttributed;
-        phase = step.info().phase().name();
+        phase = step.info().phase().displayName();
         elapsed = step.durationNs();
         batch = step.info().batch();
         prefillTokens = step.info().prefillTokens();

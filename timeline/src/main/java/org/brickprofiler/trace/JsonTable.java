@@ -40,9 +40,13 @@ record JsonTable<T>(String title, List<Field<T>> fields) {
         }
 
         static <T> Field<T> constant(String key, String meaning, Function<T, Enum<?>> value) {
-            return new Field<>(
-                    key, meaning, "string", "", record -> value.apply(record).name());
+            return new Field<>(key, meaning, "string", "", record -> JsonTable.constant(value.apply(record)));
         }
+    }
+
+    /** Returns a constant as it is written. */
+    static String constant(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT);
     }
 
     /** Returns the values of a record by key. */

@@ -171,7 +171,7 @@ record JsonValues(String of, Map<?, ?> map) {
 
     private <E extends Enum<E>> E constant(String key, @Nullable Object name, Class<E> type) {
         for (E constant : type.getEnumConstants()) {
-            if (constant.name().equals(name)) {
+            if (JsonTable.constant(constant).equals(name) || constant.name().equals(name)) {
                 return constant;
             }
         }

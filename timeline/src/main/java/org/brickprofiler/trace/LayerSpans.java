@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.IntUnaryOperator;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.record.LayerBoundaries;
@@ -30,7 +29,7 @@ final class LayerSpans {
 
     /** The phases of steps, in the order of {@link StepInfo.Phase}. */
     private static final List<Span.StatedPhase> PHASES = Arrays.stream(StepInfo.Phase.values())
-            .map(phase -> Span.StatedPhase.of(phase.name().toLowerCase(Locale.ROOT)))
+            .map(phase -> Span.StatedPhase.of(phase.displayName()))
             .toList();
 
     private final List<LayerSpan> spans = new ArrayList<>();

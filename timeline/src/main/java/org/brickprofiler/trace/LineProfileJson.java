@@ -128,10 +128,13 @@ final class LineProfileJson {
                             .brick()),
                     new Field<>(
                             "phase",
-                            "phase of the steps: PREFILL, DECODE or MIXED",
+                            "phase of the steps: prefill, decode or mixed",
                             "string",
                             "in steps",
-                            of -> of.value().phase().map(Enum::name).orElse(null)),
+                            of -> of.value()
+                                    .phase()
+                                    .map(StepInfo.Phase::displayName)
+                                    .orElse(null)),
                     new Field<>("samples", "samples", "number", JsonTable.IGNORED, of -> of.value()
                             .samples()),
                     Field.number("workers", "those of threads that worked for its step", of -> of.value()

@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.report.Finding;
@@ -131,11 +130,9 @@ final class LineProfileText {
 
     private static String name(OfBrick brick) {
         return PlainText.ascii(brick.brick())
-                + brick.phase().map(phase -> " in " + name(phase) + " steps").orElse("");
-    }
-
-    private static String name(StepInfo.Phase phase) {
-        return phase.name().toLowerCase(Locale.ROOT);
+                + brick.phase()
+                        .map(phase -> " in " + phase.displayName() + " steps")
+                        .orElse("");
     }
 
     private static boolean hasShares(CallTree tree) {
@@ -181,15 +178,15 @@ final class LineProfileText {
             return lost(brick);
         }
         Share<Frame> line = tree.lines(1).get(0);
-        return Optional.of(
-                brick.phase().map(phase -> "In " + name(phase) + " steps, ").orElse("")
-                        + percent(line.share())
-                        + (isNative ? " of its samples in native code (" : " of its samples (")
-                        + interval(line) + " %) are in " + frame(line.place(), shortPlace(line.place()))
-                        + lost(brick)
-                                .map(lost ->
-                                        "; but " + lost.substring(0, 1).toLowerCase(Locale.ROOT) + lost.substring(1))
-                                .orElse(""));
+        return Optional.of(brick.phase()
+                        .map(phase -> "In " + phase.displayName() + " steps, ")
+                        .orElse("")
+                + percent(line.share())
+                + (isNative ? " of its samples in native code (" : " of its samples (")
+                + interval(line) + " %) are in " + frame(line.place(), shortPlace(line.place()))
+                + lost(brick)
+                        .map(lost -> "; but " + lost.substring(0, 1).toLowerCase(Locale.ROOT) + lost.substring(1))
+                        .orElse(""));
     }
 
     /** Returns a place without the package. */

@@ -57,12 +57,12 @@ final class SlowStepFindings {
         boolean isOne = slow.size() == 1;
         return new Finding(
                 Finding.Kind.SLOWEST_STEPS,
-                name(phase.phase()),
+                phase.phase().displayName(),
                 (double) excessNs / totalNs,
                 String.format(
                         Locale.ROOT,
                         "%s of %,d %s %s instead of %s, which is typical for %s size: %s.",
-                        Plural.of(slow.size(), name(phase.phase()) + " step"),
+                        Plural.of(slow.size(), phase.phase().displayName() + " step"),
                         phase.steps(),
                         isOne ? "takes" : "take",
                         duration((double) totalNs / slow.size()) + (isOne ? "" : " on average"),
@@ -106,14 +106,10 @@ final class SlowStepFindings {
                 ? Optional.empty()
                 : Optional.of(new Finding(
                         Finding.Kind.DISTURBED,
-                        name(phase),
+                        phase.displayName(),
                         0,
-                        Plural.of(number, "slow " + name(phase) + " step") + (number == 1 ? " has" : " have")
+                        Plural.of(number, "slow " + phase.displayName() + " step") + (number == 1 ? " has" : " have")
                                 + " no explanation; the list of slow steps states the reason of each.",
                         ""));
-    }
-
-    private static String name(StepInfo.Phase phase) {
-        return phase.name().toLowerCase(Locale.ROOT);
     }
 }

@@ -30,7 +30,7 @@ final class SlowStepJson {
     static final JsonTable<PhaseSteps> PHASE = new JsonTable<>(
             "phase of slow steps",
             List.of(
-                    Field.constant("phase", "phase of the steps: PREFILL, DECODE or MIXED", PhaseSteps::phase),
+                    Field.constant("phase", "phase of the steps: prefill, decode or mixed", PhaseSteps::phase),
                     Field.number("count", "steps that ended", PhaseSteps::steps),
                     Field.number("kept", "steps whose spans the timeline has", PhaseSteps::kept),
                     Field.number(
@@ -41,7 +41,7 @@ final class SlowStepJson {
     static final JsonTable<Part> PART = new JsonTable<>(
             "part of a slow step",
             List.of(
-                    Field.constant("kind", "kind of the part, such as BRICK or GARBAGE_COLLECTION", Part::kind),
+                    Field.constant("kind", "kind of the part, such as brick or garbage_collection", Part::kind),
                     new Field<>("name", "the brick, or the kind in words", "string", "", Part::name),
                     Field.number(
                             "excess_ns",
@@ -76,7 +76,7 @@ final class SlowStepJson {
                             .draftedTokens()),
                     Field.constant(
                             "verdict",
-                            "EXPLAINED or BESIDE_OTHER_STEPS if the parts explain the step; else the reason why not",
+                            "explained or beside_other_steps if the parts explain the step; else the reason why not",
                             Explained::verdict),
                     Field.number(
                             "typical_ns",
@@ -104,7 +104,9 @@ final class SlowStepJson {
                                     + " time is in the other parts",
                             "string[]",
                             "",
-                            step -> step.unknown().stream().map(Kind::name).toList()),
+                            step -> step.unknown().stream()
+                                    .map(JsonTable::constant)
+                                    .toList()),
                     PART.in(
                             "parts",
                             "parts of the excess over the typical step, largest first; empty without a verdict",

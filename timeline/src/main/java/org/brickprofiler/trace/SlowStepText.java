@@ -7,7 +7,6 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.StringJoiner;
 import java.util.stream.Collectors;
-import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.report.internal.Fields;
@@ -53,7 +52,7 @@ final class SlowStepText {
                     .toList();
             if (!slowest.isEmpty()) {
                 text.append("\n  ")
-                        .append(name(phase.phase()))
+                        .append(phase.phase().displayName())
                         .append(", the slowest of " + Plural.of(phase.steps(), "step") + ":\n");
                 slowest.forEach(step -> text.append("  ")
                         .append(sentence(step))
@@ -77,7 +76,7 @@ final class SlowStepText {
                         Locale.ROOT,
                         "%,d of %s",
                         phase.kept(),
-                        Plural.of(phase.steps(), name(phase.phase()) + " step")))
+                        Plural.of(phase.steps(), phase.phase().displayName() + " step")))
                 .collect(Collectors.joining(", "));
         return "This timeline holds chosen steps only: " + (held.isEmpty() ? "no step has ended" : held) + ".";
     }
@@ -97,10 +96,6 @@ final class SlowStepText {
 
     private static String names(Set<Kind> kinds) {
         return kinds.stream().map(Kind::displayName).collect(Collectors.joining(", "));
-    }
-
-    private static String name(StepInfo.Phase phase) {
-        return phase.name().toLowerCase(Locale.ROOT);
     }
 
     /** Returns one step as a sentence. */

@@ -5,7 +5,6 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -125,7 +124,7 @@ final class TimelineBuilder {
         int[] names = index.of(source.names());
         int step = index.of("step", SpanName.STEP);
         int[] steps = Arrays.stream(StepInfo.Phase.values())
-                .mapToInt(phase -> index.of(phase.name().toLowerCase(Locale.ROOT), SpanName.STEP))
+                .mapToInt(phase -> index.of(phase.displayName(), SpanName.STEP))
                 .toArray();
         List<SpanCopy> phases = source.contents().phases();
         if (!phases.isEmpty()) {

@@ -7,7 +7,6 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -287,11 +286,11 @@ public final class TimelineDigest {
     private static @Nullable ShownStep slowMedian(SlowSteps explained, List<ShownStep> sorted) {
         String phase = sorted.get(0).phase;
         long steps = explained.phases().stream()
-                .filter(each -> each.phase().name().equalsIgnoreCase(phase))
+                .filter(each -> each.phase().displayName().equalsIgnoreCase(phase))
                 .mapToLong(SlowSteps.PhaseSteps::steps)
                 .sum();
         return explained.slowest().stream()
-                .filter(each -> each.info().phase().name().equalsIgnoreCase(phase))
+                .filter(each -> each.info().phase().displayName().equalsIgnoreCase(phase))
                 .skip(steps / 2)
                 .flatMap(each -> sorted.stream().filter(step -> step.startNs == each.startNs()))
                 .findFirst()
@@ -318,7 +317,7 @@ public final class TimelineDigest {
         json.writeArrayFieldStart("steps");
         for (SlowSteps.Explained step : explained.slowest()) {
             json.writeStartObject();
-            json.writeStringField("phase", step.info().phase().name().toLowerCase(Locale.ROOT));
+            json.writeStringField("phase", step.info().phase().displayName());
             json.writeStringField("text", step.sentence());
             json.writeEndObject();
         }
@@ -427,7 +426,7 @@ public final class TimelineDigest {
                 ? Optional.empty()
                 : explained.slowest().stream()
                         .filter(each -> each.startNs() == step.startNs
-                                && each.info().phase().name().equalsIgnoreCase(step.phase))
+                                && each.info().phase().displayName().equalsIgnoreCase(step.phase))
                         .findFirst();
     }
 

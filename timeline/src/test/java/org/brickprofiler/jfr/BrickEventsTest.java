@@ -104,7 +104,7 @@ final class BrickEventsTest {
                 RecordedEvent event = stepEvents.get(i);
                 Step step = steps.get(i);
                 assertThat(event.getString("phase"))
-                        .isEqualTo(step.info().phase().name());
+                        .isEqualTo(step.info().phase().displayName());
                 assertThat(event.getInt("batch")).isEqualTo(1);
                 assertThat(event.getLong("prefillTokens")).isEqualTo(step.info().prefillTokens());
                 assertThat(event.getLong("kvLength")).isEqualTo(step.info().kvLength());
@@ -148,7 +148,7 @@ final class BrickEventsTest {
             for (int i = 0; i < 2; i++) {
                 RecordedEvent event = found.get(i);
                 RequestRecord request = requests.get(i);
-                assertThat(event.getString("outcome")).isEqualTo("LENGTH");
+                assertThat(event.getString("outcome")).isEqualTo("length");
                 assertThat(event.getLong("promptTokens")).isEqualTo(9);
                 assertThat(event.getLong("outputTokens")).isEqualTo(2);
                 assertThat(event.getString("id")).isEqualTo(RequestSamples.HOSTILE_ID);

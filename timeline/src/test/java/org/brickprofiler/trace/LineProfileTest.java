@@ -84,6 +84,9 @@ class LineProfileTest {
     @Test
     void readingReturnsAnEqualProfile() throws IOException {
         assertThat(LineProfile.fromJson(SOME.toJson())).isEqualTo(SOME);
+        // Earlier versions wrote constants in capitals.
+        assertThat(LineProfile.fromJson(SOME.toJson().replace("\"prefill\"", "\"PREFILL\"")))
+                .isEqualTo(SOME);
         LineProfile none = LineProfile.without("a \"reason\", in caf\u00e9");
         assertThat(LineProfile.fromJson(none.toJson())).isEqualTo(none);
 
@@ -172,7 +175,7 @@ class LineProfileTest {
             value = {
                 "\"self\":[2] | \"self\":[2,3] | self of lines of bricks has 2 entries, and parent has 1",
                 "\"frame\":[4, | \"frame\":[99, | frame of lines of bricks refers to number 99 of a list of 10",
-                "\"phase\":\"PREFILL\" | \"phase\":\"X\" | phase of lines of bricks is unknown: X",
+                "\"phase\":\"prefill\" | \"phase\":\"X\" | phase of lines of bricks is unknown: X",
                 "\"in_bricks\":573 | \"in_bricks\":\"many\" | in_bricks of lines of bricks is not a whole number: many",
                 "\"outside\":31, | '' | outside of lines of bricks is not a whole number: null",
                 "\"workers\":40 | \"workers\":4000 | brick FusedAttention has 4000 samples of workers, of 525",

@@ -202,7 +202,7 @@ record AttentionRoofline(Shape shape, List<OfPhase> phases) implements FindingSo
     }
 
     private static OfPhase ofPhase(String name, AnnotatedSteps steps, List<BrickStats> bricks, Shape shape) {
-        String phase = steps.phase().name().toLowerCase(Locale.ROOT);
+        String phase = steps.phase().displayName();
         boolean isKnown = List.of(steps.prompts(), steps.decoding()).stream()
                 .allMatch(tokens -> tokens.count().isPresent()
                         && tokens.positions().isPresent()
@@ -246,7 +246,7 @@ record AttentionRoofline(Shape shape, List<OfPhase> phases) implements FindingSo
                 shape.dimension()));
         for (OfPhase each : phases) {
             text.append("  ")
-                    .append(each.phase().name().toLowerCase(Locale.ROOT))
+                    .append(each.phase().displayName())
                     .append(": ")
                     .append(Plural.of(each.kernels(), "kernel"))
                     .append(", ")
@@ -285,7 +285,7 @@ record AttentionRoofline(Shape shape, List<OfPhase> phases) implements FindingSo
         List<Map<String, Object>> values = new ArrayList<>();
         for (OfPhase each : phases) {
             Map<String, Object> fields = new LinkedHashMap<>();
-            fields.put("phase", each.phase().name().toLowerCase(Locale.ROOT));
+            fields.put("phase", each.phase().displayName());
             fields.put("kernels", each.kernels());
             fields.put("kernels_a_layer", each.kernelsALayer());
             fields.put("total_ns", each.elapsedNs());
@@ -307,7 +307,7 @@ record AttentionRoofline(Shape shape, List<OfPhase> phases) implements FindingSo
             double share = each.shareOfRoof(shape).orElse(1);
             if (share <= 1 - LEAST_DISTANCE && each.kernelsALayer() == 1 && snapshot.totalNs() > 0) {
                 double won = Math.min(1, (1 - share) * each.elapsedNs() / snapshot.totalNs());
-                String phase = each.phase().name().toLowerCase(Locale.ROOT);
+                String phase = each.phase().displayName();
                 found.add(new Finding(
                         Finding.Kind.BELOW_ROOF,
                         "attention, " + phase,

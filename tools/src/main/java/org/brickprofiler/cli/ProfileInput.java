@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -348,7 +347,7 @@ record ProfileInput(
 
     private static Map<String, ?> fields(AnnotatedSteps steps) {
         Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("phase", steps.phase().name().toLowerCase(Locale.ROOT));
+        fields.put("phase", steps.phase().displayName());
         fields.put("count", steps.steps());
         fields.put("total_ns", steps.elapsedNs());
         fields.put("max_ns", steps.longestNs());

@@ -347,7 +347,7 @@ record TopReading(
     private static Map<String, Phase> phases(List<StepStats> steps) {
         Map<String, Phase> phases = new LinkedHashMap<>();
         steps.forEach(each -> phases.put(
-                each.phase().name(),
+                each.phase().displayName(),
                 new Phase(each.count(), each.wallNs(), each.prefillTokens(), each.outputTokens())));
         return phases;
     }

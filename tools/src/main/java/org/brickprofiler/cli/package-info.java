@@ -1,6 +1,6 @@
 /**
  * The command line {@code brick}: {@link org.brickprofiler.cli.Brick} is its main class. The jar with the classifier
- * {@code cli} contains it with its dependencies; the library's jar does not.
+ * {@code all} contains it with its dependencies; the library's jar does not.
  */
 @NullMarked
 package org.brickprofiler.cli;

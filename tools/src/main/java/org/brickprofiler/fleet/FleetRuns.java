@@ -5,7 +5,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -78,7 +77,7 @@ public final class FleetRuns {
 
     private static Optional<StepInfo.Phase> phase(String name) {
         return Stream.of(StepInfo.Phase.values())
-                .filter(phase -> phase.name().toLowerCase(Locale.ROOT).equals(name.toLowerCase(Locale.ROOT)))
+                .filter(phase -> phase.displayName().equalsIgnoreCase(name))
                 .findFirst();
     }
 

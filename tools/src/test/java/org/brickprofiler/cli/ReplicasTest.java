@@ -71,7 +71,7 @@ class ReplicasTest {
                 endedMs,
                 1_000,
                 List.of(new TopReading.Brick("norm", "Norm", 3, 30, Optional.of(firstToken), false)),
-                Map.of("DECODE", new TopReading.Phase(5, 800, 0, 5)),
+                Map.of("decode", new TopReading.Phase(5, 800, 0, 5)),
                 new TopReading.Requests(4, 3, 0, 1, firstToken, LatencyDistribution.EMPTY, List.of("arrival")));
     }
 
@@ -87,7 +87,7 @@ class ReplicasTest {
         assertThat(all.requests().firstToken()).isEqualTo(quick.plus(slow));
         assertThat(all.requests().firstToken().percentileNs(99)).isEqualTo(slow.percentileNs(50));
         assertThat(all.requests().countedFrom()).containsExactly("arrival");
-        assertThat(all.phases()).containsExactly(Map.entry("DECODE", new TopReading.Phase(10, 800, 0, 10)));
+        assertThat(all.phases()).containsExactly(Map.entry("decode", new TopReading.Phase(10, 800, 0, 10)));
         assertThat(all.bricks())
                 .containsExactly(Map.entry(
                         "Norm/norm",

@@ -144,7 +144,7 @@ class SlowReportTest {
         assertThat(Cli.run("compare", json, "--", json).err()).doesNotContain("chosen");
 
         String bad = Files.readString(json)
-                .replaceFirst("\"phase\": \"DECODE\",(\\s+)\"start_ns\"", "\"phase\": \"X\",$1\"start_ns\"");
+                .replaceFirst("\"phase\": \"decode\",(\\s+)\"start_ns\"", "\"phase\": \"X\",$1\"start_ns\"");
         Files.writeString(json, bad);
         assertThat(Cli.run("report", json).err()).contains("run.json: phase of slow steps is unknown: X");
         Files.writeString(json, again.out().replaceFirst("\"workers\": 40", "\"workers\": -1"));

@@ -62,7 +62,7 @@ class TopPageTest {
                     BEGIN_MS + second * 1_000L,
                     second * 1_000_000_000L,
                     bricks,
-                    Map.of("DECODE", new TopReading.Phase(20L * second, 500_000_000L * second, 0, 80L * second)),
+                    Map.of("decode", new TopReading.Phase(20L * second, 500_000_000L * second, 0, 80L * second)),
                     new TopReading.Requests(
                             2L * second,
                             second,

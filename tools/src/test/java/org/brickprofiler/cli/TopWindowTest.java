@@ -33,8 +33,8 @@ class TopWindowTest {
     private static TopReading at(double seconds, int bricks) {
         long n = Math.round(seconds * 10);
         Map<String, TopReading.Phase> phases = new LinkedHashMap<>();
-        phases.put("PREFILL", new TopReading.Phase(2 * n / 10, n * 20_000_000, 64 * n, 2 * n / 10));
-        phases.put("DECODE", new TopReading.Phase(2 * n, n * 50_000_000, 0, 8 * n));
+        phases.put("prefill", new TopReading.Phase(2 * n / 10, n * 20_000_000, 64 * n, 2 * n / 10));
+        phases.put("decode", new TopReading.Phase(2 * n, n * 50_000_000, 0, 8 * n));
         List<TopReading.Brick> all = IntStream.rangeClosed(1, bricks)
                 .mapToObj(i ->
                         new TopReading.Brick("brick " + i, "FFN", i * n, n * i * i * 1_000, Optional.empty(), false))
@@ -161,7 +161,7 @@ class TopWindowTest {
             assertThat(brick.totalNs()).isEqualTo(100);
             assertThat(brick.latency()).isEmpty();
         });
-        TopReading.Phase prefill = Objects.requireNonNull(now.phases().get("PREFILL"));
+        TopReading.Phase prefill = Objects.requireNonNull(now.phases().get("prefill"));
         assertThat(List.of(prefill.count(), prefill.promptTokens(), prefill.outputTokens()))
                 .containsExactly(1L, 7L, 1L);
         assertThat(now.requests().arrived()).isEqualTo(1);

@@ -252,7 +252,7 @@ final class FleetReportTest {
         JsonNode json = new ObjectMapper().readTree(report.toJson());
         assertThat(json.at("/findings"))
                 .extracting(each -> each.path("kind").asText())
-                .contains("DISTURBED");
+                .contains("disturbed");
         assertThat(json.at("/stragglers/0/rank").asInt()).isEqualTo(17);
         assertThat(json.at("/stragglers/0/bricks/0").asText()).isEqualTo("LmHead");
         assertThat(json.at("/shown")).hasSize(1);
@@ -272,7 +272,7 @@ final class FleetReportTest {
         JsonNode first = json.at("/findings/1");
         JsonNode steps = json.at("/phases/0");
         double stepNs = steps.path("total_ns").asDouble() / steps.path("steps").asDouble();
-        assertThat(first.path("kind").asText()).isEqualTo("STRAGGLER");
+        assertThat(first.path("kind").asText()).isEqualTo("straggler");
         assertThat(first.path("share").asDouble())
                 .isCloseTo(json.at("/stragglers/0/cost_ns").asDouble() / stepNs, within(1e-9));
         assertThat(first.path("sentence").asText())
@@ -299,7 +299,7 @@ final class FleetReportTest {
 
         assertThat(new ObjectMapper().readTree(report.toJson()).at("/findings"))
                 .extracting(each -> each.path("kind").asText())
-                .containsExactly("DISTURBED", "COMMUNICATION");
+                .containsExactly("disturbed", "communication");
     }
 
     /** A rank with two faults is one straggler with two lines. */

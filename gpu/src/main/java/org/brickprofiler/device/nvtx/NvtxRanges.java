@@ -2,7 +2,6 @@ package org.brickprofiler.device.nvtx;
 
 import com.sun.jna.Memory;
 import java.util.Arrays;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -245,7 +244,7 @@ final class NvtxRanges implements BrickRanges {
     }
 
     private long registerStep(String phase) {
-        return tool.parametersOfPush(domain, phase.toLowerCase(Locale.ROOT) + " step");
+        return tool.parametersOfPush(domain, phase + " step");
     }
 
     // ---- bricks without ranges ----

@@ -89,7 +89,7 @@ class NvtxToolTest {
         NvtxRanges ranges = new NvtxRanges(NvtxTool.attach(library), "virtual", new Numbers(), withoutRange);
         try (CapturedLog log = new CapturedLog()) {
             virtual.start(() -> {
-                        ranges.beginStep("DECODE");
+                        ranges.beginStep("decode");
                         ranges.begin(1);
                         ranges.began(5);
                         ranges.end(5, 1);

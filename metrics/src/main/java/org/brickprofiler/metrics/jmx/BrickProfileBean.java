@@ -318,7 +318,7 @@ public final class BrickProfileBean implements BrickProfileMXBean {
     private record PhaseView(StepStats stats) implements Phase {
         @Override
         public String getName() {
-            return stats.phase().name();
+            return stats.phase().displayName();
         }
 
         @Override

@@ -143,7 +143,7 @@ public interface BrickProfileMXBean {
         /**
          * Returns the name.
          *
-         * @return the name of the constant of {@code StepInfo.Phase}
+         * @return for example {@code decode}
          */
         String getName();
 

@@ -61,7 +61,7 @@ import org.jspecify.annotations.Nullable;
  *     <td>{@code phase}</td><td>the time of the steps (s), their number, and the sum of their batches</td></tr>
  * <tr><td>{@code brick.step.tokens}</td><td>function counter</td><td>{@code phase}, {@code kind}</td><td>tokens of
  *     prompts, and generated ones, of which accepted drafted ones are a part</td></tr>
- * <tr><td>{@code brick.step.processor_time}</td><td>function counter, s</td><td>{@code phase}, {@code state}</td>
+ * <tr><td>{@code brick.step.cpu_time}</td><td>function counter, s</td><td>{@code phase}, {@code state}</td>
  *     <td>time in which the threads of steps ran on a processor, and waited for one, if it is measured</td></tr>
  * <tr><td>{@code brick.batch}, {@code brick.kv_cache.tokens}</td><td>gauges</td><td>{@code phase}</td><td>the batch of
  *     the latest step, and the positions that the key-value cache held when it began, if the engine states them</td></tr>

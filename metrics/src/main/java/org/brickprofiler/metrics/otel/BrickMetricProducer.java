@@ -61,7 +61,7 @@ import org.brickprofiler.stats.LatencyDistribution;
  * <tr><td>{@code brick.step.sequences}</td><td>{sequence}</td><td>the same</td><td>the sum of their batches</td></tr>
  * <tr><td>{@code brick.step.tokens}</td><td>{token}</td><td>the same, {@code brick.token.kind}</td><td>tokens of
  *     prompts, and generated ones, of which accepted drafted ones are a part</td></tr>
- * <tr><td>{@code brick.step.processor_time}</td><td>s</td><td>{@code brick.step.phase}, {@code brick.thread.state}</td>
+ * <tr><td>{@code brick.step.cpu_time}</td><td>s</td><td>{@code brick.step.phase}, {@code brick.thread.state}</td>
  *     <td>time in which the threads of steps ran on a processor, and waited for one, if it is measured</td></tr>
  * <tr><td>{@code brick.batch}</td><td>{sequence}</td><td>{@code brick.step.phase}</td><td>gauge: the batch of the latest
  *     step</td></tr>

@@ -206,7 +206,7 @@ final class BrickProfileMXBeanTest {
         assertThat((CompositeData[]) server.getAttribute(name, "Phases"))
                 .extracting(each -> each.get("name") + " " + each.get("count") + " " + each.get("promptTokens") + " "
                         + each.get("outputTokens"))
-                .contains("PREFILL 1 3 1", "DECODE 1 0 1");
+                .contains("prefill 1 3 1", "decode 1 0 1");
     }
 
     /** The short watch that nobody renews stands for a client that has died. */

@@ -813,7 +813,7 @@ public record TraceProfile(
                 }
                 fact(
                         first,
-                        each.phase().name().toLowerCase(Locale.ROOT) + ": "
+                        each.phase().displayName() + ": "
                                 + Plural.of(each.steps(), "annotated step") + " of "
                                 + TraceFigures.duration(each.elapsedNs() / each.steps())
                                 + " from the first kernel to the last" + (parts.isEmpty() ? "" : ", with ")
