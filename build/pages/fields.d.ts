@@ -381,6 +381,14 @@ interface LineProfile {
   virtual_threads: number;
   not_ended: number;
   too_late: number;
+  cut_stacks: number;
+  allocations_elsewhere: number;
+  allocated_elsewhere: number;
+  waits_elsewhere: number;
+  waited_elsewhere_ns: number;
+  least_wait_ns: number;
+  mode?: string;
+  by_frames?: ByFrames;
   text: string;
   bricks: BrickLines[];
   methods: string[];
@@ -389,6 +397,11 @@ interface LineProfile {
   frame_line: number[];
   frame_mode: number[];
   paths: number[][];
+}
+
+interface ByFrames {
+  methods: number;
+  left_out: string[];
 }
 
 interface BrickLines {
@@ -401,6 +414,8 @@ interface BrickLines {
   text?: string;
   java?: CallTree;
   natives?: CallTree;
+  allocated?: BrickAmounts;
+  waited?: BrickAmounts;
 }
 
 interface CallTree {
@@ -418,4 +433,11 @@ interface LineShares {
   share: number[];
   low: number[];
   high: number[];
+}
+
+interface BrickAmounts {
+  events: number;
+  sum: number;
+  places: string[];
+  parts: number[];
 }

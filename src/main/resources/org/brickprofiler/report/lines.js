@@ -37,7 +37,39 @@ function linesSection() {
     html("p", { class: "quiet" }, visible(lines.text)),
     views.length === 0 ? "" : html("p", { class: "above" }, html("label", {}, "Lines of ", choice)),
     place,
+    amountTable(lines),
   );
+}
+
+/**
+ * Returns the memory that bricks allocated and the time for which they waited; empty if the recording states neither.
+ *
+ * @param {LineProfile} lines
+ */
+function amountTable(lines) {
+  const rows = lines.bricks.filter(({ allocated, waited }) => allocated !== undefined || waited !== undefined);
+  /** @param {BrickAmounts | undefined} amounts */
+  const mostly = (amounts) => visible(amounts?.places[0] ?? "");
+  /** @type {Column<BrickLines>[]} */
+  const columns = present([
+    { label: "brick", text: true, value: linesName, cell: (row) => html("bdi", {}, visible(linesName(row))) },
+    rows.some(({ allocated }) => allocated) && { label: "allocated, estimate", value: (row) => row.allocated?.sum ?? 0, cell: (row) => (row.allocated ? memory(row.allocated.sum) : "") },
+    rows.some(({ allocated }) => allocated) && { label: "by samples", value: (row) => row.allocated?.events ?? 0, cell: (row) => (row.allocated ? count(row.allocated.events) : "") },
+    rows.some(({ allocated }) => allocated) && { label: "mostly in", text: true, cell: (row) => mostly(row.allocated) },
+    rows.some(({ waited }) => waited) && { label: "waited", value: (row) => row.waited?.sum ?? 0, cell: (row) => (row.waited ? duration(row.waited.sum) : "") },
+    rows.some(({ waited }) => waited) && { label: "waits", value: (row) => row.waited?.events ?? 0, cell: (row) => (row.waited ? count(row.waited.events) : "") },
+    rows.some(({ waited }) => waited) && { label: "mostly for", text: true, cell: (row) => mostly(row.waited) },
+  ]);
+  return rows.length === 0
+    ? ""
+    : html("div", {}, html("h3", {}, "Memory and waits"), table("Memory and waits of bricks", columns, rows).element);
+}
+
+/** @param {number} bytes */
+function memory(bytes) {
+  const units = ["bytes", "KB", "MB", "GB", "TB"];
+  const unit = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
+  return (bytes / 10 ** (3 * unit)).toFixed(unit === 0 ? 0 : 1) + "\u00a0" + units[unit];
 }
 
 /**
@@ -56,7 +88,10 @@ function viewsOf(lines) {
       natives && { label: name + ", native code: " + plural(sum(natives.self, Number), "sample", "samples"), draw: () => treeView(lines, brick, natives) },
     ]);
   });
-  return sampled.length === 0 ? [] : [{ label: "all bricks, by their time", draw: () => wholeView(lines) }, ...single];
+  const whole = lines.by_frames === undefined
+    ? { label: "all bricks, by their time", draw: () => wholeView(lines) }
+    : { label: "all bricks, by their samples", draw: () => sampledView(lines) };
+  return sampled.length === 0 ? [] : [whole, ...single];
 }
 
 /** @param {BrickLines} brick */
@@ -163,6 +198,29 @@ function wholeView(lines) {
       + (hasBoth ? " Samples in native code of bricks that have both are a choice of their own: they are taken at another rate." : "")
       + (doubted.length > 0 ? " The virtual machine has lost samples of " + doubted.join(", ") + ": the frames may be those of a part of the time." : "")),
     icicle(root, "time", (cell) => duration(cell.weight)),
+  ];
+}
+
+/**
+ * Returns the picture of all bricks of a recording that has none: the width of a brick is the number of its samples,
+ * since its time is unknown.
+ *
+ * @param {LineProfile} lines
+ */
+function sampledView(lines) {
+  const root = cellOf("all bricks", undefined, colour("Other"));
+  const isOneRate = lines.mode !== undefined;
+  for (const brick of lines.bricks) {
+    const trees = present([brick.java, isOneRate && brick.natives]);
+    if (trees.length > 0) {
+      const cell = cellOf(linesName(brick), root, brickColour(brick.brick));
+      trees.forEach((tree) => grow(cell, lines, tree));
+      root.weight += cell.weight;
+    }
+  }
+  return [
+    note("The width of a brick is the number of its samples" + (isOneRate ? "." : " in Java code.") + " Times are unknown."),
+    icicle(root, "samples", (cell) => plural(cell.weight, "sample", "samples")),
   ];
 }
 

@@ -378,7 +378,8 @@ final class RuleFile {
                 : rule);
     }
 
-    private static String brickOf(WeaveRule rule) {
+    /** Returns the display name of the brick of a rule. */
+    static String brickOf(WeaveRule rule) {
         return BrickId.parse(rule.brick()).map(BrickId::displayName).orElse(rule.brick());
     }
 

@@ -361,7 +361,9 @@ final class Weaver {
             List<String> parameters = target.parameters();
             List<MethodNode> matching = parameters == null
                     ? named
-                    : named.stream().filter(method -> takes(method, parameters)).toList();
+                    : named.stream()
+                            .filter(method -> takes(Type.getArgumentTypes(method.desc), parameters))
+                            .toList();
             if (matching.size() != 1) {
                 throw new IllegalArgumentException(target.className()
                         + (matching.isEmpty() ? " has no " : " has more than one ")
@@ -416,8 +418,8 @@ final class Weaver {
         }
     }
 
-    private static boolean takes(MethodNode method, List<String> parameters) {
-        Type[] types = Type.getArgumentTypes(method.desc);
+    /** Returns whether types are those of a rule, which names them with their packages or without. */
+    static boolean takes(Type[] types, List<String> parameters) {
         if (types.length != parameters.size()) {
             return false;
         }

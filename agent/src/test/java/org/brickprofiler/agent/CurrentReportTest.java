@@ -21,7 +21,7 @@ class CurrentReportTest {
             new CallTree.Node(0, new Frame("org.example.VectorMath.exp", 3, "Inlined"), 36)));
 
     private static final LineProfile LINES = new LineProfile(
-            new LineProfile.Samples(100, 0, 0, 0, 0, 0, 0),
+            new LineProfile.Samples(100, 0, 0, 0, 0, 0, 0, 0),
             20_000_000,
             0,
             Optional.empty(),

@@ -28,6 +28,8 @@ final class LineJoin {
     private long virtualThreads;
     private long notEnded;
     private long tooLate;
+    private final LineSums allocatedElsewhere = new LineSums();
+    private final LineSums waitedElsewhere = new LineSums();
 
     private record Brick(String name, Optional<StepInfo.Phase> phase) {}
 
@@ -70,7 +72,7 @@ final class LineJoin {
     void add(LineSample sample) {
         List<LineSeries> own = ofThreads.getOrDefault(sample.threadId(), List.of());
         boolean mayWork = !sample.isNative() && own.stream().noneMatch(ofSteps::contains);
-        waiting++;
+        waiting += sample.event().isPresent() ? 0 : 1;
         sample.waitIn(own, mayWork ? ofSteps : List.of());
         if (sample.isSettled()) {
             count(sample);
@@ -100,6 +102,11 @@ final class LineJoin {
         tooLate++;
     }
 
+    /** Adds an event in no brick, or in one that is not known. */
+    void addElsewhere(LineEvent event) {
+        (event.kind() == LineEvent.Kind.ALLOCATION ? allocatedElsewhere : waitedElsewhere).add(event);
+    }
+
     /** Returns the number of samples that have been given and are not counted yet. */
     long waiting() {
         return waiting;
@@ -107,8 +114,17 @@ final class LineJoin {
 
     /** Counts a sample that all of its series have settled. */
     private void count(LineSample sample) {
-        waiting--;
         LineRow row = sample.row();
+        Optional<LineEvent> event = sample.event();
+        if (event.isPresent()) {
+            if (row != null && sample.found() == 1) {
+                row.add(sample);
+            } else {
+                addElsewhere(event.get());
+            }
+            return;
+        }
+        waiting--;
         if (row != null && sample.found() == 1) {
             inBricks++;
             row.add(sample);
@@ -145,7 +161,22 @@ final class LineJoin {
                 severalSteps,
                 virtualThreads,
                 notEnded + waiting - passed + further,
-                tooLate);
+                tooLate,
+                0);
+    }
+
+    /**
+     * Returns the events in no brick.
+     *
+     * @param leastWaitNs the duration from which on all waits were recorded, ns; 0 if unknown
+     */
+    LineProfile.Elsewhere elsewhere(long leastWaitNs) {
+        return new LineProfile.Elsewhere(
+                allocatedElsewhere.events(),
+                allocatedElsewhere.sum(),
+                waitedElsewhere.events(),
+                waitedElsewhere.sum(),
+                leastWaitNs);
     }
 
     /** Returns the bricks with samples or processor time, most samples first. */

@@ -30,10 +30,21 @@ import org.brickprofiler.report.JsonReport;
  * @param periodNs the time between two samples of a thread that the recording asked for, ns; 0 if unknown
  * @param clockErrorNs the error of the times of samples beside those of bricks, ns; 0 if there are no samples
  * @param missing why there are no samples; empty if they were taken
- * @param bricks the bricks with samples or processor time, most samples first
+ * @param bricks the bricks with samples, events or processor time, most samples first
+ * @param elsewhere the memory and the waits that are in no brick
+ * @param mode what the samples are of, in words, such as {@code "wall-clock time"}; empty if the virtual machine took
+ *     them of threads that run
+ * @param byFrames that the recording has no bricks, and frames of samples told them
  */
 public record LineProfile(
-        Samples samples, long periodNs, long clockErrorNs, Optional<String> missing, List<OfBrick> bricks)
+        Samples samples,
+        long periodNs,
+        long clockErrorNs,
+        Optional<String> missing,
+        List<OfBrick> bricks,
+        Elsewhere elsewhere,
+        Optional<String> mode,
+        Optional<ByFrames> byFrames)
         implements FindingSource {
 
     /** The number of missing samples up to which a brick is not doubted. */
@@ -50,6 +61,24 @@ public record LineProfile(
         requireNotNegative("clockErrorNs", clockErrorNs);
         Objects.requireNonNull(missing, "missing");
         bricks = List.copyOf(Objects.requireNonNull(bricks, "bricks"));
+        Objects.requireNonNull(elsewhere, "elsewhere");
+        Objects.requireNonNull(mode, "mode");
+        Objects.requireNonNull(byFrames, "byFrames");
+    }
+
+    /**
+     * Makes a profile of samples that the virtual machine took, joined with bricks by time, without memory and waits.
+     *
+     * @param samples where the samples are
+     * @param periodNs the time between two samples of a thread that the recording asked for, ns; 0 if unknown
+     * @param clockErrorNs the error of the times of samples beside those of bricks, ns
+     * @param missing why there are no samples; empty if they were taken
+     * @param bricks the bricks with samples or processor time, most samples first
+     * @throws IllegalArgumentException when a time is negative
+     */
+    public LineProfile(
+            Samples samples, long periodNs, long clockErrorNs, Optional<String> missing, List<OfBrick> bricks) {
+        this(samples, periodNs, clockErrorNs, missing, bricks, Elsewhere.NONE, Optional.empty(), Optional.empty());
     }
 
     /**
@@ -179,6 +208,8 @@ public record LineProfile(
      * @param virtualThreads on a virtual thread, whose bricks are not known by thread
      * @param notEnded at a time after which their thread has ended no brick: perhaps in a brick that had not ended
      * @param tooLate at a time whose bricks were overwritten before the sample arrived
+     * @param cutStacks in no brick by their frames, of which the outer ones are left out: perhaps in a brick among
+     *     these
      */
     public record Samples(
             long inBricks,
@@ -187,10 +218,11 @@ public record LineProfile(
             long severalSteps,
             long virtualThreads,
             long notEnded,
-            long tooLate) {
+            long tooLate,
+            long cutStacks) {
 
         /** No samples. */
-        public static final Samples NONE = new Samples(0, 0, 0, 0, 0, 0, 0);
+        public static final Samples NONE = new Samples(0, 0, 0, 0, 0, 0, 0, 0);
 
         /**
          * Checks the numbers.
@@ -205,6 +237,7 @@ public record LineProfile(
             requireNotNegative("virtualThreads", virtualThreads);
             requireNotNegative("notEnded", notEnded);
             requireNotNegative("tooLate", tooLate);
+            requireNotNegative("cutStacks", cutStacks);
         }
 
         /**
@@ -213,7 +246,114 @@ public record LineProfile(
          * @return 0 or more
          */
         public long total() {
-            return inBricks + outside + otherThreads + severalSteps + virtualThreads + notEnded + tooLate;
+            return inBricks + outside + otherThreads + severalSteps + virtualThreads + notEnded + tooLate + cutStacks;
+        }
+    }
+
+    /**
+     * That frames of samples told the bricks: their executions and times are unknown.
+     *
+     * @param methods the methods that rules name as whole bricks
+     * @param leftOut the bricks of the rules that frames do not show, such as parts of methods, each with its place
+     */
+    public record ByFrames(int methods, List<String> leftOut) {
+
+        /**
+         * Copies the list.
+         *
+         * @throws IllegalArgumentException when the number is negative
+         */
+        public ByFrames {
+            requireNotNegative("methods", methods);
+            leftOut = List.copyOf(Objects.requireNonNull(leftOut, "leftOut"));
+        }
+    }
+
+    /**
+     * Amounts of memory or time with the places that have most of them.
+     *
+     * @param events how many events state them; 0 if nothing was recorded
+     * @param sum the sum of all places
+     * @param largest the largest places, at most {@value #MOST_PLACES}
+     */
+    public record Amounts(long events, long sum, List<Part> largest) {
+
+        /** The most places that are named. */
+        public static final int MOST_PLACES = 3;
+
+        /** Nothing. */
+        public static final Amounts NONE = new Amounts(0, 0, List.of());
+
+        /**
+         * The amount of one place.
+         *
+         * @param place the method or the class of the lock
+         * @param amount its part of the sum
+         */
+        public record Part(String place, long amount) {
+
+            /**
+             * Checks the amount.
+             *
+             * @throws IllegalArgumentException when it is negative
+             */
+            public Part {
+                Objects.requireNonNull(place, "place");
+                requireNotNegative("amount", amount);
+            }
+        }
+
+        /**
+         * Copies the list.
+         *
+         * @throws IllegalArgumentException when a number is negative
+         */
+        public Amounts {
+            requireNotNegative("events", events);
+            requireNotNegative("sum", sum);
+            largest = List.copyOf(Objects.requireNonNull(largest, "largest"));
+        }
+
+        /** Returns the sum of all places, and the largest of them. */
+        static Amounts of(long events, Map<String, Long> byPlace) {
+            return new Amounts(
+                    events,
+                    byPlace.values().stream().mapToLong(Long::longValue).sum(),
+                    byPlace.entrySet().stream()
+                            .sorted(Map.Entry.<String, Long>comparingByValue()
+                                    .reversed()
+                                    .thenComparing(Map.Entry.comparingByKey()))
+                            .limit(MOST_PLACES)
+                            .map(each -> new Part(each.getKey(), each.getValue()))
+                            .toList());
+        }
+    }
+
+    /**
+     * The memory and the waits that are in no brick, or in one that is not known.
+     *
+     * @param allocations the events that state the memory
+     * @param allocatedBytes the memory, an estimate, bytes
+     * @param waits the waits
+     * @param waitedNs their time, ns
+     * @param leastWaitNs the duration from which on all waits were recorded, in bricks and elsewhere, ns; 0 if unknown
+     */
+    public record Elsewhere(long allocations, long allocatedBytes, long waits, long waitedNs, long leastWaitNs) {
+
+        /** Nothing. */
+        public static final Elsewhere NONE = new Elsewhere(0, 0, 0, 0, 0);
+
+        /**
+         * Checks the numbers.
+         *
+         * @throws IllegalArgumentException when a number is negative
+         */
+        public Elsewhere {
+            requireNotNegative("allocations", allocations);
+            requireNotNegative("allocatedBytes", allocatedBytes);
+            requireNotNegative("waits", waits);
+            requireNotNegative("waitedNs", waitedNs);
+            requireNotNegative("leastWaitNs", leastWaitNs);
         }
     }
 
@@ -228,6 +368,9 @@ public record LineProfile(
      *     time; empty if that is unknown
      * @param java the samples in Java code
      * @param natives the samples in native code
+     * @param allocated the memory that its threads allocated, an estimate, bytes, by the innermost method outside of
+     *     the JDK
+     * @param waited the time for which its threads waited for monitors or were parked, ns, by the class of the lock
      */
     public record OfBrick(
             String brick,
@@ -235,7 +378,9 @@ public record LineProfile(
             long ofWorkers,
             OptionalDouble due,
             CallTree java,
-            CallTree natives) {
+            CallTree natives,
+            Amounts allocated,
+            Amounts waited) {
 
         /**
          * Checks the numbers.
@@ -249,10 +394,34 @@ public record LineProfile(
             Objects.requireNonNull(due, "due");
             Objects.requireNonNull(java, "java");
             Objects.requireNonNull(natives, "natives");
+            Objects.requireNonNull(allocated, "allocated");
+            Objects.requireNonNull(waited, "waited");
             if (ofWorkers > java.samples() + natives.samples()) {
                 throw new IllegalArgumentException("brick " + brick + " has " + ofWorkers + " samples of workers, of "
                         + (java.samples() + natives.samples()));
             }
+        }
+
+        /**
+         * Makes the samples of a brick without memory and waits.
+         *
+         * @param brick the name of the brick
+         * @param phase the phase of its steps; empty outside of steps
+         * @param ofWorkers how many of the samples are of threads without bricks
+         * @param due how many samples its own threads would have in proportion to their processor time; empty if
+         *     unknown
+         * @param java the samples in Java code
+         * @param natives the samples in native code
+         * @throws IllegalArgumentException when the number of workers' samples is negative or exceeds all
+         */
+        public OfBrick(
+                String brick,
+                Optional<StepInfo.Phase> phase,
+                long ofWorkers,
+                OptionalDouble due,
+                CallTree java,
+                CallTree natives) {
+            this(brick, phase, ofWorkers, due, java, natives, Amounts.NONE, Amounts.NONE);
         }
 
         /**

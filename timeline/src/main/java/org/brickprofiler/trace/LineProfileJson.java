@@ -21,6 +21,10 @@ import org.brickprofiler.trace.CallTree.Hottest;
 import org.brickprofiler.trace.CallTree.Node;
 import org.brickprofiler.trace.CallTree.Share;
 import org.brickprofiler.trace.JsonTable.Field;
+import org.brickprofiler.trace.LineProfile.Amounts;
+import org.brickprofiler.trace.LineProfile.Amounts.Part;
+import org.brickprofiler.trace.LineProfile.ByFrames;
+import org.brickprofiler.trace.LineProfile.Elsewhere;
 import org.brickprofiler.trace.LineProfile.OfBrick;
 import org.brickprofiler.trace.LineProfile.Samples;
 import org.jspecify.annotations.Nullable;
@@ -121,6 +125,29 @@ final class LineProfileJson {
         });
     }
 
+    private static final JsonTable<Amounts> AMOUNTS = new JsonTable<>(
+            "amounts of a brick",
+            List.of(
+                    Field.number("events", "events", Amounts::events),
+                    Field.number("sum", "sum of all places", Amounts::sum),
+                    new Field<>("places", "largest places", TEXTS, "", of -> of.largest().stream()
+                            .map(Part::place)
+                            .toList()),
+                    new Field<>("parts", "their parts", NUMBERS, "", of -> of.largest().stream()
+                            .map(Part::amount)
+                            .toList())));
+
+    private static Field<With<OfBrick>> amounts(String key, String meaning, Function<OfBrick, Amounts> amounts) {
+        return AMOUNTS.in(key, meaning, "if recorded", of -> Optional.of(amounts.apply(of.value()))
+                .filter(each -> each.events() > 0));
+    }
+
+    private static final JsonTable<ByFrames> BY_FRAMES = new JsonTable<>(
+            "bricks by frames",
+            List.of(
+                    Field.number("methods", "methods that are bricks", ByFrames::methods),
+                    new Field<>("left_out", "bricks that frames do not show", TEXTS, "", ByFrames::leftOut)));
+
     private static final JsonTable<With<OfBrick>> BRICK = new JsonTable<>(
             "lines of a brick",
             List.of(
@@ -158,7 +185,9 @@ final class LineProfileJson {
                             IF_KNOWN + ", " + JsonTable.IGNORED,
                             of -> LineProfileText.hottest(of.value()).orElse(null)),
                     tree("java", "samples in Java code", OfBrick::java),
-                    tree("natives", "samples in native code", OfBrick::natives)));
+                    tree("natives", "samples in native code", OfBrick::natives),
+                    amounts("allocated", "memory, estimated bytes, by method outside of the JDK", OfBrick::allocated),
+                    amounts("waited", "waits, ns, by class of the lock", OfBrick::waited)));
 
     private static @Nullable Double number(OptionalDouble value) {
         return value.isPresent() ? value.getAsDouble() : null;
@@ -198,6 +227,27 @@ final class LineProfileJson {
                             .notEnded()),
                     count("too_late", "samples that arrived after their bricks were overwritten", of -> of.samples()
                             .tooLate()),
+                    count("cut_stacks", "samples whose outer frames, perhaps a brick, are left out", of -> of.samples()
+                            .cutStacks()),
+                    count("allocations_elsewhere", "samples of memory elsewhere", of -> of.elsewhere()
+                            .allocations()),
+                    count("allocated_elsewhere", "its bytes", of -> of.elsewhere()
+                            .allocatedBytes()),
+                    count("waits_elsewhere", "waits elsewhere", of -> of.elsewhere()
+                            .waits()),
+                    count("waited_elsewhere_ns", "their time, ns", of -> of.elsewhere()
+                            .waitedNs()),
+                    count("least_wait_ns", "from which duration on waits were recorded, ns", of -> of.elsewhere()
+                            .leastWaitNs()),
+                    new Field<>(
+                            "mode", "what the samples are of", "string", "unless of running threads", of -> of.value()
+                                    .mode()
+                                    .orElse(null)),
+                    BY_FRAMES.in(
+                            "by_frames",
+                            "bricks by frames, without executions and times",
+                            "without bricks",
+                            of -> of.value().byFrames()),
                     new Field<>(
                             "text",
                             "where the samples are, in words",
@@ -250,7 +300,7 @@ final class LineProfileJson {
     }
 
     /** All tables, the outermost first. */
-    static final List<JsonTable<?>> TABLES = List.of(ALL, BRICK, TREE, PLACES);
+    static final List<JsonTable<?>> TABLES = List.of(ALL, BY_FRAMES, BRICK, TREE, PLACES, AMOUNTS);
 
     // ---- the shared lists ----
 
@@ -337,10 +387,19 @@ final class LineProfileJson {
                     brick.ofWorkers(),
                     brick.due(),
                     limited(java, places),
-                    limited(natives, places)));
+                    limited(natives, places),
+                    brick.allocated(),
+                    brick.waited()));
         }
         return new LineProfile(
-                profile.samples(), profile.periodNs(), profile.clockErrorNs(), profile.missing(), bricks);
+                profile.samples(),
+                profile.periodNs(),
+                profile.clockErrorNs(),
+                profile.missing(),
+                bricks,
+                profile.elsewhere(),
+                profile.mode(),
+                profile.byFrames());
     }
 
     private static CallTree limited(CallTree tree, int places) {
@@ -372,14 +431,23 @@ final class LineProfileJson {
                 all.number("several_steps"),
                 all.number("virtual_threads"),
                 all.number("not_ended"),
-                all.number("too_late"));
+                all.number("too_late"),
+                all.number("cut_stacks"));
         Lists lists = Lists.of(all);
         return new LineProfile(
                 samples,
                 all.number("period_ns"),
                 all.number("clock_error_ns"),
                 all.has("missing") ? Optional.of(all.text("missing")) : Optional.empty(),
-                all.objects("bricks").stream().map(of -> brick(of, lists)).toList());
+                all.objects("bricks").stream().map(of -> brick(of, lists)).toList(),
+                new Elsewhere(
+                        all.number("allocations_elsewhere"),
+                        all.number("allocated_elsewhere"),
+                        all.number("waits_elsewhere"),
+                        all.number("waited_elsewhere_ns"),
+                        all.number("least_wait_ns")),
+                all.has("mode") ? Optional.of(all.text("mode")) : Optional.empty(),
+                all.object("by_frames").map(of -> new ByFrames(of.integer("methods"), of.texts("left_out"))));
     }
 
     private static OfBrick brick(JsonValues of, Lists lists) {
@@ -389,7 +457,20 @@ final class LineProfileJson {
                 of.number("workers"),
                 of.has("due") ? OptionalDouble.of(of.real("due")) : OptionalDouble.empty(),
                 of.object("java").map(tree -> tree(tree, lists)).orElse(CallTree.EMPTY),
-                of.object("natives").map(tree -> tree(tree, lists)).orElse(CallTree.EMPTY));
+                of.object("natives").map(tree -> tree(tree, lists)).orElse(CallTree.EMPTY),
+                of.object("allocated").map(LineProfileJson::amounts).orElse(Amounts.NONE),
+                of.object("waited").map(LineProfileJson::amounts).orElse(Amounts.NONE));
+    }
+
+    private static Amounts amounts(JsonValues of) {
+        List<String> places = of.texts("places");
+        List<Long> parts = of.numbers("parts");
+        requireSameLength("parts", parts, "places", places);
+        List<Part> largest = new ArrayList<>();
+        for (int i = 0; i < places.size(); i++) {
+            largest.add(new Part(places.get(i), parts.get(i)));
+        }
+        return new Amounts(of.number("events"), of.number("sum"), largest);
     }
 
     private static CallTree tree(JsonValues of, Lists lists) {

@@ -8,10 +8,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
 import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.report.Finding;
 import org.brickprofiler.trace.CallTree.Share;
+import org.brickprofiler.trace.LineProfile.Amounts;
+import org.brickprofiler.trace.LineProfile.ByFrames;
+import org.brickprofiler.trace.LineProfile.Elsewhere;
 import org.brickprofiler.trace.LineProfile.OfBrick;
 import org.brickprofiler.trace.LineProfile.Samples;
 
@@ -24,16 +30,24 @@ final class LineProfileText {
     /** The lines that are listed of each brick. */
     private static final int MOST_LINES = 3;
 
+    /** The bricks that are named because frames do not show them. */
+    private static final int MOST_LEFT_OUT = 5;
+
+    private static final List<String> BYTE_UNITS = List.of("bytes", "KB", "MB", "GB", "TB");
+
     private LineProfileText() {}
 
     /** Returns a section of a report. */
     static String render(LineProfile profile) {
         StringBuilder text = new StringBuilder("Lines of bricks\n");
-        text.append("  " + where(profile) + "\n");
+        facts(profile).forEach(fact -> text.append("  " + fact + "\n"));
         List<String> few = new ArrayList<>();
         for (OfBrick brick : profile.bricks()) {
-            if (hasShares(brick.java()) || hasShares(brick.natives()) || brick.isDoubted()) {
-                text.append(brick(brick));
+            if (hasShares(brick.java())
+                    || hasShares(brick.natives())
+                    || brick.isDoubted()
+                    || brick.allocated().events() + brick.waited().events() > 0) {
+                text.append(brick(profile, brick));
             } else if (brick.samples() > 0) {
                 few.add(name(brick) + " " + brick.samples());
             }
@@ -50,9 +64,75 @@ final class LineProfileText {
 
     /** Returns where the samples are, or why there are none. */
     static String where(LineProfile profile) {
-        return profile.missing()
+        return String.join(" ", facts(profile));
+    }
+
+    private static List<String> facts(LineProfile profile) {
+        List<String> facts = new ArrayList<>();
+        facts.add(profile.missing()
                 .map(reason -> "No samples: " + PlainText.ascii(reason) + ".")
-                .orElseGet(() -> places(profile));
+                .orElseGet(() -> places(profile)));
+        addEvents(facts, profile);
+        profile.byFrames().ifPresent(byFrames -> addTold(facts, byFrames));
+        return facts;
+    }
+
+    /** Adds what frames show of bricks, and what they do not. */
+    private static void addTold(List<String> facts, ByFrames byFrames) {
+        facts.add("A sample belongs to the innermost of "
+                + Plural.of(byFrames.methods(), "method")
+                + " that the rules name as a brick: executions and times of bricks are unknown.");
+        facts.add(
+                "Shares are of samples, which get lost where a stack cannot be walked. Work that a brick hands to other"
+                        + " threads is outside of it.");
+        List<String> leftOut = byFrames.leftOut();
+        int more = leftOut.size() - MOST_LEFT_OUT;
+        if (!leftOut.isEmpty()) {
+            facts.add("Frames do not show " + Plural.of(leftOut.size(), "brick") + " of the rules: "
+                    + leftOut.stream()
+                            .limit(MOST_LEFT_OUT)
+                            .map(PlainText::ascii)
+                            .collect(Collectors.joining(", "))
+                    + (more > 0 ? " and " + more + " more" : "") + ".");
+        }
+    }
+
+    /** Adds where memory was allocated and where threads waited, if the recording states it. */
+    private static void addEvents(List<String> facts, LineProfile profile) {
+        Elsewhere elsewhere = profile.elsewhere();
+        long allocations = elsewhere.allocations();
+        long bytes = 0;
+        long waits = elsewhere.waits();
+        long waitedNs = 0;
+        for (OfBrick brick : profile.bricks()) {
+            allocations += brick.allocated().events();
+            bytes += brick.allocated().sum();
+            waits += brick.waited().events();
+            waitedNs += brick.waited().sum();
+        }
+        if (allocations > 0) {
+            facts.add("Allocated, estimated from " + Plural.of(allocations, "sample") + ": " + bytes(bytes)
+                    + " in bricks, " + bytes(elsewhere.allocatedBytes()) + " elsewhere.");
+        }
+        if (waits > 0) {
+            facts.add("Threads waited " + duration(waitedNs) + " in bricks, " + duration(elsewhere.waitedNs())
+                    + " elsewhere, in " + Plural.of(waits, "wait")
+                    + (elsewhere.leastWaitNs() == 0
+                            ? "."
+                            : "; those below " + duration(elsewhere.leastWaitNs()) + " may be missing."));
+        }
+    }
+
+    private static String bytes(long bytes) {
+        if (bytes < 1_000) {
+            return bytes + " bytes";
+        }
+        int unit = 0;
+        double value = bytes;
+        for (; value >= 1_000 && unit < BYTE_UNITS.size() - 1; unit++) {
+            value /= 1_000;
+        }
+        return number(value) + " " + BYTE_UNITS.get(unit);
     }
 
     private static String places(LineProfile profile) {
@@ -65,7 +145,9 @@ final class LineProfileText {
         addPart(parts, samples.virtualThreads(), "of virtual threads");
         addPart(parts, samples.notEnded(), "after the last brick of their thread");
         addPart(parts, samples.tooLate(), "too late: their bricks were overwritten");
+        addPart(parts, samples.cutStacks(), "perhaps in a brick among the callers that the recording left out");
         return Plural.of(samples.total(), "sample")
+                + profile.mode().map(mode -> " of " + PlainText.ascii(mode)).orElse("")
                 + (profile.periodNs() == 0 ? "" : ", one of a thread each " + duration(profile.periodNs()))
                 + (parts.isEmpty() ? "" : ": " + String.join(", ", parts))
                 + "."
@@ -80,8 +162,11 @@ final class LineProfileText {
         }
     }
 
-    private static String brick(OfBrick brick) {
+    private static String brick(LineProfile profile, OfBrick brick) {
         StringBuilder text = new StringBuilder("  " + name(brick) + ", " + Plural.of(brick.samples(), "sample"));
+        if (profile.byFrames().isPresent()) {
+            text.append(shareOfBricks(profile, brick));
+        }
         if (brick.ofWorkers() > 0) {
             text.append(String.format(Locale.ROOT, " (%,d of workers)", brick.ofWorkers()));
         }
@@ -93,7 +178,57 @@ final class LineProfileText {
             addLines(text, brick.natives());
         }
         lost(brick).ifPresent(lost -> text.append("    " + lost + ". These lines may be of a part of its time.\n"));
+        allocated(brick).ifPresent(allocated -> text.append("    " + allocated + "\n"));
+        waited(brick).ifPresent(waited -> text.append("    " + waited + "\n"));
         return text.toString();
+    }
+
+    /**
+     * Returns the share of a brick in the samples of all bricks. The virtual machine samples native code at a rate of
+     * its own; then the share is of Java code.
+     */
+    private static String shareOfBricks(LineProfile profile, OfBrick brick) {
+        boolean isOneRate = profile.mode().isPresent();
+        ToLongFunction<OfBrick> samples =
+                isOneRate ? OfBrick::samples : each -> each.java().samples();
+        long all = profile.bricks().stream().mapToLong(samples).sum();
+        if (all < FEWEST || brick.samples() == 0) {
+            return "";
+        }
+        Share<String> share = Share.of(brick.brick(), samples.applyAsLong(brick), all);
+        return ", " + percent(share.share()) + " of those of bricks" + (isOneRate ? " (" : " in Java code (")
+                + interval(share) + ")";
+    }
+
+    /** Returns the memory that a brick allocated. */
+    static Optional<String> allocated(OfBrick brick) {
+        Amounts allocated = brick.allocated();
+        return allocated.events() == 0
+                ? Optional.empty()
+                : Optional.of("allocated about " + bytes(allocated.sum()) + ", by "
+                        + Plural.of(allocated.events(), "sample")
+                        + (allocated.events() < FEWEST
+                                ? ", too few for shares"
+                                : ": "
+                                        + largest(
+                                                allocated,
+                                                part -> percent(
+                                                        part.amount() / (double) Math.max(1, allocated.sum())))));
+    }
+
+    /** Returns the time for which threads waited in a brick. */
+    static Optional<String> waited(OfBrick brick) {
+        Amounts waited = brick.waited();
+        return waited.events() == 0
+                ? Optional.empty()
+                : Optional.of("waited " + duration(waited.sum()) + " in " + Plural.of(waited.events(), "wait") + ": "
+                        + largest(waited, part -> duration(part.amount())));
+    }
+
+    private static String largest(Amounts amounts, Function<Amounts.Part, String> amount) {
+        return amounts.largest().stream()
+                .map(part -> amount.apply(part) + " " + PlainText.ascii(part.place()))
+                .collect(Collectors.joining(", "));
     }
 
     private static void addLines(StringBuilder text, CallTree tree) {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.brickprofiler.StepInfo;
 
 /**
@@ -20,6 +21,7 @@ public final class LineRecording {
     private final Map<Long, List<Long>> steps = new HashMap<>();
     private final Map<Long, Double> processorShares = new HashMap<>();
     private final List<LineSample> samples = new ArrayList<>();
+    private final List<LineSample> events = new ArrayList<>();
     private final LineJoin join = new LineJoin();
 
     private record Brick(LineRow row, long startNs, long endNs) {}
@@ -79,6 +81,26 @@ public final class LineRecording {
         samples.add(new LineSample(threadId, atNs, isNative, stack));
     }
 
+    /**
+     * Adds memory that a thread allocated, or a time for which it waited.
+     *
+     * @param threadId the number of the thread
+     * @param atNs when it began, ns on the clock of the recording
+     * @param event the memory or the wait
+     */
+    public void event(long threadId, long atNs, LineEvent event) {
+        events.add(new LineSample(threadId, atNs, Objects.requireNonNull(event, "event")));
+    }
+
+    /**
+     * Adds memory or a wait of a thread that has no bricks, such as a virtual one.
+     *
+     * @param event the memory or the wait
+     */
+    public void eventElsewhere(LineEvent event) {
+        join.addElsewhere(Objects.requireNonNull(event, "event"));
+    }
+
     /** Counts a sample of a virtual thread, whose bricks are not known by thread. */
     public void sampleOfVirtualThread() {
         join.addOfVirtualThread();
@@ -94,10 +116,12 @@ public final class LineRecording {
      *
      * @param periodNs the time between two samples of a thread, ns; 0 if unknown
      * @param clockErrorNs the error of the times of samples beside those of bricks, ns
+     * @param mode what the samples are of; empty if they are the virtual machine's
+     * @param leastWaitNs the duration from which on all waits were recorded, ns; 0 if unknown
      * @return the lines; with a reason if the recording has no bricks or no samples
      * @throws IllegalArgumentException when a time is negative
      */
-    public LineProfile join(long periodNs, long clockErrorNs) {
+    public LineProfile join(long periodNs, long clockErrorNs, Optional<String> mode, long leastWaitNs) {
         Map<Long, LineSeries> series = new HashMap<>();
         bricks.keySet().forEach(thread -> {
             series.put(thread, join.newSeries(thread));
@@ -105,14 +129,26 @@ public final class LineRecording {
                 join.runsSteps(Objects.requireNonNull(series.get(thread)));
             }
         });
-        samples.forEach(join::add);
+        // A series expects its samples in the order of time.
+        Stream.of(samples, events)
+                .flatMap(List::stream)
+                .sorted(Comparator.comparingLong(LineSample::atNs))
+                .forEach(join::add);
         series.forEach(this::read);
         join.settleWorkers();
         series.values().forEach(each -> each.giveUp(Long.MAX_VALUE));
         Optional<String> missing = samples.isEmpty()
                 ? Optional.of("the recording has no samples of stacks")
                 : bricks.isEmpty() ? Optional.of("the recording has no bricks") : Optional.empty();
-        return new LineProfile(join.samples(0), periodNs, clockErrorNs, missing, join.bricks());
+        return new LineProfile(
+                join.samples(0),
+                periodNs,
+                clockErrorNs,
+                missing,
+                join.bricks(),
+                join.elsewhere(leastWaitNs),
+                mode,
+                Optional.empty());
     }
 
     private void read(long threadId, LineSeries series) {

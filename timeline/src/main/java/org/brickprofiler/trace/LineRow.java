@@ -1,5 +1,6 @@
 package org.brickprofiler.trace;
 
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import org.brickprofiler.StepInfo;
@@ -11,6 +12,8 @@ final class LineRow {
     private final Optional<StepInfo.Phase> phase;
     private final LineTree java;
     private final LineTree natives;
+    private final LineSums allocated = new LineSums();
+    private final LineSums waited = new LineSums();
     private long ofThreads;
     private long ofWorkers;
     private double processorNs;
@@ -23,13 +26,28 @@ final class LineRow {
         natives = new LineTree(room);
     }
 
-    /** Adds a sample of a thread that timed the brick, or that worked for its step. */
+    /** Adds a sample, or an event, of a thread that timed the brick, or that worked for its step. */
     void add(LineSample sample) {
-        (sample.isNative() ? natives : java).add(sample.stack());
-        if (sample.isOfWorker()) {
-            ofWorkers++;
+        Optional<LineEvent> event = sample.event();
+        if (event.isPresent()) {
+            add(event.get());
         } else {
-            ofThreads++;
+            add(sample.isNative(), sample.stack(), sample.isOfWorker(), 1);
+        }
+    }
+
+    /** Adds memory that was allocated in the brick, or a wait. */
+    void add(LineEvent event) {
+        (event.kind() == LineEvent.Kind.ALLOCATION ? allocated : waited).add(event);
+    }
+
+    /** Adds samples of one stack. */
+    void add(boolean isNative, List<Frame> stack, boolean isOfWorker, long count) {
+        (isNative ? natives : java).add(stack, count);
+        if (isOfWorker) {
+            ofWorkers += count;
+        } else {
+            ofThreads += count;
         }
     }
 
@@ -57,7 +75,7 @@ final class LineRow {
     }
 
     boolean isEmpty() {
-        return ofThreads + ofWorkers == 0 && processorNs == 0 && !isTimeUnknown;
+        return ofThreads + ofWorkers + allocated.events() + waited.events() == 0 && processorNs == 0 && !isTimeUnknown;
     }
 
     /**
@@ -74,6 +92,8 @@ final class LineRow {
                         ? OptionalDouble.empty()
                         : OptionalDouble.of(processorNs * samplesPerNs),
                 java.toTree(),
-                natives.toTree());
+                natives.toTree(),
+                allocated.toAmounts(),
+                waited.toAmounts());
     }
 }

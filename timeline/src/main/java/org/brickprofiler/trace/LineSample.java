@@ -2,6 +2,7 @@ package org.brickprofiler.trace;
 
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +26,7 @@ final class LineSample {
     private final long atNs;
     private final boolean isNative;
     private final List<Frame> stack;
+    private final Optional<LineEvent> event;
     private List<LineSeries> own = List.of();
     private boolean mayBeOfSteps;
     private int openOwn;
@@ -44,9 +46,19 @@ final class LineSample {
         this.atNs = atNs;
         this.isNative = isNative;
         this.stack = List.copyOf(Objects.requireNonNull(stack, "stack"));
+        this.event = Optional.empty();
         if (stack.isEmpty()) {
             throw new IllegalArgumentException("a sample has a frame");
         }
+    }
+
+    /** Makes an event that waits for its brick like a sample; a thread that waits works for no step. */
+    LineSample(long threadId, long atNs, LineEvent event) {
+        this.threadId = threadId;
+        this.atNs = atNs;
+        this.isNative = event.kind() == LineEvent.Kind.WAIT;
+        this.stack = List.of();
+        this.event = Optional.of(event);
     }
 
     long threadId() {
@@ -61,7 +73,12 @@ final class LineSample {
         return isNative;
     }
 
-    /** Returns the frames, the called one before its caller. */
+    /** Returns the event; empty for a sample of a stack. */
+    Optional<LineEvent> event() {
+        return event;
+    }
+
+    /** Returns the frames, the called one before its caller; empty for an event. */
     List<Frame> stack() {
         return stack;
     }

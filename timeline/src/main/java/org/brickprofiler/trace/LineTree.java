@@ -37,11 +37,12 @@ final class LineTree {
     }
 
     /**
-     * Adds a sample.
+     * Adds samples of one stack.
      *
      * @param stack the frames, the called one before its caller
+     * @param count the number of samples
      */
-    void add(List<Frame> stack) {
+    void add(List<Frame> stack, long count) {
         int node = CallTree.NO_PARENT;
         for (int i = stack.size() - 1; i >= 0; i--) {
             Place place = new Place(node, stack.get(i));
@@ -55,7 +56,7 @@ final class LineTree {
             }
             node = known == null ? nodeOf(place) : known;
         }
-        selfs.set(node, selfs.get(node) + 1);
+        selfs.set(node, selfs.get(node) + count);
     }
 
     private int nodeOf(Place place) {

@@ -66,10 +66,10 @@ final class LineLogTest {
         brick(profiler, BrickId.RMS_NORM, 0, 10);
         log.sample(mine, 12, false, STACK);
         log.reported(20, 20, 0);
-        assertThat(samples()).isEqualTo(new Samples(0, 0, 0, 0, 0, 1, 0));
+        assertThat(samples()).isEqualTo(new Samples(0, 0, 0, 0, 0, 1, 0, 0));
         brick(profiler, BrickId.UP_PROJECTION, 11, 30);
         log.reported(40, 40, 0);
-        assertThat(samples()).isEqualTo(new Samples(1, 0, 0, 0, 0, 0, 0));
+        assertThat(samples()).isEqualTo(new Samples(1, 0, 0, 0, 0, 0, 0, 0));
         assertThat(log.profile().bricks())
                 .extracting(OfBrick::brick, OfBrick::samples)
                 .contains(tuple("UpProjection", 1L));
@@ -79,7 +79,7 @@ final class LineLogTest {
         log.reported(62 * SECOND_NS, 62 * SECOND_NS, 0);
         brick(profiler, BrickId.UP_PROJECTION, 45, 63 * SECOND_NS);
         log.reported(64 * SECOND_NS, 64 * SECOND_NS, 0);
-        assertThat(samples()).isEqualTo(new Samples(1, 0, 0, 0, 0, 1, 0));
+        assertThat(samples()).isEqualTo(new Samples(1, 0, 0, 0, 0, 1, 0, 0));
     }
 
     @Spec("13.18")
@@ -101,7 +101,7 @@ final class LineLogTest {
             few.reported(130, 130, 0);
             assertThat(few.profile().samples())
                     .as("read before: %s", readsBefore)
-                    .isEqualTo(new Samples(1, 0, 0, 0, 0, 0, 1));
+                    .isEqualTo(new Samples(1, 0, 0, 0, 0, 0, 1, 0));
         }
     }
 
@@ -134,7 +134,7 @@ final class LineLogTest {
         profiler.endPass();
         log.reported(40, 40, 0);
         log.reported(62 * SECOND_NS, 62 * SECOND_NS, 0);
-        assertThat(samples()).isEqualTo(new Samples(2, 0, 3, 1, 1, 0, 1));
+        assertThat(samples()).isEqualTo(new Samples(2, 0, 3, 1, 1, 0, 1, 0));
         assertThat(log.profile().bricks())
                 .filteredOn(brick -> brick.samples() > 0)
                 .extracting(OfBrick::brick, OfBrick::ofWorkers)
@@ -162,9 +162,9 @@ final class LineLogTest {
         }
         log.sample(worker[0], 26, true, STACK);
         log.reported(60, 60, 0);
-        assertThat(samples()).isEqualTo(new Samples(3, 0, 0, 0, 0, 2, 0));
+        assertThat(samples()).isEqualTo(new Samples(3, 0, 0, 0, 0, 2, 0, 0));
         log.reported(62 * SECOND_NS, 62 * SECOND_NS, 0);
-        assertThat(samples()).isEqualTo(new Samples(3, 0, 0, 0, 0, 2, 0));
+        assertThat(samples()).isEqualTo(new Samples(3, 0, 0, 0, 0, 2, 0, 0));
         assertThat(log.profile().bricks())
                 .extracting(OfBrick::brick, OfBrick::samples, OfBrick::ofWorkers)
                 .containsExactly(tuple("FusedAttention", 2L, 2L), tuple("AttentionScore", 1L, 0L));
@@ -182,7 +182,7 @@ final class LineLogTest {
         profiler.endPass();
         other.endPass();
         log.reported(30, 30, 0);
-        assertThat(samples()).isEqualTo(new Samples(0, 0, 0, 1, 0, 0, 0));
+        assertThat(samples()).isEqualTo(new Samples(0, 0, 0, 1, 0, 0, 0, 0));
     }
 
     @Test
@@ -200,7 +200,7 @@ final class LineLogTest {
         log.sample(mine, 105, false, STACK);
         profiler.endPass();
         log.reported(120, 120, 0);
-        assertThat(samples()).isEqualTo(new Samples(1, 0, 0, 0, 0, 0, 0));
+        assertThat(samples()).isEqualTo(new Samples(1, 0, 0, 0, 0, 0, 0, 0));
         assertThat(only().java().samples()).isOne();
     }
 

@@ -20,7 +20,7 @@ public final class SampleLines {
     /** Returns the lines of bricks of the run in {@code Profiles.full()}, with each kind of remark. */
     public static LineProfile some() {
         return new LineProfile(
-                new Samples(573, 31, 12, 0, 0, 3, 1),
+                new Samples(573, 31, 12, 0, 0, 3, 1, 0),
                 20_000_000,
                 70,
                 Optional.empty(),

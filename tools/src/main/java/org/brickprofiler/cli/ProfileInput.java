@@ -233,11 +233,17 @@ record ProfileInput(
         String below = slowest.filter(steps -> !steps.slowest().isEmpty())
                 .map(steps -> "\nSlow steps" + steps.sentences())
                 .orElse("");
-        return explained
-                + above
-                + TextReport.render(snapshot, columns, isVerbose)
-                + below
-                + lines.map(each -> "\n" + each.text()).orElse("");
+        String bricks = isByFrames() && snapshot.bricks().isEmpty()
+                ? ""
+                : TextReport.render(snapshot, columns, isVerbose) + below;
+        String ofLines =
+                lines.map(each -> (bricks.isEmpty() ? "" : "\n") + each.text()).orElse("");
+        return explained + above + bricks + ofLines;
+    }
+
+    /** Returns whether frames of samples told the bricks of lines. */
+    boolean isByFrames() {
+        return lines.flatMap(LineProfile::byFrames).isPresent();
     }
 
     /**
@@ -401,10 +407,19 @@ record ProfileInput(
         slowSteps()
                 .ifPresent(steps -> Brick.report(
                         err, name + " holds chosen steps only: sums and shares are of these steps, not of the run"));
-        if (!snapshot.bricks().isEmpty()) {
+        if (!snapshot.bricks().isEmpty()
+                || (isByFrames()
+                        && lines.stream().anyMatch(each -> !each.bricks().isEmpty()))) {
             return CommandLine.ExitCode.OK;
         }
-        Brick.report(err, name + " holds no brick that was recorded");
+        Brick.report(
+                err,
+                name + " holds no brick that was recorded"
+                        + (isByFrames()
+                                ? ": no sample has a method on its stack that the rules name"
+                                : lines.isPresent()
+                                        ? "; --agent-rules FILE names the methods in which its samples of stacks count"
+                                        : ""));
         return CommandLine.ExitCode.SOFTWARE;
     }
 }

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
+import org.brickprofiler.agent.FrameRules;
 import org.brickprofiler.console.OutputFile;
 import org.brickprofiler.console.Style;
 import org.brickprofiler.console.Terminal;
@@ -62,6 +63,8 @@ import picocli.CommandLine.Spec;
             "    brick report trace.json.gz --attention layers=36,heads=64,kv-heads=8,dim=64,tflops=989,gbps=3350",
             "  The share of the requests that waited at most half a second for the first token:",
             "    brick report brick-profile.json --slo ttft=500ms",
+            "  The methods of a recording of Jlama that ran without the agent:",
+            "    brick report run.jfr --agent-rules jlama",
             "  The ten bricks with the largest total time, in a shell:",
             "    brick report brick-profile.json --json | jq -r '.bricks[:10][].name'"
         })
@@ -107,6 +110,15 @@ final class ReportCommand implements Callable<Integer> {
                     + "period, the clock, and the cost of profiling. The tables are as wide as the terminal, or as the "
                     + "variable COLUMNS says; CSV and JSON have all columns.")
     private boolean isVerbose;
+
+    @Option(
+            names = "--agent-rules",
+            paramLabel = "FILE|ENGINE",
+            description =
+                    "A flight recording without bricks, also of async-profiler: the agent's rules, or the engine whose "
+                            + "rules are bundled. A sample belongs to the innermost method on its stack that is a whole brick by a "
+                            + "rule. Executions and times stay unknown.")
+    private @Nullable Path agentRules;
 
     @Mixin
     private RooflineCommand.Options rooflineOptions;
@@ -164,6 +176,9 @@ final class ReportCommand implements Callable<Integer> {
         if (isVerbose && form != null) {
             throw new IllegalArgumentException("--verbose adds to the text; it cannot be combined with another form");
         }
+        if (agentRules != null) {
+            traceOptions.useFrames(FrameRules.read(agentRules));
+        }
         ServiceLevel objective = slo == null ? null : ServiceLevel.parse(slo);
         List<String> words = inputs.stream().map(ReportCommand::word).toList();
         if (words.stream().anyMatch(PortSource::isAddress)) {
@@ -197,6 +212,11 @@ final class ReportCommand implements Callable<Integer> {
     }
 
     private int report(ProfileInput input, @Nullable Path html, @Nullable ServiceLevel objective) throws IOException {
+        if (agentRules != null && !input.isByFrames()) {
+            throw new IllegalArgumentException(
+                    input.name() + " is no flight recording with samples of stacks and without"
+                            + " bricks that they can be joined with; --agent-rules is for these");
+        }
         Rooflines rooflines = new Rooflines(rooflineOptions.of(input.snapshot()), attention(input));
         PrintWriter out = spec.commandLine().getOut();
         if (html == null) {
@@ -221,6 +241,7 @@ final class ReportCommand implements Callable<Integer> {
                 || slo != null
                 || attention != null
                 || traceOptions.isAnySet()
+                || agentRules != null
                 || rooflineOptions.isSet()) {
             throw file;
         }

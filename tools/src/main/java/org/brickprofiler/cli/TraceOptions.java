@@ -2,6 +2,8 @@ package org.brickprofiler.cli;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Optional;
+import org.brickprofiler.trace.FrameBricks;
 import org.brickprofiler.trace.read.ReadOptions;
 import org.brickprofiler.trace.read.TraceRules;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +31,13 @@ final class TraceOptions {
 
     @Option(names = "--salvage", description = "Traces: read a damaged trace up to the damage.")
     private boolean salvage;
+
+    private Optional<FrameBricks> frames = Optional.empty();
+
+    /** Tells bricks by the frames of samples if a flight recording has no bricks. */
+    void useFrames(FrameBricks bricks) {
+        frames = Optional.of(bricks);
+    }
 
     /** Returns whether an option was set that applies to profiles only. */
     boolean isForProfile() {
@@ -66,10 +75,11 @@ final class TraceOptions {
         TraceRules all = rules == null
                 ? TraceRules.builtIn()
                 : TraceRules.load(Input.required(rules)).then(TraceRules.builtIn());
-        return ReadOptions.defaults()
+        ReadOptions options = ReadOptions.defaults()
                 .withRules(all)
                 .withSkipSteps(skipSteps)
                 .withKeepWarmup(keepWarmup)
                 .withSalvage(salvage);
+        return frames.map(options::withFrames).orElse(options);
     }
 }

@@ -254,6 +254,42 @@ class ReportCommandTest {
         assertThat(report.err()).isEqualTo("brick: " + trace + " holds no brick that was recorded\n");
     }
 
+    @Spec({"13.19", "15.1"})
+    @Test
+    void rulesTellTheBricksOfARecordingByItsFrames() throws IOException {
+        Path recording = Cli.TRACES.resolve("async-ctimer.jfr.gz");
+        Path rules = Files.writeString(folder.resolve("rules.yaml"), """
+                bricks:
+                  - {in: SampledEngine.attend, brick: ATTENTION_SCORE}
+                  - {in: SampledEngine.main, call: project 1, brick: UP_PROJECTION}
+                """);
+
+        Cli without = Cli.run("report", recording);
+        assertThat(without.exitCode()).isEqualTo(1);
+        assertThat(without.err())
+                .isEqualTo("brick: " + recording + " holds no brick that was recorded; --agent-rules FILE names the"
+                        + " methods in which its samples of stacks count\n");
+
+        Cli report = Cli.run("report", recording, "--agent-rules", rules);
+        assertThat(report.exitCode()).as(report.err()).isZero();
+        assertThat(report.out())
+                .contains("counted     no event: frames of samples tell the bricks")
+                .contains("samples of processor time by async-profiler 4.5")
+                .contains("executions and times of bricks are unknown")
+                .contains("Frames do not show 1 brick of the rules: UpProjection in SampledEngine.main (line 3).")
+                .contains("AttentionScore, 39 samples, 100 % of those of bricks (91 to 100)")
+                .doesNotContain("wall time", "brick time");
+        assertThat(Cli.run("report", recording, "--agent-rules", rules, "--json")
+                        .out())
+                .contains("\"by_frames\"", "\"mode\": \"processor time by async-profiler 4.5\"");
+        Path other = Files.writeString(folder.resolve("other.yaml"), "bricks: [{in: a.B.c, brick: RMS_NORM}]");
+        assertThat(Cli.run("report", recording, "--agent-rules", other).err())
+                .endsWith(": no sample has a method on its stack that the rules name\n");
+        Cli.run("report", TRACE, "--agent-rules", rules).assertRefused("--agent-rules is for these");
+        Cli.run("report", recording, "--agent-rules", "llama3")
+                .assertRefused("no rule has a whole method as its brick");
+    }
+
     @Spec({"15.1", "15.2"})
     @Test
     void namesTheFaultOfAFile() throws IOException {

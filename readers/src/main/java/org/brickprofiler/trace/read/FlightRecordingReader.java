@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
@@ -21,6 +22,7 @@ import jdk.jfr.consumer.RecordedMethod;
 import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingFile;
 import org.brickprofiler.internal.io.InputFile;
+import org.brickprofiler.trace.FrameBricks;
 import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.read.TraceProfile.Disturbance.Cause;
@@ -77,7 +79,7 @@ final class FlightRecordingReader {
     private final LongArrayList stopEnds = new LongArrayList();
     private final LongArrayList clockOffsets = new LongArrayList();
     private final Map<Method, RecordedEvent> timings = new HashMap<>();
-    private final RecordedLines lines = new RecordedLines();
+    private final RecordedLines lines;
     private boolean isOwn;
     private long clockOffsetNs;
     private long events;
@@ -90,9 +92,10 @@ final class FlightRecordingReader {
         void event(RecordedEvent recorded) throws IOException;
     }
 
-    private FlightRecordingReader(Path file, EventCollector collector) {
+    private FlightRecordingReader(Path file, EventCollector collector, Optional<FrameBricks> frames) {
         this.file = file;
         this.collector = collector;
+        this.lines = new RecordedLines(frames);
     }
 
     /**
@@ -100,11 +103,12 @@ final class FlightRecordingReader {
      *
      * @param file the recording
      * @param collector receives the events
+     * @param frames names the methods that are bricks, if the recording has none; empty if frames tell none
      * @throws TraceFormatException when it is damaged
      * @throws IOException when it cannot be read
      */
-    static void read(Path file, EventCollector collector) throws IOException {
-        FlightRecordingReader reader = new FlightRecordingReader(file, collector);
+    static void read(Path file, EventCollector collector, Optional<FrameBricks> frames) throws IOException {
+        FlightRecordingReader reader = new FlightRecordingReader(file, collector, frames);
         reader.pass(reader::look);
         reader.tieClocks();
         reader.stopsOfOtherCauses();
@@ -114,9 +118,8 @@ final class FlightRecordingReader {
         reader.pass(reader::hand);
         reader.addTimings();
         collector.head.lines = reader.lines.join(
-                reader.clockOffsets.isEmpty() && reader.isOwn
-                        ? OptionalLong.empty()
-                        : OptionalLong.of(collector.head.anchorErrorNs()));
+                reader.isOwn,
+                reader.clockOffsets.isEmpty() ? OptionalLong.empty() : OptionalLong.of(collector.head.anchorErrorNs()));
         collector.end(reader.events);
     }
 
@@ -179,6 +182,7 @@ final class FlightRecordingReader {
 
     private void look(RecordedEvent recorded) throws IOException {
         String type = recorded.getEventType().getName();
+        lines.look(type, recorded);
         switch (type) {
             case EXECUTION -> isOwn = true;
             case ANCHOR -> anchor(recorded);
@@ -204,7 +208,9 @@ final class FlightRecordingReader {
                             (one, two) -> two.getLong("invocations") >= one.getLong("invocations") ? two : one);
                 }
             }
-            default -> lines.look(type, recorded);
+            default -> {
+                // Lines have looked at it.
+            }
         }
     }
 
@@ -299,7 +305,7 @@ final class FlightRecordingReader {
         long endNs = recorded.getLong("endNs") + clockOffsetNs;
         boolean isTied = !clockOffsets.isEmpty() && Math.abs(endNs - committedNs) < OTHER_CLOCK_NS;
         event.startNs = (isTied ? endNs : committedNs) - event.elapsedNs;
-        lines.brick(recorded, event.name, event.statedPhase.ofStep(), event.startNs, event.elapsedNs);
+        lines.brick(recorded, event.name, event.statedPhase.ofStep(), event.startNs, event.elapsedNs, isTied);
     }
 
     /** Returns the phase of a sample; unknown in a recording of an earlier version. */

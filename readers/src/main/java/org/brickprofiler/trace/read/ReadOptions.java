@@ -1,6 +1,8 @@
 package org.brickprofiler.trace.read;
 
 import java.util.Objects;
+import java.util.Optional;
+import org.brickprofiler.trace.FrameBricks;
 
 /**
  * The options for reading a trace. Immutable; each {@code with} method returns a changed copy. Rules, steps and warm-up
@@ -23,9 +25,17 @@ import java.util.Objects;
  *     one of them. A trace without an event before the damage is always refused
  * @param limits the limits of memory
  * @param progress is called while the trace is read
+ * @param frames names the methods that are bricks, for a flight recording without bricks or without the relation of
+ *     their clock to that of samples; empty if frames tell no bricks
  */
 public record ReadOptions(
-        TraceRules rules, int skipSteps, boolean keepWarmup, boolean salvage, Limits limits, Progress progress) {
+        TraceRules rules,
+        int skipSteps,
+        boolean keepWarmup,
+        boolean salvage,
+        Limits limits,
+        Progress progress,
+        Optional<FrameBricks> frames) {
 
     /** Receives the progress of a reading, on the reading thread. */
     @FunctionalInterface
@@ -88,6 +98,7 @@ public record ReadOptions(
         Objects.requireNonNull(rules, "rules");
         Objects.requireNonNull(limits, "limits");
         Objects.requireNonNull(progress, "progress");
+        Objects.requireNonNull(frames, "frames");
         if (skipSteps < 0) {
             throw new IllegalArgumentException("skipSteps " + skipSteps + " is negative");
         }
@@ -100,7 +111,8 @@ public record ReadOptions(
      * @return these options
      */
     public static ReadOptions defaults() {
-        return new ReadOptions(TraceRules.builtIn(), 0, false, false, Limits.DEFAULT, (bytesRead, totalBytes) -> {});
+        return new ReadOptions(
+                TraceRules.builtIn(), 0, false, false, Limits.DEFAULT, (bytesRead, totalBytes) -> {}, Optional.empty());
     }
 
     /**
@@ -111,7 +123,7 @@ public record ReadOptions(
      */
     public ReadOptions withRules(TraceRules other) {
         Objects.requireNonNull(other, "other");
-        return new ReadOptions(other, skipSteps, keepWarmup, salvage, limits, progress);
+        return new ReadOptions(other, skipSteps, keepWarmup, salvage, limits, progress, frames);
     }
 
     /**
@@ -122,7 +134,7 @@ public record ReadOptions(
      * @throws IllegalArgumentException when it is negative
      */
     public ReadOptions withSkipSteps(int steps) {
-        return new ReadOptions(rules, steps, keepWarmup, salvage, limits, progress);
+        return new ReadOptions(rules, steps, keepWarmup, salvage, limits, progress, frames);
     }
 
     /**
@@ -132,7 +144,7 @@ public record ReadOptions(
      * @return a changed copy
      */
     public ReadOptions withKeepWarmup(boolean keep) {
-        return new ReadOptions(rules, skipSteps, keep, salvage, limits, progress);
+        return new ReadOptions(rules, skipSteps, keep, salvage, limits, progress, frames);
     }
 
     /**
@@ -142,7 +154,7 @@ public record ReadOptions(
      * @return a changed copy
      */
     public ReadOptions withSalvage(boolean salvage) {
-        return new ReadOptions(rules, skipSteps, keepWarmup, salvage, limits, progress);
+        return new ReadOptions(rules, skipSteps, keepWarmup, salvage, limits, progress, frames);
     }
 
     /**
@@ -153,7 +165,7 @@ public record ReadOptions(
      */
     public ReadOptions withLimits(Limits other) {
         Objects.requireNonNull(other, "other");
-        return new ReadOptions(rules, skipSteps, keepWarmup, salvage, other, progress);
+        return new ReadOptions(rules, skipSteps, keepWarmup, salvage, other, progress, frames);
     }
 
     /**
@@ -164,6 +176,16 @@ public record ReadOptions(
      */
     public ReadOptions withProgress(Progress other) {
         Objects.requireNonNull(other, "other");
-        return new ReadOptions(rules, skipSteps, keepWarmup, salvage, limits, other);
+        return new ReadOptions(rules, skipSteps, keepWarmup, salvage, limits, other, frames);
+    }
+
+    /**
+     * Returns a copy that tells bricks by the frames of samples if a flight recording has no bricks.
+     *
+     * @param other names the methods that are bricks
+     * @return a changed copy
+     */
+    public ReadOptions withFrames(FrameBricks other) {
+        return new ReadOptions(rules, skipSteps, keepWarmup, salvage, limits, progress, Optional.of(other));
     }
 }

@@ -2,40 +2,99 @@ package org.brickprofiler.trace.read;
 
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import jdk.jfr.consumer.RecordedClass;
 import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordedFrame;
+import jdk.jfr.consumer.RecordedMethod;
+import jdk.jfr.consumer.RecordedStackTrace;
 import jdk.jfr.consumer.RecordedThread;
 import org.brickprofiler.StepInfo;
+import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.trace.Frame;
+import org.brickprofiler.trace.FrameBricks;
+import org.brickprofiler.trace.FrameLines;
+import org.brickprofiler.trace.LineEvent;
 import org.brickprofiler.trace.LineProfile;
 import org.brickprofiler.trace.LineRecording;
 import org.brickprofiler.trace.jfr.internal.RecordedStacks;
 import org.jspecify.annotations.Nullable;
 
-/** The lines of the bricks of a flight recording, from its samples of stacks, its bricks and its steps. One thread. */
+/**
+ * The lines of the bricks of a flight recording, from its samples of stacks, its bricks and its steps; without bricks,
+ * from the frames of the samples. Memory that threads allocated and their waits are joined in the same way. The
+ * recording is of the JDK or of async-profiler, whose mode the result names. One thread.
+ */
 final class RecordedLines {
 
+    private static final String WALL_CLOCK = "profiler.WallClockSample";
+    private static final String ALLOCATION = "jdk.ObjectAllocationSample";
+    private static final String ALLOCATION_IN_TLAB = "jdk.ObjectAllocationInNewTLAB";
+    private static final String ALLOCATION_OUTSIDE = "jdk.ObjectAllocationOutsideTLAB";
+    private static final String MONITOR = "jdk.JavaMonitorEnter";
+    private static final String PARK = "jdk.ThreadPark";
+
     private static final Pattern PERIOD = Pattern.compile("(\\d{1,9}) ?(ns|us|ms|s)");
+    private static final Pattern NUMBER = Pattern.compile("[1-9]\\d{0,17}");
     private static final Map<String, TimeUnit> UNITS = Map.of(
             "ns", TimeUnit.NANOSECONDS,
             "us", TimeUnit.MICROSECONDS,
             "ms", TimeUnit.MILLISECONDS,
             "s", TimeUnit.SECONDS);
 
+    /** The beginnings of the names of the JDK's classes. */
+    private static final List<String> JDK_CLASSES = List.of("java.", "javax.", "jdk.", "sun.", "com.sun.");
+
+    /** In place of a method or a class that the recording does not state. */
+    private static final String UNKNOWN = "(unknown)";
+
+    private final Optional<FrameBricks> frameBricks;
     private final LineRecording lines = new LineRecording();
+
+    /** The samples by their frames: those of threads that run, and those by the clock. */
+    private final Optional<FrameLines> runningByFrames;
+
+    private final Optional<FrameLines> wallByFrames;
     private final Map<Long, Load> loads = new HashMap<>();
 
     /** The shortest period that the settings of an event have had, ns, by the number of its type. */
     private final Map<Long, Long> periods = new HashMap<>();
 
-    private boolean hasSamples;
+    /** The longest threshold that the settings of an event have had, ns, by the number of its type. */
+    private final Map<Long, Long> thresholds = new HashMap<>();
+
+    private final Set<Long> typesOfWaits = new HashSet<>();
+    private final Set<String> processes = new TreeSet<>();
+
+    /** The samples of memory, and those of buffers, which state the same memory again. */
+    private final List<Event> allocations = new ArrayList<>();
+
+    private final List<Event> buffers = new ArrayList<>();
+
+    private final List<Event> waits = new ArrayList<>();
+    /** The settings of async-profiler: the periods by their names, ns, its engine, event and version. */
+    private final Map<String, Long> asyncPeriods = new HashMap<>();
+
+    private String asyncEngine = "";
+    private String asyncEvent = "";
+    private String asyncVersion = "";
+    private boolean hasSleeping;
+    private long running;
+    private long byProcessorTime;
+    private long wallClock;
+    private long bricksOfOtherClock;
     private OptionalLong typeOfSamples = OptionalLong.empty();
 
     /** The mean of the parts of the processors' time that a thread took. */
@@ -44,21 +103,49 @@ final class RecordedLines {
         private int count;
     }
 
-    /** Notes an event of the virtual machine; most say nothing about lines. */
+    /** Memory that a thread allocated, or its wait; the brick is that of its frames. */
+    private record Event(@Nullable RecordedThread thread, long atNs, LineEvent event, Optional<String> brick) {}
+
+    /**
+     * Creates an empty collection.
+     *
+     * @param frameBricks names the methods that are bricks, if the recording has none; empty if frames tell none
+     */
+    RecordedLines(Optional<FrameBricks> frameBricks) {
+        this.frameBricks = frameBricks;
+        this.runningByFrames = frameBricks.map(FrameLines::new);
+        this.wallByFrames = frameBricks.map(FrameLines::new);
+    }
+
+    /** Notes an event of the virtual machine or of async-profiler; most say nothing about lines. */
     void look(String type, RecordedEvent recorded) {
         switch (type) {
             case RecordedStacks.IN_JAVA -> {
+                running++;
                 typeOfSamples = OptionalLong.of(recorded.getEventType().getId());
-                sample(recorded, recorded.getThread("sampledThread"), frames(recorded), false);
+                hasSleeping |= recorded.hasField("state") && "STATE_SLEEPING".equals(recorded.getString("state"));
+                List<Frame> frames = frames(recorded);
+                sample(recorded, recorded.getThread("sampledThread"), frames, RecordedStacks.isNative(frames));
             }
-            case RecordedStacks.IN_NATIVE ->
+            case RecordedStacks.IN_NATIVE -> {
+                running++;
                 sample(recorded, recorded.getThread("sampledThread"), frames(recorded), true);
+            }
             case RecordedStacks.BY_PROCESSOR_TIME -> {
+                byProcessorTime++;
                 List<Frame> frames = frames(recorded);
                 sample(recorded, recorded.getThread(), frames, RecordedStacks.isNative(frames));
             }
+            case WALL_CLOCK -> wallClock(recorded);
+            case ALLOCATION -> allocations.add(allocation(recorded, recorded.getLong("weight")));
+            case ALLOCATION_IN_TLAB -> buffers.add(allocation(recorded, recorded.getLong("tlabSize")));
+            case ALLOCATION_OUTSIDE -> buffers.add(allocation(recorded, recorded.getLong("allocationSize")));
+            case MONITOR -> waited(recorded, "monitorClass", "monitor of ");
+            case PARK -> waited(recorded, "parkedClass", "parked on ");
             case "jdk.ThreadCPULoad" -> load(recorded);
             case "jdk.ActiveSetting" -> setting(recorded);
+            case "jdk.JVMInformation" ->
+                processes.add("process " + recorded.getLong("pid") + " of " + recorded.getInstant("jvmStartTime"));
             default -> {
                 // It says nothing about lines.
             }
@@ -69,8 +156,31 @@ final class RecordedLines {
         return RecordedStacks.frames(recorded.getStackTrace());
     }
 
+    /** Returns the brick of the innermost frame that has one. */
+    private Optional<String> brick(RecordedEvent recorded) {
+        RecordedStackTrace trace = recorded.getStackTrace();
+        if (frameBricks.isEmpty() || trace == null) {
+            return Optional.empty();
+        }
+        for (RecordedFrame frame : trace.getFrames()) {
+            RecordedMethod method = frame.getMethod();
+            if (method != null) {
+                Optional<String> brick = frameBricks
+                        .get()
+                        .brick(
+                                method.getType().getName(),
+                                method.getName(),
+                                method.getDescriptor() == null ? "" : method.getDescriptor());
+                if (brick.isPresent()) {
+                    return brick;
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
     private void sample(RecordedEvent recorded, @Nullable RecordedThread thread, List<Frame> frames, boolean isNative) {
-        hasSamples = true;
+        runningByFrames.ifPresent(told -> addByFrames(told, recorded, thread, frames, isNative, 1));
         if (thread == null || RecordedStacks.isOther(thread)) {
             lines.sampleOfOtherThread();
         } else if (RecordedStacks.isVirtual(thread)) {
@@ -78,6 +188,54 @@ final class RecordedLines {
         } else {
             lines.sample(thread.getId(), unixNs(recorded.getStartTime()), isNative, frames);
         }
+    }
+
+    private void addByFrames(
+            FrameLines told,
+            RecordedEvent recorded,
+            @Nullable RecordedThread thread,
+            List<Frame> frames,
+            boolean isNative,
+            long count) {
+        if (thread == null || RecordedStacks.isOther(thread)) {
+            told.sampleOfOtherThread(count);
+        } else {
+            told.sample(brick(recorded), isNative, frames, count);
+        }
+    }
+
+    /** Notes samples that async-profiler took of one thread by the clock; those of a sleeping thread are one event. */
+    private void wallClock(RecordedEvent recorded) {
+        long count = recorded.hasField("samples") ? recorded.getLong("samples") : 1;
+        wallClock += count;
+        typeOfSamples = typeOfSamples.isPresent()
+                ? typeOfSamples
+                : OptionalLong.of(recorded.getEventType().getId());
+        List<Frame> frames = frames(recorded);
+        wallByFrames.ifPresent(told -> addByFrames(
+                told, recorded, recorded.getThread("sampledThread"), frames, RecordedStacks.isNative(frames), count));
+    }
+
+    private Event allocation(RecordedEvent recorded, long bytes) {
+        String place = RecordedStacks.frames(recorded.getStackTrace()).stream()
+                .map(Frame::method)
+                .filter(method -> JDK_CLASSES.stream().noneMatch(method::startsWith))
+                .findFirst()
+                .orElse("(the JDK)");
+        return event(recorded, new LineEvent(LineEvent.Kind.ALLOCATION, Math.max(0, bytes), place));
+    }
+
+    private void waited(RecordedEvent recorded, String field, String what) {
+        typesOfWaits.add(recorded.getEventType().getId());
+        RecordedClass lock = recorded.getValue(field);
+        long ns =
+                recorded.getDuration().isNegative() ? 0 : recorded.getDuration().toNanos();
+        waits.add(event(
+                recorded, new LineEvent(LineEvent.Kind.WAIT, ns, what + (lock == null ? UNKNOWN : lock.getName()))));
+    }
+
+    private Event event(RecordedEvent recorded, LineEvent event) {
+        return new Event(recorded.getThread(), unixNs(recorded.getStartTime()), event, brick(recorded));
     }
 
     private void load(RecordedEvent recorded) {
@@ -90,18 +248,55 @@ final class RecordedLines {
     }
 
     private void setting(RecordedEvent recorded) {
-        String value = recorded.getString("value");
-        Matcher period = PERIOD.matcher(value == null ? "" : value);
-        if ("period".equals(recorded.getString("name")) && period.matches()) {
-            long ns = UNITS.getOrDefault(period.group(2), TimeUnit.SECONDS).toNanos(Long.parseLong(period.group(1)));
-            periods.merge(recorded.getLong("id"), ns, Math::min);
+        String name = String.valueOf(recorded.getString("name"));
+        String value = String.valueOf(recorded.getString("value"));
+        long id = recorded.getLong("id");
+        switch (name) {
+            case "period" -> duration(value).ifPresent(ns -> periods.merge(id, ns, Math::min));
+            case "threshold" -> duration(value).ifPresent(ns -> thresholds.merge(id, ns, Math::max));
+            case "interval", "wall" -> {
+                if (NUMBER.matcher(value).matches()) {
+                    asyncPeriods.put(name, Long.parseLong(value));
+                }
+            }
+            case "lock" -> {
+                // async-profiler's threshold of waits.
+                if (NUMBER.matcher(value).matches()) {
+                    thresholds.merge(id, Long.parseLong(value), Math::max);
+                }
+            }
+            case "engine" -> asyncEngine = value;
+            case "event" -> asyncEvent = value;
+            case "version" -> asyncVersion = value;
+            default -> {
+                // It says nothing about samples.
+            }
         }
     }
 
-    /** Adds a brick. */
-    void brick(RecordedEvent recorded, String brick, Optional<StepInfo.Phase> phase, long startNs, long elapsedNs) {
+    private static OptionalLong duration(String value) {
+        Matcher duration = PERIOD.matcher(value);
+        return duration.matches()
+                ? OptionalLong.of(UNITS.getOrDefault(duration.group(2), TimeUnit.SECONDS)
+                        .toNanos(Long.parseLong(duration.group(1))))
+                : OptionalLong.empty();
+    }
+
+    /**
+     * Adds a brick.
+     *
+     * @param isTied whether the relation of the clocks holds for it
+     */
+    void brick(
+            RecordedEvent recorded,
+            String brick,
+            Optional<StepInfo.Phase> phase,
+            long startNs,
+            long elapsedNs,
+            boolean isTied) {
         RecordedThread thread = recorded.getThread();
-        if (hasSamples && thread != null) {
+        bricksOfOtherClock += isTied ? 0 : 1;
+        if (!isEmpty() && thread != null) {
             lines.brick(thread.getId(), brick, phase, startNs, startNs + elapsedNs);
         }
     }
@@ -114,23 +309,112 @@ final class RecordedLines {
         }
     }
 
+    private boolean isEmpty() {
+        return running + byProcessorTime + wallClock + allocations.size() + buffers.size() + waits.size() == 0;
+    }
+
+    // ---- results ----
+
     /**
-     * Joins the samples with the bricks.
+     * Joins the samples with the bricks; without bricks, or without the relation of the clocks, by their frames.
      *
+     * @param hasBricks whether the recording has bricks
      * @param clockErrorNs the error of the relation of the clocks of samples and bricks, ns; empty without one
-     * @return the lines; empty if the recording has no samples
+     * @return the lines; empty if the recording has no samples, and no memory or waits of bricks
      */
-    Optional<LineProfile> join(OptionalLong clockErrorNs) {
-        if (!hasSamples) {
+    Optional<LineProfile> join(boolean hasBricks, OptionalLong clockErrorNs) {
+        boolean hasSamples = running + byProcessorTime + wallClock > 0;
+        if (isEmpty() || (!hasSamples && !hasBricks)) {
             return Optional.empty();
         }
-        if (clockErrorNs.isEmpty()) {
-            return Optional.of(LineProfile.without(
-                    "the recording relates the clocks of bricks and samples nowhere (it has no brick.ClockAnchor)"));
+        if (processes.size() > 1) {
+            return Optional.of(LineProfile.without("the recording holds " + processes.size() + " processes ("
+                    + String.join(", ", processes) + "), whose threads have the same numbers; record or report each by"
+                    + " itself"));
         }
-        loads.forEach((thread, load) -> lines.processorShare(thread, load.sum / load.count));
-        long periodNs = typeOfSamples.isPresent() ? periods.getOrDefault(typeOfSamples.getAsLong(), 0L) : 0;
-        return Optional.of(lines.join(periodNs, clockErrorNs.getAsLong()));
+        List<Event> memory = allocations.isEmpty() ? buffers : allocations;
+        List<Event> events = Stream.of(memory, waits).flatMap(List::stream).toList();
+        long leastWaitNs = typesOfWaits.stream()
+                .mapToLong(type -> thresholds.getOrDefault(type, 0L))
+                .max()
+                .orElse(0);
+        if (runningByFrames.isPresent() && wallByFrames.isPresent() && (!hasBricks || clockErrorNs.isEmpty())) {
+            FrameLines told = running + byProcessorTime > 0 ? runningByFrames.get() : wallByFrames.get();
+            events.forEach(each -> told.event(each.brick(), each.event()));
+            return Optional.of(told.profile(periodNs(), mode(), leastWaitNs));
+        }
+        return missing(hasBricks, clockErrorNs)
+                .map(LineProfile::without)
+                .or(() -> Optional.of(byTime(events, clockErrorNs.orElse(0), leastWaitNs)));
+    }
+
+    /** Returns why samples and bricks cannot be joined by time. */
+    private Optional<String> missing(boolean hasBricks, OptionalLong clockErrorNs) {
+        String reason = null;
+        if (!hasBricks) {
+            reason = "the recording has no bricks";
+        } else if (clockErrorNs.isEmpty()) {
+            reason = "the recording relates the clocks of bricks and samples nowhere (it has no brick.ClockAnchor)";
+        } else if (bricksOfOtherClock > 0) {
+            reason = bricksOfOtherClock
+                    + " bricks were timed by another clock than the one that the recording relates to" + " its samples";
+        } else if (running + byProcessorTime == 0 && wallClock > 0) {
+            reason = "its samples are of wall-clock time in batches, which have no single times";
+        }
+        return Optional.ofNullable(reason);
+    }
+
+    private LineProfile byTime(List<Event> events, long clockErrorNs, long leastWaitNs) {
+        for (Event each : events) {
+            RecordedThread thread = each.thread();
+            if (thread == null || RecordedStacks.isOther(thread) || RecordedStacks.isVirtual(thread)) {
+                lines.eventElsewhere(each.event());
+            } else {
+                lines.event(thread.getId(), each.atNs(), each.event());
+            }
+        }
+        if (mode().isEmpty() || byProcessorTime > 0) {
+            loads.forEach((thread, load) -> lines.processorShare(thread, load.sum / load.count));
+        }
+        return lines.join(periodNs(), clockErrorNs, mode(), leastWaitNs);
+    }
+
+    private long periodNs() {
+        if (asyncEngine.isEmpty()) {
+            return typeOfSamples.isPresent() ? periods.getOrDefault(typeOfSamples.getAsLong(), 0L) : 0;
+        }
+        return asyncPeriods.getOrDefault(isWallClock() && asyncPeriods.containsKey("wall") ? "wall" : "interval", 0L);
+    }
+
+    /** Returns whether the samples that count are of threads that run or wait, by the clock. */
+    private boolean isWallClock() {
+        return running + byProcessorTime == 0 || asyncEngine.equals("wall") || hasSleeping;
+    }
+
+    /** Returns what the samples are of; empty if the virtual machine took them of threads that run. */
+    private Optional<String> mode() {
+        String of = "";
+        if (isWallClock() && running + byProcessorTime + wallClock > 0) {
+            of = "wall-clock time";
+        } else if (asyncEngine.equals("ctimer") || asyncEngine.equals("itimer") || asyncEvent.equals("cpu")) {
+            of = "processor time";
+        } else if (!asyncEngine.isEmpty()) {
+            of = "the event " + (asyncEvent.isEmpty() ? asyncEngine : asyncEvent);
+        } else if (byProcessorTime > 0) {
+            of = running == 0 ? "processor time" : "processor time and of running threads, at two rates";
+        }
+        if (of.isEmpty()) {
+            return Optional.empty();
+        }
+        boolean isBesideOthers = wallClock > 0 && running + byProcessorTime > 0;
+        return Optional.of(of
+                + (asyncEngine.isEmpty()
+                        ? ""
+                        : " by async-profiler" + (asyncVersion.isEmpty() ? "" : " " + asyncVersion))
+                + (of.equals("wall-clock time") ? " (the threads may have waited)" : "")
+                + (isBesideOthers
+                        ? " (" + Plural.of(wallClock, "sample") + " of wall-clock time beside them left out)"
+                        : ""));
     }
 
     private static long unixNs(Instant at) {

@@ -696,6 +696,12 @@ public record TraceProfile(
         }
 
         List<Line> lines() {
+            if (eventsCounted == 0
+                    && TraceProfile.this.lines.flatMap(LineProfile::byFrames).isPresent()) {
+                fact("counted", "no event: frames of samples tell the bricks, without executions and times");
+                list("faulty", Omission::isFault);
+                return lines;
+            }
             fact(
                     "counted",
                     TraceFigures.count(eventsCounted) + " of " + Plural.of(eventsRead, "event") + " read: "

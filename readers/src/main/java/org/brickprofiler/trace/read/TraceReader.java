@@ -578,7 +578,8 @@ public final class TraceReader {
                         file,
                         collector,
                         options.progress(),
-                        (recording, events, progress) -> FlightRecordingReader.read(recording, events));
+                        (recording, events, progress) ->
+                                FlightRecordingReader.read(recording, events, options.frames()));
             case PERFETTO -> PerfettoParser.parse(text, limits, collector);
             case TORNADO_VM -> TornadoParser.parse(text, limits, collector);
             case SUMS -> SumTables.parse(text, TraceInput.head(text), collector);

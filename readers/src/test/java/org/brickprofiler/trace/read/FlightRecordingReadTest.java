@@ -7,12 +7,19 @@ import static org.assertj.core.api.Assertions.tuple;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
+import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 import jdk.jfr.Event;
 import jdk.jfr.Name;
@@ -30,7 +37,9 @@ import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.CallTree;
+import org.brickprofiler.trace.FrameBricks;
 import org.brickprofiler.trace.LineProfile;
+import org.brickprofiler.trace.LineProfile.Amounts.Part;
 import org.brickprofiler.trace.Track;
 import org.brickprofiler.trace.read.TraceProfile.Disturbance;
 import org.brickprofiler.trace.read.TraceProfile.Disturbance.Cause;
@@ -125,7 +134,10 @@ final class FlightRecordingReadTest {
         assertThat(profile.summary()).contains("clock       bricks placed within ");
     }
 
-    /** Works in a brick and beside it for a second, with samples each 10 ms. */
+    /**
+     * Works in a brick and beside it for a second, with samples each 10 ms. The first brick, and the time after it,
+     * wait for a lock for 40 ms and 20 ms; bricks allocate.
+     */
     private Path recordLines(boolean hasBricks) throws Exception {
         Path file = folder.resolve("lines.jfr");
         try (Recording recording = new Recording();
@@ -136,13 +148,23 @@ final class FlightRecordingReadTest {
             }
             recording.enable("jdk.ActiveSetting");
             recording.enable("jdk.ExecutionSample").withPeriod(Duration.ofMillis(10));
+            recording.enable("jdk.JavaMonitorEnter").withThreshold(Duration.ofMillis(5));
+            recording.enable("jdk.ObjectAllocationSample").with("throttle", "1000/s");
             recording.start();
+            boolean isFirst = true;
             long untilNs = System.nanoTime() + 1_000_000_000;
             while (System.nanoTime() < untilNs) {
                 profiler.beginStep(StepInfo.decode(1));
                 long timer = profiler.startBrick(BrickId.UP_PROJECTION);
+                if (isFirst) {
+                    waitForLock(40);
+                }
                 work(1, 3_000_000);
                 profiler.stopBrick(timer, 1);
+                if (isFirst) {
+                    waitForLock(20);
+                }
+                isFirst = false;
                 workBetween(2, 1_000_000);
                 profiler.endPass();
             }
@@ -153,7 +175,26 @@ final class FlightRecordingReadTest {
         return file;
     }
 
+    private final Object lock = new Object();
+    private byte[] allocated = {};
     private double worked;
+
+    /** Waits for a lock that another thread holds. */
+    private void waitForLock(long ms) throws Exception {
+        CountDownLatch isHeld = new CountDownLatch(1);
+        Thread holder = new Thread(() -> {
+            synchronized (lock) {
+                isHeld.countDown();
+                LockSupport.parkNanos(ms * 1_000_000);
+            }
+        });
+        holder.start();
+        isHeld.await();
+        synchronized (lock) {
+            worked++;
+        }
+        holder.join();
+    }
 
     private void work(int seed, long ns) {
         long untilNs = System.nanoTime() + ns;
@@ -161,6 +202,7 @@ final class FlightRecordingReadTest {
             for (int i = 0; i < 1_000; i++) {
                 worked = worked * 0.9 + seed + i;
             }
+            allocated = new byte[20_000];
         }
     }
 
@@ -189,16 +231,148 @@ final class FlightRecordingReadTest {
                 .contains(FlightRecordingReadTest.class.getName() + ".work")
                 .noneMatch(method -> method.endsWith("workBetween"));
         assertThat(lines.samples().outside()).isPositive();
+
+        assertThat(brick.allocated().events()).isPositive();
+        assertThat(brick.allocated().largest().get(0).place())
+                .isEqualTo(FlightRecordingReadTest.class.getName() + ".work");
+        assertThat(brick.waited().events()).isEqualTo(1);
+        assertThat(brick.waited().sum()).isBetween(30_000_000L, 500_000_000L);
+        assertThat(brick.waited().largest()).extracting(Part::place).containsExactly("monitor of java.lang.Object");
+        assertThat(lines.elsewhere().waits()).isEqualTo(1);
+        assertThat(lines.elsewhere().waitedNs())
+                .isBetween(10_000_000L, brick.waited().sum());
+        assertThat(lines.elsewhere().leastWaitNs()).isEqualTo(5_000_000);
+        assertThat(allocated).hasSize(20_000);
+    }
+
+    /** Names the methods of a class that are bricks. */
+    private record Methods(String type, Map<String, String> bricks, List<String> leftOut) implements FrameBricks {
+        @Override
+        public Optional<String> brick(String owner, String method, String descriptor) {
+            if (!owner.equals(type)) {
+                return Optional.empty();
+            }
+            assertThat(descriptor).startsWith("(");
+            return Optional.ofNullable(bricks.get(method));
+        }
+
+        @Override
+        public int methods() {
+            return bricks.size();
+        }
+    }
+
+    private static LineProfile byFrames(Path file, Class<?> type, Map<String, String> bricks) throws IOException {
+        return TraceReader.profile(
+                        file,
+                        ReadOptions.defaults()
+                                .withFrames(new Methods(type.getName(), bricks, List.of("Norm in a.B.c"))))
+                .lines()
+                .orElseThrow();
     }
 
     @Spec("13.19")
     @Test
     void aRecordingWithSamplesAndWithoutBricksHasNoLines() throws Exception {
-        TraceProfile profile = TraceReader.profile(recordLines(false));
+        Path file = recordLines(false);
+        TraceProfile profile = TraceReader.profile(file);
         assertThat(profile.lines().orElseThrow().missing()).contains("the recording has no bricks");
+
+        LineProfile told =
+                byFrames(file, FlightRecordingReadTest.class, Map.of("work", "UpProjection", "recordLines", "whole"));
+        assertThat(told.missing()).isEmpty();
+        assertThat(told.byFrames()).contains(new LineProfile.ByFrames(2, List.of("Norm in a.B.c")));
+        assertThat(told.samples().inBricks()).as("of %s", told).isGreaterThan(20);
+        LineProfile.OfBrick brick = told.bricks().get(0);
+        assertThat(brick.brick()).as("the innermost").isEqualTo("UpProjection");
+        assertThat(brick.phase()).isEmpty();
+        assertThat(brick.due()).as("the time is unknown").isEmpty();
+        assertThat(brick.allocated().events()).isPositive();
+        assertThat(told.bricks().get(1).java().methods(9))
+                .extracting(CallTree.Share::place)
+                .contains(FlightRecordingReadTest.class.getName() + ".workBetween");
+        assertThat(told.bricks().get(1).waited().events()).isEqualTo(2);
         assertThat(TraceReader.profile(recordBricks()).lines())
                 .as("no samples, no lines")
                 .isEmpty();
+    }
+
+    @Spec("13.19")
+    @Test
+    void theBricksOfARecordingAreNotToldByFrames() throws Exception {
+        LineProfile lines = byFrames(recordLines(true), FlightRecordingReadTest.class, Map.of("work", "other"));
+        assertThat(lines.byFrames()).isEmpty();
+        assertThat(lines.bricks()).extracting(LineProfile.OfBrick::brick).doesNotContain("other");
+    }
+
+    private static LineProfile async(String mode) throws IOException {
+        return TraceReader.profile(
+                        Path.of("src", "test", "resources", "traces", "async-" + mode + ".jfr.gz"),
+                        ReadOptions.defaults()
+                                .withFrames(new Methods(
+                                        "SampledEngine",
+                                        Map.of(
+                                                "attend", "attend",
+                                                "project", "project",
+                                                "guarded", "guarded",
+                                                "pause", "pause"),
+                                        List.of())))
+                .lines()
+                .orElseThrow();
+    }
+
+    private static LineProfile.OfBrick brick(LineProfile lines, String name) {
+        return lines.bricks().stream()
+                .filter(each -> each.brick().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Spec("13.19")
+    @Test
+    void aRecordingOfAsyncProfilerNamesItsMode() throws Exception {
+        LineProfile processor = async("ctimer");
+        assertThat(processor.mode()).contains("processor time by async-profiler 4.5");
+        assertThat(processor.periodNs()).isEqualTo(1_000_000);
+        assertThat(processor.samples()).isEqualTo(new LineProfile.Samples(57, 4, 9, 0, 0, 0, 0, 0));
+        assertThat(brick(processor, "attend").java().lines(1).get(0).place().toString())
+                .isEqualTo("SampledEngine.dot line 31");
+        assertThat(brick(processor, "project").allocated().largest())
+                .extracting(Part::place)
+                .containsExactly("SampledEngine.project");
+        assertThat(brick(processor, "guarded").waited().largest())
+                .extracting(Part::place)
+                .containsExactly("monitor of java.lang.Object");
+        assertThat(processor.elsewhere().leastWaitNs()).isEqualTo(1_000);
+
+        LineProfile wall = async("wall");
+        assertThat(wall.mode()).contains("wall-clock time by async-profiler 4.5 (the threads may have waited)");
+        assertThat(wall.periodNs()).isEqualTo(5_000_000);
+        assertThat(brick(wall, "guarded").natives().samples())
+                .as("a thread that waits has samples of the clock")
+                .isGreaterThan(brick(wall, "attend").samples());
+
+        LineProfile both = async("both");
+        assertThat(both.mode())
+                .contains(
+                        "processor time by async-profiler 4.5 (7,792 samples of wall-clock time beside them left out)");
+        assertThat(both.samples().total()).isEqualTo(65);
+    }
+
+    @Spec("13.19")
+    @Test
+    void theRecordingsOfTwoProcessesAreRefusedTogether() throws Exception {
+        Path both = folder.resolve("both.jfr");
+        for (String mode : List.of("ctimer", "wall")) {
+            try (InputStream packed = new GZIPInputStream(
+                    Files.newInputStream(Path.of("src", "test", "resources", "traces", "async-" + mode + ".jfr.gz")))) {
+                Files.write(both, packed.readAllBytes(), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+            }
+        }
+        assertThat(byFrames(both, FlightRecordingReadTest.class, Map.of("work", "x"))
+                        .missing()
+                        .orElseThrow())
+                .startsWith("the recording holds 2 processes (process ");
     }
 
     @Test

@@ -81,6 +81,8 @@ class FormatDocumentTest {
             Map.entry("part of a slow step", "SlowPart"),
             Map.entry("lines of bricks", "LineProfile"),
             Map.entry("lines of a brick", "BrickLines"),
+            Map.entry("amounts of a brick", "BrickAmounts"),
+            Map.entry("bricks by frames", "ByFrames"),
             Map.entry("call tree", "CallTree"),
             Map.entry("shares of lines", "LineShares"));
 

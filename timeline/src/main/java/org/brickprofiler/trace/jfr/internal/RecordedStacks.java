@@ -2,6 +2,7 @@ package org.brickprofiler.trace.jfr.internal;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordedMethod;
 import jdk.jfr.consumer.RecordedStackTrace;
@@ -21,8 +22,8 @@ public final class RecordedStacks {
     /** The event of a sample by the processor time of a thread, in Java or native code, of JDK 25 on Linux. */
     public static final String BY_PROCESSOR_TIME = "jdk.CPUTimeSample";
 
-    /** The words of the virtual machine for a frame of a native method. */
-    private static final String NATIVE = "Native";
+    /** The words of the virtual machine for a frame of a native method, and of async-profiler for native code. */
+    private static final Set<String> NATIVE = Set.of("Native", "C++", "Kernel");
 
     /** The beginnings of the names of threads that work for no step: of this library, and of the flight recorder. */
     private static final List<String> OTHER_THREADS = List.of("brick-", "JFR ");
@@ -82,7 +83,7 @@ public final class RecordedStacks {
      * @return whether its innermost method is a native one
      */
     public static boolean isNative(List<Frame> frames) {
-        return frames.get(0).how().equals(NATIVE);
+        return NATIVE.contains(frames.get(0).how());
     }
 
     private static Frame frame(RecordedFrame frame) {
@@ -93,6 +94,9 @@ public final class RecordedStacks {
         String type = method.getType().getName();
         int lambda = type.indexOf(LAMBDA);
         String stable = lambda < 0 ? type : type.substring(0, lambda + LAMBDA.length());
-        return new Frame(stable + "." + method.getName(), frame.getLineNumber(), frame.getType());
+        return new Frame(
+                stable.isEmpty() ? method.getName() : stable + "." + method.getName(),
+                frame.getLineNumber(),
+                frame.getType());
     }
 }
