@@ -97,6 +97,7 @@ import org.brickprofiler.testing.SourceTree;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.trace.DeviceTrack;
+import org.brickprofiler.trace.FrameLines;
 import org.brickprofiler.trace.LineLog;
 import org.brickprofiler.trace.LineRecording;
 import org.brickprofiler.trace.TraceInfo.Device;
@@ -177,6 +178,7 @@ final class NullArgumentsTest {
         instances.put(
                 LineLog.class,
                 () -> TraceRecorder.builder().lines(true).build().lineLog().orElseThrow());
+        instances.put(FrameLines.class, FrameLines::new);
         instances.put(LineRecording.class, LineRecording::new);
         instances.put(DeviceTrack.class, () -> new TraceRecorder()
                 .stream(new Device(0, "gpu", Backend.CUDA, OptionalLong.empty()), "s", 1));

@@ -208,6 +208,7 @@ class HtmlReportIT extends PageInBrowser {
         pages.add(HtmlReport.of(Profiles.plain()).withFurther(ANNOTATED_WHOLE));
         pages.add(inPhases());
         pages.add(withLines());
+        pages.add(byFrames());
         pages.add(HtmlReport.of(calibrated())
                 .withFurther(
                         LineProfile.without("the flight recorder is missing").reportEntries(calibrated())));
@@ -1002,6 +1003,24 @@ class HtmlReportIT extends PageInBrowser {
                         .phases(Map.of(Phase.DECODE, List.of(attention, gate)))
                         .build();
         return HtmlReport.of(snapshot).withFurther(SampleLines.some().reportEntries(snapshot));
+    }
+
+    /** A recording without bricks. */
+    private static HtmlReport byFrames() {
+        return HtmlReport.of(Profiles.empty())
+                .withFurther(SampleLines.byFrames().reportEntries(Profiles.empty()));
+    }
+
+    @Spec("13.19")
+    @Test
+    void showsBricksByFramesWithTheirSamplesAndNoTimes() throws Exception {
+        show(byFrames());
+
+        assertThat(browser.texts("#section-lines option")).startsWith("all bricks, by their samples");
+        assertThat(browser.text("#section-lines")).contains("executions and times of bricks are unknown");
+        assertThat(choose(0, "ArrowDown")).startsWith("FusedAttention: 525 samples, 92.3 % of all bricks");
+        assertThat(column("lines", "allocated, estimate")).containsExactly("4.0\u00a0MB", "999\u00a0bytes");
+        assertThat(column("lines", "mostly for")).containsExactly("", "monitor of a.Lock");
     }
 
     @Test

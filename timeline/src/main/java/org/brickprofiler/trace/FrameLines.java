@@ -13,21 +13,14 @@ import java.util.Optional;
  */
 public final class FrameLines {
 
-    private final FrameBricks bricks;
     private final LineJoin join = new LineJoin();
     private long inBricks;
     private long outside;
     private long otherThreads;
     private long cutStacks;
 
-    /**
-     * Makes an empty count.
-     *
-     * @param bricks names the bricks
-     */
-    public FrameLines(FrameBricks bricks) {
-        this.bricks = Objects.requireNonNull(bricks, "bricks");
-    }
+    /** Makes an empty count. */
+    public FrameLines() {}
 
     /**
      * Counts a sample of a stack.
@@ -82,13 +75,15 @@ public final class FrameLines {
     /**
      * Returns the samples so far.
      *
+     * @param bricks names the bricks
      * @param periodNs the time between two samples of a thread, ns; 0 if unknown
      * @param mode what the samples are of; empty if they are the virtual machine's
      * @param leastWaitNs the duration from which on all waits were recorded, ns; 0 if unknown
      * @return an immutable profile
      * @throws IllegalArgumentException when a time is negative
      */
-    public LineProfile profile(long periodNs, Optional<String> mode, long leastWaitNs) {
+    public LineProfile profile(FrameBricks bricks, long periodNs, Optional<String> mode, long leastWaitNs) {
+        Objects.requireNonNull(bricks, "bricks");
         return new LineProfile(
                 new LineProfile.Samples(inBricks, outside, otherThreads, 0, 0, 0, 0, cutStacks),
                 periodNs,

@@ -19,9 +19,6 @@ import org.brickprofiler.testing.Profiles;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.CallTree.Node;
 import org.brickprofiler.trace.CallTree.Share;
-import org.brickprofiler.trace.LineProfile.Amounts;
-import org.brickprofiler.trace.LineProfile.ByFrames;
-import org.brickprofiler.trace.LineProfile.Elsewhere;
 import org.brickprofiler.trace.LineProfile.OfBrick;
 import org.brickprofiler.trace.LineProfile.Samples;
 import org.junit.jupiter.api.Test;
@@ -70,42 +67,10 @@ class LineProfileTest {
                 .isEqualTo("Lines of bricks\n  No samples: Java has no flight recorder here.\n");
     }
 
-    private static LineProfile byFrames() {
-        OfBrick attention = SOME.bricks().get(0);
-        OfBrick gate = SOME.bricks().get(1);
-        return new LineProfile(
-                new Samples(569, 31, 12, 0, 0, 0, 0, 4),
-                1_000_000,
-                0,
-                Optional.empty(),
-                List.of(
-                        new OfBrick(
-                                "FusedAttention",
-                                Optional.empty(),
-                                0,
-                                OptionalDouble.empty(),
-                                attention.java(),
-                                attention.natives(),
-                                Amounts.of(40, Map.of("a.B.c", 3_000_000L, "a.B.d", 1_000_000L)),
-                                Amounts.NONE),
-                        new OfBrick(
-                                "GateProjection",
-                                Optional.empty(),
-                                0,
-                                OptionalDouble.empty(),
-                                gate.java(),
-                                CallTree.EMPTY,
-                                Amounts.of(2, Map.of("a.B.c", 999L)),
-                                Amounts.of(3, Map.of("monitor of a.Lock", 70_000_000L)))),
-                new Elsewhere(5, 2_000_000, 1, 30_000_000, 20_000_000),
-                Optional.of("processor time"),
-                Optional.of(new ByFrames(2, List.of("A in a.B.x (line 1)", "B", "C", "D", "E", "F"))));
-    }
-
     @Spec("13.19")
     @Test
     void bricksByFramesHaveSharesOfSamplesAndNoTimes() {
-        assertThat(byFrames().text()).isEqualTo("""
+        assertThat(SampleLines.byFrames().text()).isEqualTo("""
                 Lines of bricks
                   616 samples of processor time, one of a thread each 1 ms: 569 in bricks, 31 outside of bricks, 12 of other threads, 4 perhaps in a brick among the callers that the recording left out.
                   Allocated, estimated from 47 samples: 4.0 MB in bricks, 2.0 MB elsewhere.
@@ -126,7 +91,7 @@ class LineProfileTest {
                     waited 70 ms in 3 waits: 70 ms monitor of a.Lock
                   A method without a line: its class file has none (-g:none), or the virtual machine made it.
                 """);
-        assertThat(LineProfile.fromJson(byFrames().toJson())).isEqualTo(byFrames());
+        assertThat(LineProfile.fromJson(SampleLines.byFrames().toJson())).isEqualTo(SampleLines.byFrames());
     }
 
     @Test

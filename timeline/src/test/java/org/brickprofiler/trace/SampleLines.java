@@ -2,11 +2,15 @@ package org.brickprofiler.trace;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Random;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.trace.CallTree.Node;
+import org.brickprofiler.trace.LineProfile.Amounts;
+import org.brickprofiler.trace.LineProfile.ByFrames;
+import org.brickprofiler.trace.LineProfile.Elsewhere;
 import org.brickprofiler.trace.LineProfile.OfBrick;
 import org.brickprofiler.trace.LineProfile.Samples;
 
@@ -53,6 +57,39 @@ public final class SampleLines {
                                 OptionalDouble.of(1),
                                 CallTree.EMPTY,
                                 CallTree.EMPTY)));
+    }
+
+    /** Returns the lines of a recording without bricks, with memory and waits. */
+    public static LineProfile byFrames() {
+        OfBrick attention = some().bricks().get(0);
+        OfBrick gate = some().bricks().get(1);
+        return new LineProfile(
+                new Samples(569, 31, 12, 0, 0, 0, 0, 4),
+                1_000_000,
+                0,
+                Optional.empty(),
+                List.of(
+                        new OfBrick(
+                                "FusedAttention",
+                                Optional.empty(),
+                                0,
+                                OptionalDouble.empty(),
+                                attention.java(),
+                                attention.natives(),
+                                Amounts.of(40, Map.of("a.B.c", 3_000_000L, "a.B.d", 1_000_000L)),
+                                Amounts.NONE),
+                        new OfBrick(
+                                "GateProjection",
+                                Optional.empty(),
+                                0,
+                                OptionalDouble.empty(),
+                                gate.java(),
+                                CallTree.EMPTY,
+                                Amounts.of(2, Map.of("a.B.c", 999L)),
+                                Amounts.of(3, Map.of("monitor of a.Lock", 70_000_000L)))),
+                new Elsewhere(5, 2_000_000, 1, 30_000_000, 20_000_000),
+                Optional.of("processor time"),
+                Optional.of(new ByFrames(2, List.of("A in a.B.x (line 1)", "B", "C", "D", "E", "F"))));
     }
 
     private static CallTree attention() {

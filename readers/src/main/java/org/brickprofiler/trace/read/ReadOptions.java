@@ -186,6 +186,7 @@ public record ReadOptions(
      * @return a changed copy
      */
     public ReadOptions withFrames(FrameBricks other) {
+        Objects.requireNonNull(other, "other");
         return new ReadOptions(rules, skipSteps, keepWarmup, salvage, limits, progress, Optional.of(other));
     }
 }

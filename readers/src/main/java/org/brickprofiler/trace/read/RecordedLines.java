@@ -113,8 +113,8 @@ final class RecordedLines {
      */
     RecordedLines(Optional<FrameBricks> frameBricks) {
         this.frameBricks = frameBricks;
-        this.runningByFrames = frameBricks.map(FrameLines::new);
-        this.wallByFrames = frameBricks.map(FrameLines::new);
+        this.runningByFrames = frameBricks.map(bricks -> new FrameLines());
+        this.wallByFrames = frameBricks.map(bricks -> new FrameLines());
     }
 
     /** Notes an event of the virtual machine or of async-profiler; most say nothing about lines. */
@@ -341,7 +341,7 @@ final class RecordedLines {
         if (runningByFrames.isPresent() && wallByFrames.isPresent() && (!hasBricks || clockErrorNs.isEmpty())) {
             FrameLines told = running + byProcessorTime > 0 ? runningByFrames.get() : wallByFrames.get();
             events.forEach(each -> told.event(each.brick(), each.event()));
-            return Optional.of(told.profile(periodNs(), mode(), leastWaitNs));
+            return Optional.of(told.profile(frameBricks.orElseThrow(), periodNs(), mode(), leastWaitNs));
         }
         return missing(hasBricks, clockErrorNs)
                 .map(LineProfile::without)
@@ -356,8 +356,8 @@ final class RecordedLines {
         } else if (clockErrorNs.isEmpty()) {
             reason = "the recording relates the clocks of bricks and samples nowhere (it has no brick.ClockAnchor)";
         } else if (bricksOfOtherClock > 0) {
-            reason = bricksOfOtherClock
-                    + " bricks were timed by another clock than the one that the recording relates to" + " its samples";
+            reason = "the recording has " + Plural.of(bricksOfOtherClock, "brick")
+                    + " of another clock than the one that it relates to its samples";
         } else if (running + byProcessorTime == 0 && wallClock > 0) {
             reason = "its samples are of wall-clock time in batches, which have no single times";
         }

@@ -361,6 +361,30 @@ final class FlightRecordingReadTest {
 
     @Spec("13.19")
     @Test
+    void bricksOfAnotherClockHaveNoLines() throws Exception {
+        Path file = folder.resolve("clock.jfr");
+        BrickProfiler other = BrickProfiler.builder()
+                .clock(() -> System.nanoTime() + 3_600_000_000_000L)
+                .build();
+        other.enable();
+        try (Recording recording = new Recording();
+                BrickEvents events = BrickEvents.of(other)) {
+            assertThat(events).isNotNull();
+            recording.enable("brick.Execution");
+            recording.enable("jdk.ExecutionSample").withPeriod(Duration.ofMillis(10));
+            recording.start();
+            long timer = other.startBrick(BrickId.UP_PROJECTION);
+            work(1, 200_000_000);
+            other.stopBrick(timer, 1);
+            recording.stop();
+            recording.dump(file);
+        }
+        assertThat(TraceReader.profile(file).lines().orElseThrow().missing())
+                .contains("the recording has 1 brick of another clock than the one that it relates to its samples");
+    }
+
+    @Spec("13.19")
+    @Test
     void theRecordingsOfTwoProcessesAreRefusedTogether() throws Exception {
         Path both = folder.resolve("both.jfr");
         for (String mode : List.of("ctimer", "wall")) {
