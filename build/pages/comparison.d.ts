@@ -21,6 +21,15 @@ interface BrickComparison {
   before: ComparedRun[];
   after: ComparedRun[];
   lines: ComparedLine[];
+  methods?: SlowerMethods[];
+}
+
+/** The methods of a brick that became slower. */
+interface SlowerMethods {
+  brick: string;
+  /** Those that take longer, or why they are unknown; without a full stop. */
+  text: string;
+  lines: ComparedLine[];
 }
 
 interface ComparedRun {
@@ -31,7 +40,7 @@ interface ComparedRun {
 
 type Verdict = "faster" | "slower" | "no_difference" | "too_few_runs" | "not_comparable" | "not_tested";
 
-type LineKind = "total" | "step" | "tokens_per_sec" | "common" | "category" | "brick" | "brick_p50" | "brick_p90" | "brick_p99" | "tile";
+type LineKind = "total" | "step" | "tokens_per_sec" | "common" | "category" | "brick" | "brick_p50" | "brick_p90" | "brick_p99" | "tile" | "method";
 
 interface ComparedLine {
   kind: LineKind;

@@ -88,7 +88,13 @@ final class Comparer {
         Doubts doubts = new Doubts(comparer.figures, before, after, options, lines);
         List<String> remarks = doubts.remarks(comparer.comparedBricks(), Optional.ofNullable(comparer.common));
         return new RunComparison(
-                before, after, options, comparer.figures.sides().stepBrick().map(TwoSides.Key::name), remarks, lines);
+                before,
+                after,
+                options,
+                comparer.figures.sides().stepBrick().map(TwoSides.Key::name),
+                remarks,
+                lines,
+                List.of());
     }
 
     private List<Figure> comparableBricks() {
@@ -278,7 +284,7 @@ final class Comparer {
             case BRICK_P90 -> POOL_OF_P90;
             case BRICK_P99 -> POOL_OF_P99;
             case CATEGORY, TILE -> isBeside(kind) ? POOL_OF_BRICKS : MaxT.Variable.NO_POOL;
-            case TOTAL, STEP, TOKENS_PER_SEC, COMMON, BRICK_P50 -> MaxT.Variable.NO_POOL;
+            case TOTAL, STEP, TOKENS_PER_SEC, COMMON, BRICK_P50, METHOD -> MaxT.Variable.NO_POOL;
         };
     }
 

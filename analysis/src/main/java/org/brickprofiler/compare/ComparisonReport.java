@@ -26,6 +26,7 @@ import java.util.stream.Stream;
 import org.brickprofiler.compare.RunComparison.Change;
 import org.brickprofiler.compare.RunComparison.Kind;
 import org.brickprofiler.compare.RunComparison.Line;
+import org.brickprofiler.compare.RunComparison.MethodsOfBrick;
 import org.brickprofiler.compare.RunComparison.Side;
 import org.brickprofiler.compare.RunComparison.Verdict;
 import org.brickprofiler.internal.base.PlainText;
@@ -43,6 +44,7 @@ public final class ComparisonReport {
 
     private static final String SCHEMA_VERSION = "1.0";
     private static final String NONE = "-";
+    private static final String METHODS = "Methods of bricks that became slower";
 
     /**
      * The largest upper end of an interval, and the largest smallest change, %, that are printed. A larger one is
@@ -79,7 +81,11 @@ public final class ComparisonReport {
         StringBuilder text =
                 new StringBuilder(headline(comparison)).append('\n').append(remarks(comparison));
         Block.EACH.forEach(block -> text.append(block.text(block.of(comparison))));
-        return text.append('\n').append(legend(comparison)).append('\n').toString();
+        return text.append('\n')
+                .append(legend(comparison))
+                .append('\n')
+                .append(methods(comparison))
+                .toString();
     }
 
     /**
@@ -108,7 +114,40 @@ public final class ComparisonReport {
         }
         text.append('\n').append(answer(comparison)).append('\n');
         next(comparison).ifPresent(next -> text.append("Next: ").append(next).append(".\n"));
-        return text.toString();
+        return text.append(methods(comparison)).toString();
+    }
+
+    private static String methods(RunComparison comparison) {
+        return comparison.methods().stream()
+                .map(brick -> "  " + PlainText.ascii(brick.brick()) + ": " + PlainText.ascii(sentence(brick)) + ".\n")
+                .collect(Collectors.joining("", comparison.methods().isEmpty() ? "" : "\n" + METHODS + "\n", ""));
+    }
+
+    /** Returns the methods that take longer in words, without a full stop. */
+    private static String sentence(MethodsOfBrick brick) {
+        if (brick.methods().isEmpty()) {
+            return brick.note();
+        }
+        boolean isBeside =
+                brick.methods().stream().anyMatch(line -> line.beside().isPresent());
+        List<String> slower = brick.methods().stream()
+                .filter(line -> line.verdict() == Verdict.SLOWER)
+                .sorted(MOST_TIME_FIRST)
+                .map(line -> line.name()
+                        + line.tested().map(ComparisonReport::inWords).orElse(""))
+                .toList();
+        return (slower.isEmpty()
+                        ? "of the " + Plural.of(brick.methods().size(), "method")
+                                + " with samples in all runs, none is shown to take longer"
+                        : String.join(", ", slower))
+                + (isBeside ? " beside the others" : "");
+    }
+
+    private static String inWords(Change change) {
+        return String.format(Locale.ROOT, " %+.0f %%", change.percent())
+                + (change.hasInterval()
+                        ? String.format(Locale.ROOT, " (%+.0f to %+.0f %%)", change.lowPercent(), change.highPercent())
+                        : "");
     }
 
     private static String remarks(RunComparison comparison) {
@@ -259,6 +298,12 @@ public final class ComparisonReport {
                     .append(markdownTable(others))
                     .append("\n</details>\n");
         }
+        if (!comparison.methods().isEmpty()) {
+            text.append("\n**" + METHODS + "**\n\n");
+            comparison.methods().forEach(brick -> text.append("- ")
+                    .append(escaped(brick.brick() + ": " + sentence(brick)))
+                    .append(".\n"));
+        }
         legend(comparison)
                 .lines()
                 .forEach(line -> text.append('\n').append(escaped(line)).append('\n'));
@@ -278,9 +323,10 @@ public final class ComparisonReport {
 
     /**
      * Returns the report as one page for a browser. The page loads nothing, opens from a disk, and can be printed. It
-     * shows the remarks, the whole, and then bricks, categories and tiles, each with its interval drawn; the lines that
-     * win or lose the most time come first, and lines without a difference are pale. The page contains the text of
-     * {@link #toJson}, which can be saved from it, and the text of {@link #toText}, which is shown if scripts are off.
+     * shows the remarks, the whole, and then bricks, the methods of slower ones, categories and tiles, each with its
+     * interval drawn; the lines that win or lose the most time come first, and lines without a difference are pale. The
+     * page contains the text of {@link #toJson}, which can be saved from it, and the text of {@link #toText}, which is
+     * shown if scripts are off.
      *
      * @param comparison the comparison
      * @return HTML, to be stored as UTF-8
@@ -630,8 +676,27 @@ public final class ComparisonReport {
                 }
             }
             json.writeEndArray();
+            if (!comparison.methods().isEmpty()) {
+                json.writeArrayFieldStart("methods");
+                for (MethodsOfBrick brick : comparison.methods()) {
+                    methods(brick);
+                }
+                json.writeEndArray();
+            }
             json.writeEndObject();
             json.writeRaw('\n');
+        }
+
+        private void methods(MethodsOfBrick brick) throws IOException {
+            json.writeStartObject();
+            json.writeStringField("brick", brick.brick());
+            json.writeStringField("text", sentence(brick));
+            json.writeArrayFieldStart("lines");
+            for (Line line : brick.methods().stream().sorted(MOST_TIME_FIRST).toList()) {
+                line(line);
+            }
+            json.writeEndArray();
+            json.writeEndObject();
         }
 
         private void runs(String key, List<Run> runs) throws IOException {

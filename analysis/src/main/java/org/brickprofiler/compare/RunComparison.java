@@ -67,6 +67,7 @@ import org.brickprofiler.StepInfo;
  *     in which case the whole is not compared
  * @param remarks remarks to read before trusting the lines, most important first, one sentence each
  * @param lines the whole, then categories, bricks, the percentiles of bricks, and tiles, each with the most time first
+ * @param methods the methods of bricks that became slower, if the runs have samples of stacks
  */
 public record RunComparison(
         List<Run> before,
@@ -74,7 +75,8 @@ public record RunComparison(
         Options options,
         Optional<String> stepBrick,
         List<String> remarks,
-        List<Line> lines) {
+        List<Line> lines,
+        List<MethodsOfBrick> methods) {
 
     /** The least number of bricks for a common part. */
     public static final int FEWEST_FOR_COMMON = 5;
@@ -112,6 +114,35 @@ public record RunComparison(
         Objects.requireNonNull(stepBrick, "stepBrick");
         remarks = List.copyOf(Objects.requireNonNull(remarks, "remarks"));
         lines = List.copyOf(Objects.requireNonNull(lines, "lines"));
+        methods = List.copyOf(Objects.requireNonNull(methods, "methods"));
+    }
+
+    /**
+     * Returns this comparison with the methods of bricks that became slower.
+     *
+     * @param ofSlowerBricks what is known of the methods of such bricks
+     * @return a copy
+     */
+    public RunComparison withMethods(List<MethodsOfBrick> ofSlowerBricks) {
+        return new RunComparison(before, after, options, stepBrick, remarks, lines, ofSlowerBricks);
+    }
+
+    /**
+     * The methods of a brick that became slower.
+     *
+     * @param brick the name of its line
+     * @param methods a line of the kind {@link Kind#METHOD} for each method with samples in all runs; one test judges
+     *     the methods of a brick
+     * @param note why there are no lines; empty if there are some
+     */
+    public record MethodsOfBrick(String brick, List<Line> methods, String note) {
+
+        /** Copies the list. */
+        public MethodsOfBrick {
+            Objects.requireNonNull(brick, "brick");
+            methods = List.copyOf(Objects.requireNonNull(methods, "methods"));
+            Objects.requireNonNull(note, "note");
+        }
     }
 
     /** The verdicts on a line. */
@@ -168,7 +199,9 @@ public record RunComparison(
         /** The 99th percentile of the samples of a brick, ns. */
         BRICK_P99,
         /** The mean time of a tile of a level, ns. */
-        TILE;
+        TILE,
+        /** The time of a sample of a brick, by the share of the brick's stacks that stood in a method, ns. */
+        METHOD;
 
         /**
          * Returns whether the line is about a percentile of a brick that is tested.
@@ -358,6 +391,30 @@ public record RunComparison(
          */
         public static Builder builder(Kind kind, String name, Statistic statistic, double sharePercent) {
             return new Builder(kind, name, statistic, sharePercent);
+        }
+
+        /**
+         * Returns this line as one of another kind.
+         *
+         * @param other the kind
+         * @param percent the share of the brick time, %
+         * @return a copy
+         */
+        public Line withKind(Kind other, double percent) {
+            return new Line(
+                    other,
+                    name,
+                    before,
+                    after,
+                    change,
+                    beside,
+                    verdict,
+                    note,
+                    smallestPercent,
+                    probability,
+                    percent,
+                    phase,
+                    statistic);
         }
 
         /**

@@ -4,6 +4,7 @@
 const comparison = needed("comparison");
 /** @type {LineKind[]} */
 const WHOLE = ["total", "step", "tokens_per_sec", "common"];
+const METHODS = comparison.methods ?? [];
 
 // ---- lines ----
 
@@ -106,7 +107,7 @@ function bend(pct) {
 
 const REACH = Math.max(
   bend(2.5 * KNEE_PCT),
-  ...comparison.lines
+  ...[...comparison.lines, ...METHODS.flatMap(({ lines }) => lines)]
     .map(tested)
     .flatMap((change) => present([change?.pct, change?.low_pct, change?.high_pct]))
     .map((pct) => Math.abs(bend(Math.min(pct, MOST_SHOWN_PCT)))),
@@ -339,16 +340,39 @@ function lineDetail(line) {
  * @param {string} what
  * @param {ComparedLine[]} lines
  */
+function linesTable(name, what, lines) {
+  const made = table(name, columnsOf(what, lines), lines, { detail: lineDetail, wide: true });
+  made.lines.forEach(({ row, tr }) => tr.classList.toggle("quiet", !isChange(row)));
+  return made;
+}
+
+/**
+ * @param {string} name
+ * @param {string} what
+ * @param {ComparedLine[]} lines
+ */
 function linesSection(name, what, lines) {
   if (lines.length === 0) {
     return "";
   }
-  const made = table(name, columnsOf(what, lines), lines, { detail: lineDetail, wide: true });
-  made.lines.forEach(({ row, tr }) => tr.classList.toggle("quiet", !isChange(row)));
+  const made = linesTable(name, what, lines);
   /** @param {ComparedLine} line */
   const words = (line) => visible(line.name) + "\n" + WORDS[line.verdict];
   const beside = lines.length < 8 ? "" : filter(made.lines, "Filter by name or verdict", words, "line", "lines");
   return section(name, beside, made.element);
+}
+
+/** Shows the methods of bricks that became slower. */
+function methodsSection() {
+  return METHODS.length === 0
+    ? ""
+    : section("Methods of bricks that became slower", "", ...METHODS.map(({ brick, text, lines }) => html(
+      "div",
+      {},
+      html("h3", {}, named(brick)),
+      html("p", {}, html("bdi", {}, visible(text)), "."),
+      lines.length === 0 ? "" : linesTable("Methods of " + visible(brick), "method, of a sample", lines).element,
+    )));
 }
 
 function runsSection() {
@@ -389,6 +413,7 @@ show(
   sides(),
   linesSection("The whole", "the whole", linesOf(...WHOLE)),
   linesSection("Bricks", "brick, of a sample", linesOf("brick")),
+  methodsSection(),
   linesSection("Percentiles of bricks", "percentile of a brick", linesOf("brick_p50", "brick_p90", "brick_p99")),
   linesSection("Categories", "category, of a step", linesOf("category")),
   linesSection("Tiles", "tile", linesOf("tile")),

@@ -54,7 +54,7 @@ public class ComparisonReportIT extends PageInBrowser {
         }
         Run run = Run.of("a.json", Profiles.plain());
         return new RunComparison(
-                List.of(run), List.of(run), Options.defaults(), Optional.of("LmHead"), List.of(), lines);
+                List.of(run), List.of(run), Options.defaults(), Optional.of("LmHead"), List.of(), lines, List.of());
     }
 
     /** A comparison with a line for each category, as of an engine with devices, and bricks with long names. */
@@ -74,7 +74,8 @@ public class ComparisonReportIT extends PageInBrowser {
                 .phase(Optional.of(StepInfo.Phase.PREFILL))
                 .verdict(Verdict.NOT_COMPARABLE, "only before")
                 .build());
-        return new RunComparison(many.before(), many.after(), many.options(), many.stepBrick(), many.remarks(), lines);
+        return new RunComparison(
+                many.before(), many.after(), many.options(), many.stepBrick(), many.remarks(), lines, List.of());
     }
 
     /** The change is seen without scrolling on a telephone. */
@@ -111,6 +112,7 @@ public class ComparisonReportIT extends PageInBrowser {
                         "Before you read on",
                         "The whole",
                         "Bricks",
+                        "Methods of bricks that became slower",
                         "Percentiles of bricks",
                         "Categories",
                         "Tiles",
@@ -135,6 +137,10 @@ public class ComparisonReportIT extends PageInBrowser {
                         "not comparable: different number of elements in a sample: 1 before, 2 after",
                         "not comparable: only before",
                         "not comparable: only after");
+        assertThat(column("methods-of-bricks-that-became-slower", "method, of a sample"))
+                .containsExactly("a.VectorMath.dot", "a.B.<init>");
+        assertThat(browser.texts("#section-methods-of-bricks-that-became-slower p bdi"))
+                .containsExactly("a.VectorMath.dot +25 % (+24 to +26 %)", "its methods are unknown");
         assertThat(browser.texts("#section-percentiles-of-bricks tbody bdi"))
                 .containsExactly("DownProjection, p90", "DownProjection, p99");
         assertThat(column("percentiles-of-bricks", "verdict")).containsExactly("slower", "no difference shown");

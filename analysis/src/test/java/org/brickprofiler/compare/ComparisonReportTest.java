@@ -15,6 +15,7 @@ import java.util.regex.Pattern;
 import org.brickprofiler.compare.RunComparison.Change;
 import org.brickprofiler.compare.RunComparison.Kind;
 import org.brickprofiler.compare.RunComparison.Line;
+import org.brickprofiler.compare.RunComparison.MethodsOfBrick;
 import org.brickprofiler.compare.RunComparison.Options;
 import org.brickprofiler.compare.RunComparison.Side;
 import org.brickprofiler.compare.RunComparison.Statistic;
@@ -157,13 +158,35 @@ public class ComparisonReportTest {
                                 999_000,
                                 new Change(-0.1, -1, 1),
                                 common,
-                                Verdict.NO_DIFFERENCE)));
+                                Verdict.NO_DIFFERENCE)),
+                List.of(
+                        new MethodsOfBrick(
+                                "DownProjection",
+                                List.of(
+                                        line(
+                                                Kind.METHOD,
+                                                "a.B.<init>",
+                                                90_000,
+                                                91_000,
+                                                new Change(1.1, -1, 3.25),
+                                                null,
+                                                Verdict.NO_DIFFERENCE),
+                                        line(
+                                                Kind.METHOD,
+                                                "a.VectorMath.dot",
+                                                80_000,
+                                                100_000,
+                                                new Change(25, 24, 26),
+                                                null,
+                                                Verdict.SLOWER)),
+                                ""),
+                        new MethodsOfBrick(HOSTILE, List.of(), "its methods are unknown")));
     }
 
     public static RunComparison empty() {
         Run run = Run.of("a.json", Profiles.empty());
         return new RunComparison(
-                List.of(run), List.of(run), Options.defaults(), Optional.empty(), List.of(), List.of());
+                List.of(run), List.of(run), Options.defaults(), Optional.empty(), List.of(), List.of(), List.of());
     }
 
     @Test
@@ -200,6 +223,11 @@ public class ComparisonReportTest {
         assertThat(lines.path(5).path("change").has("low_pct")).isFalse();
         assertThat(lines.path(7).has("after")).isFalse();
         assertThat(lines.path(9).path("kind").asText()).isEqualTo("brick_p90");
+        assertThat(read.path("methods").path(0).path("text").asText())
+                .isEqualTo("a.VectorMath.dot +25 % (+24 to +26 %)");
+        JsonNode method = read.path("methods").path(0).path("lines").path(0);
+        assertThat(method.path("kind").asText()).isEqualTo("method");
+        assertThat(method.path("change").path("high_pct").asDouble()).isEqualTo(26);
         assertThat(read.path("trimmed_runs").asInt(-1)).isZero();
         assertThat(read.path("baseline").path(0).asText()).isEqualTo("RmsNorm");
     }

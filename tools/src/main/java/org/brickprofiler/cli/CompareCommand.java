@@ -107,8 +107,7 @@ final class CompareCommand implements Callable<Integer> {
         }
         RunComparison comparison =
                 RunComparison.of(MachineWatch.marked(first, second), MachineWatch.marked(second, first), how);
-        return options.print(
-                comparison, SlowerMethods.text(comparison, firstWithLines, secondWithLines, how), spec.commandLine());
+        return options.print(SlowerMethods.addTo(comparison, firstWithLines, secondWithLines), spec.commandLine());
     }
 
     private List<WithLines> runs(List<String> arguments, Map<ProfileSnapshot, Path> known) throws IOException {

@@ -168,15 +168,6 @@ final class ComparisonOptions {
 
     /** Prints a comparison and returns the exit code. */
     int print(RunComparison comparison, CommandLine command) throws IOException {
-        return print(comparison, "", command);
-    }
-
-    /**
-     * Prints a comparison, as {@link #print(RunComparison, CommandLine)}.
-     *
-     * @param below further lines of a text; other forms lack them
-     */
-    int print(RunComparison comparison, String below, CommandLine command) throws IOException {
         PrintWriter out = command.getOut();
         PrintWriter err = command.getErr();
         Path page = page();
@@ -186,7 +177,6 @@ final class ComparisonOptions {
             out.println(Terminal.shown("HTML: " + page.toAbsolutePath()));
         } else if (form == null) {
             out.print(all ? ComparisonReport.toText(comparison) : ComparisonReport.toBriefText(comparison));
-            out.print(below);
         } else {
             out.print(Terminal.shown(
                     form.json ? ComparisonReport.toJson(comparison) : ComparisonReport.toMarkdown(comparison)));

@@ -22,12 +22,14 @@ import java.util.stream.Stream;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.cli.ProgramRunner.Program;
 import org.brickprofiler.cli.ProgramRunner.RunOutcome;
+import org.brickprofiler.cli.SlowerMethods.WithLines;
 import org.brickprofiler.compare.Run;
 import org.brickprofiler.compare.RunComparison;
 import org.brickprofiler.console.MachineWatch;
 import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.internal.io.FileMode;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.trace.LineProfile;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
@@ -530,7 +532,8 @@ final class RunCommand implements Callable<Integer> {
             out.flush();
             return CommandLine.ExitCode.OK;
         }
-        return options.print(comparison(), spec.commandLine());
+        RunComparison comparison = SlowerMethods.addTo(comparison(), withLines(BEFORE), withLines(AFTER));
+        return options.print(comparison, spec.commandLine());
     }
 
     private RunComparison comparison() {
@@ -541,10 +544,20 @@ final class RunCommand implements Callable<Integer> {
     }
 
     private List<Run> runs(String side) {
-        return collected(side).stream()
-                .map(outcome -> Run.of(
-                        side + " " + outcome.file().getFileName().toString().replaceFirst("\\.json$", ""),
-                        outcome.snapshot().orElseThrow()))
-                .toList();
+        return collected(side).stream().map(outcome -> run(side, outcome)).toList();
+    }
+
+    private static Run run(String side, RunOutcome outcome) {
+        return Run.of(
+                side + " " + outcome.file().getFileName().toString().replaceFirst("\\.json$", ""),
+                outcome.snapshot().orElseThrow());
+    }
+
+    private List<WithLines> withLines(String side) throws IOException {
+        List<WithLines> runs = new ArrayList<>();
+        for (RunOutcome outcome : collected(side)) {
+            runs.add(new WithLines(run(side, outcome), LineProfile.ofReport(Files.newInputStream(outcome.file()))));
+        }
+        return runs;
     }
 }

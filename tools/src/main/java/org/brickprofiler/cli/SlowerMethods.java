@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -16,12 +15,10 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.compare.Run;
 import org.brickprofiler.compare.RunComparison;
-import org.brickprofiler.compare.RunComparison.Change;
 import org.brickprofiler.compare.RunComparison.Kind;
 import org.brickprofiler.compare.RunComparison.Line;
+import org.brickprofiler.compare.RunComparison.MethodsOfBrick;
 import org.brickprofiler.compare.RunComparison.Verdict;
-import org.brickprofiler.internal.base.PlainText;
-import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.trace.CallTree;
 import org.brickprofiler.trace.CallTree.Share;
 import org.brickprofiler.trace.Frame;
@@ -85,17 +82,20 @@ final class SlowerMethods {
     }
 
     /**
-     * Returns the methods in words.
+     * Adds the methods of bricks that became slower to a comparison.
      *
      * @param comparison the comparison of the runs
      * @param before the runs of the first side, in any order
      * @param after the runs of the second side
-     * @param options the options of the comparison
-     * @return lines of text; empty if no brick with lines became slower
+     * @return the comparison; without methods if no brick with lines became slower
      */
-    static String text(
-            RunComparison comparison, List<WithLines> before, List<WithLines> after, RunComparison.Options options) {
-        StringBuilder text = new StringBuilder();
+    static RunComparison addTo(RunComparison comparison, List<WithLines> before, List<WithLines> after) {
+        // A method is neither a brick of the baseline nor the one whose executions are the steps.
+        RunComparison.Options ofMethods = RunComparison.Options.defaults()
+                .withFloorPercent(comparison.options().floorPercent())
+                .withAcrossEnvironments(comparison.options().acrossEnvironments())
+                .withSeed(comparison.options().seed());
+        List<MethodsOfBrick> methods = new ArrayList<>();
         for (Line line : comparison.lines()) {
             if (line.kind() == Kind.BRICK && line.verdict() == Verdict.SLOWER) {
                 Stream.concat(before.stream(), after.stream())
@@ -103,14 +103,10 @@ final class SlowerMethods {
                         .flatMap(lines -> lines.bricks().stream())
                         .filter(brick -> isOn(line, brick))
                         .findFirst()
-                        .ifPresent(brick -> text.append("  ")
-                                .append(PlainText.ascii(line.name()))
-                                .append(": ")
-                                .append(methods(brick, before, after, options))
-                                .append(".\n"));
+                        .ifPresent(brick -> methods.add(methods(line.name(), brick, before, after, ofMethods)));
             }
         }
-        return text.length() == 0 ? "" : "\nMethods of bricks that became slower\n" + text;
+        return comparison.withMethods(methods);
     }
 
     private static boolean isOn(Line line, OfBrick brick) {
@@ -118,15 +114,17 @@ final class SlowerMethods {
                 && (line.name().equals(brick.brick()) || line.name().startsWith(brick.brick() + ", "));
     }
 
-    private static String methods(
-            OfBrick brick, List<WithLines> before, List<WithLines> after, RunComparison.Options options) {
+    private static MethodsOfBrick methods(
+            String name, OfBrick brick, List<WithLines> before, List<WithLines> after, RunComparison.Options options) {
         List<WithLines> all = Stream.concat(before.stream(), after.stream()).toList();
         Optional<WithLines> without =
                 all.stream().filter(run -> run.of(brick).isEmpty()).findFirst();
         if (without.isPresent()) {
-            return "its methods are unknown, since "
-                    + PlainText.ascii(without.get().run().name()) + " has fewer than " + FEWEST_SAMPLES
-                    + " samples of it";
+            return new MethodsOfBrick(
+                    name,
+                    List.of(),
+                    "its methods are unknown, since " + without.get().run().name() + " has fewer than " + FEWEST_SAMPLES
+                            + " samples of it");
         }
         Set<String> methods = new LinkedHashSet<>();
         all.forEach(run -> run.of(brick)
@@ -137,26 +135,29 @@ final class SlowerMethods {
         methods.removeIf(method -> all.stream()
                 .anyMatch(run ->
                         samples(run.of(brick).orElseThrow().java(), method).isEmpty()));
+        if (methods.isEmpty()) {
+            return new MethodsOfBrick(name, List.of(), "no method has samples of it in all runs");
+        }
         RunComparison compared = RunComparison.of(
                 before.stream().map(run -> ofMethods(run, brick, methods)).toList(),
                 after.stream().map(run -> ofMethods(run, brick, methods)).toList(),
                 options);
-        List<String> slower = compared.lines().stream()
-                .filter(line -> line.kind() == Kind.BRICK && line.verdict() == Verdict.SLOWER)
-                .map(line -> PlainText.ascii(line.name())
-                        + line.tested().map(SlowerMethods::change).orElse(""))
-                .toList();
-        return slower.isEmpty()
-                ? "of the " + Plural.of(methods.size(), "method")
-                        + " with samples in all runs, none is shown to take longer"
-                : String.join(", ", slower);
+        return new MethodsOfBrick(
+                name,
+                compared.lines().stream()
+                        .filter(line -> line.kind() == Kind.BRICK)
+                        .map(line -> line.withKind(Kind.METHOD, sharePercent(before, brick, line.name())))
+                        .toList(),
+                "");
     }
 
-    private static String change(Change change) {
-        return String.format(Locale.ROOT, " %+.0f %%", change.percent())
-                + (change.hasInterval()
-                        ? String.format(Locale.ROOT, " (%+.0f to %+.0f %%)", change.lowPercent(), change.highPercent())
-                        : "");
+    /** Returns the mean share of a method in the samples of a brick, %. */
+    private static double sharePercent(List<WithLines> runs, OfBrick brick, String method) {
+        return runs.stream()
+                .map(run -> run.of(brick).orElseThrow().java())
+                .mapToDouble(tree -> 100.0 * samples(tree, method).orElseThrow() / tree.samples())
+                .average()
+                .orElseThrow();
     }
 
     /** Returns a run whose bricks are methods. */

@@ -2,6 +2,7 @@ package org.brickprofiler.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -84,6 +85,18 @@ class CompareCommandTest {
             writeWithLines(before.resolve(run + ".json"), 2 * run, 1, 600 + run % 3);
             writeWithLines(after.resolve(run + ".json"), 2 * run + 1, 1.3, 900 + run % 3);
         }
+        JsonNode methods = new ObjectMapper()
+                .readTree(Cli.run("compare", before, "--", after, "--baseline", "RmsNorm", "--step", "LmHead", "--json")
+                        .out())
+                .path("methods");
+        assertThat(methods).hasSize(1);
+        assertThat(methods.path(0).path("brick").asText()).isEqualTo("GateProjection");
+        assertThat(methods.path(0).path("lines").findValuesAsText("name"))
+                .containsExactly("VectorMath.dot", "Projection.run");
+        assertThat(methods.path(0).path("lines").findValuesAsText("verdict"))
+                .containsExactly("slower", "no_difference");
+        assertThat(methods.path(0).path("lines").path(0).path("share_pct").asDouble())
+                .isBetween(60.0, 60.2);
         assertThat(Cli.run("compare", before, "--", after).out())
                 .containsPattern(
                         "\n\nMethods of bricks that became slower\n  GateProjection: VectorMath.dot \\+\\d\\d % \\(\\+\\d\\d to \\+\\d\\d %\\)\\.\n$");
