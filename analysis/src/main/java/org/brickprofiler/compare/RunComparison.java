@@ -124,7 +124,14 @@ public record RunComparison(
      * @return a copy
      */
     public RunComparison withMethods(List<MethodsOfBrick> ofSlowerBricks) {
-        return new RunComparison(before, after, options, stepBrick, remarks, lines, ofSlowerBricks);
+        return new RunComparison(
+                before,
+                after,
+                options,
+                stepBrick,
+                remarks,
+                lines,
+                Objects.requireNonNull(ofSlowerBricks, "ofSlowerBricks"));
     }
 
     /**
@@ -402,7 +409,7 @@ public record RunComparison(
          */
         public Line withKind(Kind other, double percent) {
             return new Line(
-                    other,
+                    Objects.requireNonNull(other, "other"),
                     name,
                     before,
                     after,

@@ -180,7 +180,7 @@ public class ComparisonReportTest {
                                                 null,
                                                 Verdict.SLOWER)),
                                 ""),
-                        new MethodsOfBrick(HOSTILE, List.of(), "its methods are unknown")));
+                        new MethodsOfBrick("RmsNorm", List.of(), "its methods are unknown")));
     }
 
     public static RunComparison empty() {
