@@ -361,6 +361,7 @@ interface SlowStep {
   sampled_batch: number;
   unknown: string[];
   parts: SlowPart[];
+  samples?: SlowSamples;
   text: string;
 }
 
@@ -368,6 +369,20 @@ interface SlowPart {
   kind: string;
   name: string;
   excess_ns: number;
+}
+
+interface SlowSamples {
+  state: string;
+  in_bricks: number;
+  outside: number;
+  unknown: number;
+  methods: SlowMethod[];
+}
+
+interface SlowMethod {
+  brick: string;
+  method: string;
+  samples: number;
 }
 
 interface LineProfile {

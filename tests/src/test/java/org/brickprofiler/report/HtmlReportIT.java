@@ -185,10 +185,15 @@ class HtmlReportIT extends PageInBrowser {
                 OptionalDouble.of(tflops));
     }
 
-    /** Returns slow steps as a recorder with the system's clock has them. */
-    private static SlowSteps withTimesOfDay(SlowSteps steps) {
+    /** Returns slow steps as a recorder with the system's clock and samples of stacks has them. */
+    private static SlowSteps withTimesOfDayAndSamples(SlowSteps steps) {
         return SlowSteps.fromJson(
-                steps.toJson().replace("\"start_ns\":", "\"started_at\":\"2026-01-02T03:04:05.006Z\",\"start_ns\":"));
+                steps.toJson()
+                        .replace("\"start_ns\":", "\"started_at\":\"2026-01-02T03:04:05.006Z\",\"start_ns\":")
+                        .replace(
+                                "\"parts\":",
+                                "\"samples\":{\"state\":\"COMPLETE\",\"in_bricks\":7,\"outside\":2,\"unknown\":1,\"methods\":"
+                                        + "[{\"brick\":\"LmHead\",\"method\":\"a.VectorMath.dot\",\"samples\":6}]},\"parts\":"));
     }
 
     /** Pages with all that can be added to a profile, among others. */
@@ -273,8 +278,8 @@ class HtmlReportIT extends PageInBrowser {
                         new Progress(OptionalLong.empty(), List.of(), live, List.of(), OptionalLong.empty(), List.of())
                                 .reportEntries()));
         pages.add(HtmlReport.of(Profiles.steps())
-                .withFurther(
-                        withTimesOfDay(chosen.info().slowSteps().orElseThrow()).reportEntries(Profiles.steps())));
+                .withFurther(withTimesOfDayAndSamples(chosen.info().slowSteps().orElseThrow())
+                        .reportEntries(Profiles.steps())));
         pages.add(HtmlReport.of(Profiles.steps())
                 .with(TimelineDigest.of(chosen))
                 .withFurther(Map.of(

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.brickprofiler.StepInfo;
 
 /**
@@ -16,6 +17,7 @@ final class LineJoin {
 
     static final int MOST_NODES = 50_000;
 
+    private final Consumer<LineSample> counted;
     private final LineTree.Room room = new LineTree.Room(MOST_NODES);
     private final Map<Brick, LineRow> rows = new HashMap<>();
     private final Map<Long, List<LineSeries>> ofThreads = new HashMap<>();
@@ -33,6 +35,15 @@ final class LineJoin {
 
     private record Brick(String name, Optional<StepInfo.Phase> phase) {}
 
+    /**
+     * Makes an empty join.
+     *
+     * @param counted receives each sample once it is counted
+     */
+    LineJoin(Consumer<LineSample> counted) {
+        this.counted = counted;
+    }
+
     // ---- the bricks ----
 
     /** Returns the row of a brick, the same at each call. */
@@ -42,7 +53,7 @@ final class LineJoin {
 
     /** Adds an empty series of the bricks of a thread. */
     LineSeries newSeries(long threadId) {
-        LineSeries series = new LineSeries(this::count);
+        LineSeries series = new LineSeries(threadId, this::count);
         ofThreads.computeIfAbsent(threadId, first -> new ArrayList<>()).add(series);
         return series;
     }
@@ -139,6 +150,7 @@ final class LineJoin {
                 case TOO_LATE -> tooLate++;
             }
         }
+        counted.accept(sample);
     }
 
     // ---- results ----

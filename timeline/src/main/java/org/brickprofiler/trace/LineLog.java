@@ -2,13 +2,19 @@ package org.brickprofiler.trace;
 
 import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.LongUnaryOperator;
 import java.util.function.Supplier;
 import org.brickprofiler.internal.record.PhaseKey;
@@ -24,21 +30,34 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Samples arrive later than the bricks end, so the recorder's buffers are read up to the time until which all
  * samples have arrived. A sample waits until a brick of its thread has ended that contains it, until the pass of its
- * thread has ended, or {@value #LONGEST_WAIT_S} s. Memory is bounded: {@value #MOST_WAITING} samples wait at most, and
- * call trees have a bound. Any thread.
+ * thread has ended, or {@value #LONGEST_WAIT_S} s. Memory is bounded: {@value #MOST_WAITING} samples wait at most,
+ * {@value #MOST_LATEST} are kept for slow steps, and call trees have a bound. Any thread.
  */
 public final class LineLog {
 
     static final int LONGEST_WAIT_S = 60;
     static final int MOST_WAITING = 1 << 15;
 
+    /** The samples that are kept for slow steps: those of 40 s of 16 busy threads. */
+    static final int MOST_LATEST = 1 << 15;
+
     private static final long LONGEST_WAIT_NS = 1_000_000_000L * LONGEST_WAIT_S;
 
     private final Supplier<List<Source>> sources;
     private final LongUnaryOperator processorNsOf;
+    private final @Nullable Consumer<LatestSamples> steps;
 
     /** The samples that are joined. Guarded by this, like everything below. */
-    private LineJoin join = new LineJoin();
+    private LineJoin join = new LineJoin(this::counted);
+
+    /** The latest samples that are counted, for slow steps. */
+    private final Deque<LatestSamples.Placed> latest = new ArrayDeque<>();
+
+    /** The samples that wait, for slow steps. */
+    private final Set<LineSample> waiting = new LinkedHashSet<>();
+
+    /** The moment from which on no sample is missing in these. */
+    private long latestFromNs = Long.MIN_VALUE;
 
     /** The buffers by their identity. */
     private final Map<Object, Buffer> buffers = new HashMap<>();
@@ -161,10 +180,12 @@ public final class LineLog {
      *
      * @param sources returns the bricks of all profilers
      * @param processorNsOf returns how long processors have run a thread of this id, ns; negative if that is unknown
+     * @param steps receives the latest samples after each report; null if no steps are kept
      */
-    LineLog(Supplier<List<Source>> sources, LongUnaryOperator processorNsOf) {
+    LineLog(Supplier<List<Source>> sources, LongUnaryOperator processorNsOf, @Nullable Consumer<LatestSamples> steps) {
         this.sources = sources;
         this.processorNsOf = processorNsOf;
+        this.steps = steps;
     }
 
     // ---- what a recording reports ----
@@ -179,6 +200,16 @@ public final class LineLog {
         requireNotNegative("asked", asked);
         periodNs = asked;
         missing = Optional.empty();
+    }
+
+    /**
+     * Notes when samples began. A slow step that began earlier lacks some. An application that never calls this is
+     * assumed to give all samples.
+     *
+     * @param atNs the moment, ns on the recorder's clock
+     */
+    public synchronized void sampledFrom(long atNs) {
+        latestFromNs = Math.max(latestFromNs, atNs);
     }
 
     /**
@@ -206,6 +237,7 @@ public final class LineLog {
         }
         if (join.waiting() + arrived.size() == MOST_WAITING) {
             join.addTooLate();
+            keep(LatestSamples.Placed.withoutRoom(sample));
             return;
         }
         arrived.add(sample);
@@ -234,11 +266,19 @@ public final class LineLog {
      * @param errorNs the largest error of the times of samples, ns
      * @throws IllegalArgumentException when the error is negative
      */
-    public synchronized void reported(long untilNs, long nowNs, long errorNs) {
+    public void reported(long untilNs, long nowNs, long errorNs) {
         requireNotNegative("errorNs", errorNs);
+        Optional<LatestSamples> samples = read(untilNs, nowNs, errorNs);
+        if (steps != null) {
+            samples.ifPresent(steps);
+        }
+    }
+
+    /** Reads the bricks up to a time, and returns the latest samples; empty if this time was read before. */
+    private synchronized Optional<LatestSamples> read(long untilNs, long nowNs, long errorNs) {
         clockErrorNs = Math.max(clockErrorNs, errorNs);
         if (untilNs <= readUntilNs) {
-            return;
+            return Optional.empty();
         }
         readUntilNs = untilNs;
         List<Source> all = sources.get();
@@ -269,6 +309,7 @@ public final class LineLog {
                 each.remove();
             }
         }
+        return Optional.of(latest());
     }
 
     private long readNs(Object identity) {
@@ -283,11 +324,41 @@ public final class LineLog {
             if (sample.atNs() > untilNs) {
                 later.add(sample);
             } else {
+                waiting.add(sample);
                 join.add(sample);
             }
         }
         arrived.clear();
         arrived.addAll(later);
+    }
+
+    // ---- slow steps ----
+
+    private void counted(LineSample sample) {
+        waiting.remove(sample);
+        if (sample.hasBricks() || sample.row() != null) {
+            keep(LatestSamples.Placed.of(sample));
+        }
+    }
+
+    private void keep(LatestSamples.Placed sample) {
+        if (steps == null) {
+            return;
+        }
+        if (latest.size() == MOST_LATEST) {
+            latestFromNs = Math.max(latestFromNs, latest.removeFirst().atNs() + 1);
+        }
+        latest.add(sample);
+    }
+
+    private LatestSamples latest() {
+        if (steps == null) {
+            return new LatestSamples(latestFromNs, readUntilNs, List.of());
+        }
+        List<LatestSamples.Placed> all = new ArrayList<>(latest);
+        waiting.forEach(sample -> all.add(LatestSamples.Placed.of(sample)));
+        all.sort(Comparator.comparingLong(LatestSamples.Placed::atNs));
+        return new LatestSamples(Math.max(fromNs, latestFromNs), readUntilNs, all);
     }
 
     // ---- results ----
@@ -303,7 +374,9 @@ public final class LineLog {
         buffers.clear();
         rowsOf.clear();
         arrived.clear();
-        join = new LineJoin();
+        latest.clear();
+        waiting.clear();
+        join = new LineJoin(this::counted);
         clockErrorNs = 0;
     }
 

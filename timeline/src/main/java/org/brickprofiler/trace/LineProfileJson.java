@@ -174,7 +174,7 @@ final class LineProfileJson {
                             of -> number(of.value().due())),
                     new Field<>(
                             "doubted",
-                            "whether the virtual machine has lost samples: fewer than half are there, more than 20 are missing",
+                            "whether the virtual machine has lost many samples",
                             "boolean",
                             JsonTable.IGNORED,
                             of -> of.value().isDoubted()),
@@ -203,7 +203,7 @@ final class LineProfileJson {
             List.of(
                     count(
                             "period_ns",
-                            "time between two samples of a thread that was asked for, ns; 0 if unknown",
+                            "requested time between two samples of a thread, ns; 0 if unknown",
                             LineProfile::periodNs),
                     count(
                             "clock_error_ns",

@@ -325,7 +325,7 @@ final class LineProfileText {
     }
 
     /** Returns a place without the package. */
-    private static String shortPlace(Frame frame) {
+    static String shortPlace(Frame frame) {
         String[] parts = frame.toString().split("\\.", -1);
         int from = Math.max(0, parts.length - 2);
         return String.join(".", List.of(parts).subList(from, parts.length));

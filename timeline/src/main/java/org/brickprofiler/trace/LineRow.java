@@ -26,6 +26,10 @@ final class LineRow {
         natives = new LineTree(room);
     }
 
+    String brick() {
+        return brick;
+    }
+
     /** Adds a sample, or an event, of a thread that timed the brick, or that worked for its step. */
     void add(LineSample sample) {
         Optional<LineEvent> event = sample.event();

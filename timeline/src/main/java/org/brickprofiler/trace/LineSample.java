@@ -34,6 +34,10 @@ final class LineSample {
     private int foundOwn;
     private int foundOfSteps;
     private @Nullable LineRow row;
+
+    /** The thread that timed the brick, if there is one. */
+    private long timedBy;
+
     private Without without = Without.OUTSIDE;
 
     /**
@@ -99,10 +103,12 @@ final class LineSample {
             openOwn--;
             foundOwn++;
             row = in;
+            timedBy = threadId;
         } else {
             openOfSteps--;
             foundOfSteps++;
             row = foundOwn > 0 ? row : in;
+            timedBy = foundOwn > 0 ? timedBy : series.threadId();
         }
     }
 
@@ -121,6 +127,11 @@ final class LineSample {
         return openOwn + openOfSteps == 0;
     }
 
+    /** Returns whether its brick is known, or that there is none: bricks of its own thread win. */
+    boolean isDecided() {
+        return isSettled() || (openOwn == 0 && foundOwn > 0);
+    }
+
     /** Returns whether there are threads that run steps, and all of them have settled it. */
     boolean isSettledBySteps() {
         return mayBeOfSteps && openOfSteps == 0;
@@ -134,6 +145,21 @@ final class LineSample {
     /** Returns whether a series is the first of its thread. */
     boolean isOf(LineSeries series) {
         return !own.isEmpty() && own.get(0) == series;
+    }
+
+    /** Returns whether its thread has ended a later brick or pass. */
+    boolean isPassed() {
+        return !own.isEmpty() && own.get(0).hasEndedAfter(atNs);
+    }
+
+    /** Returns whether it may be of a thread that works for others. */
+    boolean mayBeOfSteps() {
+        return mayBeOfSteps;
+    }
+
+    /** Returns the thread that timed a brick in which it was taken, if there is one. */
+    long timedBy() {
+        return timedBy;
     }
 
     /** Returns whether its thread has bricks. */

@@ -14,6 +14,7 @@ final class LineSeries {
     /** The most bricks whose outer brick is awaited, for the time without inner bricks. */
     private static final int MOST_INNER = 4_096;
 
+    private final long threadId;
     private final Consumer<LineSample> settled;
 
     /** By time. */
@@ -31,10 +32,21 @@ final class LineSeries {
     /**
      * Makes an empty series.
      *
+     * @param threadId the thread
      * @param settled receives each sample that all of its series have settled
      */
-    LineSeries(Consumer<LineSample> settled) {
+    LineSeries(long threadId, Consumer<LineSample> settled) {
+        this.threadId = threadId;
         this.settled = settled;
+    }
+
+    long threadId() {
+        return threadId;
+    }
+
+    /** Returns whether a later brick or pass has ended. */
+    boolean hasEndedAfter(long ns) {
+        return ns < latestNs;
     }
 
     /** Adds a sample; those of one call of the bricks come in any order. */
@@ -110,7 +122,7 @@ final class LineSeries {
     /** Returns how many samples of this thread wait although a later brick or pass has ended. */
     long passed() {
         return waiting.stream()
-                .filter(sample -> sample.isOf(this) && sample.atNs() < latestNs)
+                .filter(sample -> sample.isOf(this) && sample.isPassed())
                 .count();
     }
 

@@ -14,6 +14,8 @@ import org.brickprofiler.trace.SlowSteps.Explained;
 import org.brickprofiler.trace.SlowSteps.Kind;
 import org.brickprofiler.trace.SlowSteps.Part;
 import org.brickprofiler.trace.SlowSteps.PhaseSteps;
+import org.brickprofiler.trace.SlowSteps.SampledMethod;
+import org.brickprofiler.trace.SlowSteps.SamplesOfStep;
 import org.brickprofiler.trace.SlowSteps.Typical;
 import org.brickprofiler.trace.SlowSteps.Verdict;
 
@@ -35,7 +37,7 @@ final class SlowStepJson {
                     Field.number("kept", "steps whose spans the timeline has", PhaseSteps::kept),
                     Field.number(
                             "median_step",
-                            "number of a kept step whose duration is close to the median; -1 without one",
+                            "number of a kept step close to the median; -1 without one",
                             PhaseSteps::median)));
 
     static final JsonTable<Part> PART = new JsonTable<>(
@@ -45,8 +47,28 @@ final class SlowStepJson {
                     new Field<>("name", "the brick, or the kind in words", "string", "", Part::name),
                     Field.number(
                             "excess_ns",
-                            "time beyond that of the typical step, ns; negative if the step took less there",
+                            "time beyond that of the typical step, ns; negative if less",
                             Part::excessNs)));
+
+    static final JsonTable<SampledMethod> METHOD = new JsonTable<>(
+            "method of a slow step",
+            List.of(
+                    new Field<>("brick", "brick", "string", "", SampledMethod::brick),
+                    new Field<>("method", "method with its class", "string", "", SampledMethod::method),
+                    Field.number("samples", "samples in it", SampledMethod::samples)));
+
+    static final JsonTable<SamplesOfStep> SAMPLES = new JsonTable<>(
+            "samples of a slow step",
+            List.of(
+                    Field.constant(
+                            "state",
+                            "COMPLETE, or why some are unknown: MORE_TO_COME, BEGINNING_MISSING or VIRTUAL_THREAD",
+                            SamplesOfStep::state),
+                    Field.number("in_bricks", "samples in bricks", SamplesOfStep::inBricks),
+                    Field.number("outside", "samples of its thread in no brick", SamplesOfStep::outside),
+                    Field.number(
+                            "unknown", "samples too late, or in bricks of several profilers", SamplesOfStep::unknown),
+                    METHOD.in("methods", "methods with the most samples, at most 5", SamplesOfStep::hottest)));
 
     static final JsonTable<Explained> STEP = new JsonTable<>(
             "slow step",
@@ -100,17 +122,15 @@ final class SlowStepJson {
                             .sampledBatch()),
                     new Field<>(
                             "unknown",
-                            "kinds that are unknown for this step or known for fewer than 5 of the compared ones: their"
-                                    + " time is in the other parts",
+                            "kinds unknown for it, or known for at most 4 of the compared ones: other parts have their"
+                                    + " time",
                             "string[]",
                             "",
                             step -> step.unknown().stream()
                                     .map(JsonTable::constant)
                                     .toList()),
-                    PART.in(
-                            "parts",
-                            "parts of the excess over the typical step, largest first; empty without a verdict",
-                            Explained::parts),
+                    PART.in("parts", "parts of the excess, largest first; empty without a verdict", Explained::parts),
+                    SAMPLES.in("samples", "samples of stacks", "if stacks are sampled", Explained::samples),
                     new Field<>("text", "the step as a sentence", "string", JsonTable.IGNORED, Explained::sentence)));
 
     static final JsonTable<SlowSteps> ALL = new JsonTable<>(
@@ -119,13 +139,13 @@ final class SlowStepJson {
                     Field.number("spans_kept", "events of the kept steps in the timeline", SlowSteps::spansKept),
                     Field.number(
                             "spans_left_out",
-                            "events of other steps, and between steps, that were recorded and dropped",
+                            "dropped events of other steps, and between steps",
                             SlowSteps::spansLeftOut),
                     PHASE.in("phases", "steps of each phase", SlowSteps::phases),
                     STEP.in("steps", "slowest steps of each phase, slowest first", SlowSteps::slowest)));
 
     /** All tables, the outermost first. */
-    static final List<JsonTable<?>> TABLES = List.of(ALL, PHASE, STEP, PART);
+    static final List<JsonTable<?>> TABLES = List.of(ALL, PHASE, STEP, PART, SAMPLES, METHOD);
 
     static Map<String, Object> values(SlowSteps steps) {
         return ALL.values(steps);
@@ -184,6 +204,19 @@ final class SlowStepJson {
                         .map(part -> new Part(
                                 part.constant("kind", Kind.class), part.text("name"), part.number("excess_ns")))
                         .toList(),
-                Set.copyOf(of.constants("unknown", Kind.class)));
+                Set.copyOf(of.constants("unknown", Kind.class)),
+                of.object("samples").map(SlowStepJson::samples));
+    }
+
+    private static SamplesOfStep samples(JsonValues of) {
+        return new SamplesOfStep(
+                of.constant("state", SamplesOfStep.State.class),
+                of.number("in_bricks"),
+                of.number("outside"),
+                of.number("unknown"),
+                of.objects("methods").stream()
+                        .map(method -> new SampledMethod(
+                                method.text("brick"), method.text("method"), method.number("samples")))
+                        .toList());
     }
 }

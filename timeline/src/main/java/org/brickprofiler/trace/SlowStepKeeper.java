@@ -71,6 +71,9 @@ final class SlowStepKeeper {
     /** The threads with a step under way. */
     private final List<Place> underWay = new ArrayList<>();
 
+    /** The latest samples of stacks; null if none are taken. */
+    private @Nullable LatestSamples samples;
+
     private long endedSteps;
 
     /** The number of entries that were written to buffers that have been freed since. */
@@ -422,6 +425,10 @@ final class SlowStepKeeper {
             return SlowStepKeeper.kept(slowest, median);
         }
 
+        void addSamples(LatestSamples latest) {
+            slowest.forEach(window -> window.addSamples(latest));
+        }
+
         void readQuota() {
             sampled.forEach(window -> window.readQuota(stops));
             slowest.forEach(window -> window.readQuota(stops));
@@ -494,6 +501,10 @@ final class SlowStepKeeper {
                 other.isMedian = false;
                 forgetSpans(other);
             }
+        }
+
+        void addSamples(LatestSamples latest) {
+            slowest.forEach(step -> step.window().addSamples(latest));
         }
 
         List<StepWindow> kept() {
@@ -584,6 +595,17 @@ final class SlowStepKeeper {
         profilers.forEach(profiler -> Arrays.stream(profiler.phases).forEach(OfPhase::readQuota));
     }
 
+    /**
+     * Counts the samples of the slow steps. Call it once in a while: only the latest samples stay.
+     *
+     * @param latest the latest samples
+     */
+    synchronized void addSamples(LatestSamples latest) {
+        samples = latest;
+        profilers.forEach(profiler -> Arrays.stream(profiler.phases).forEach(steps -> steps.addSamples(latest)));
+        Arrays.stream(past).forEach(steps -> steps.addSamples(latest));
+    }
+
     /** A slow step, and the sample of its phase. Immutable. */
     private record Comparison(StepWindow.Facts step, List<StepWindow.Facts> sample) {}
 
@@ -613,6 +635,9 @@ final class SlowStepKeeper {
 
     private synchronized Known known() {
         readQuota();
+        if (samples != null) {
+            addSamples(samples);
+        }
         List<Comparison> comparisons = new ArrayList<>();
         for (OfProfiler profiler : profilers) {
             profiler.settle(true);
@@ -624,7 +649,9 @@ final class SlowStepKeeper {
         }
         List<Explained> ofPast = new ArrayList<>();
         for (Past ofPhase : past) {
-            ofPhase.slowest.stream().map(PastStep::explained).forEach(ofPast::add);
+            ofPhase.slowest.stream()
+                    .map(step -> step.explained().withSamples(step.window().samples()))
+                    .forEach(ofPast::add);
         }
         List<StepWindow> windows = keptWindows();
         windows.sort(Comparator.comparingLong(StepWindow::startNs));
@@ -695,6 +722,7 @@ final class SlowStepKeeper {
             Arrays.setAll(profiler.phases, phase -> new OfPhase());
         }
         profilers.clear();
+        samples = null;
         endedSteps = 0;
         writtenBefore = 0;
     }

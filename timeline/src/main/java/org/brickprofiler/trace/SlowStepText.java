@@ -13,6 +13,8 @@ import org.brickprofiler.report.internal.Fields;
 import org.brickprofiler.trace.SlowSteps.Explained;
 import org.brickprofiler.trace.SlowSteps.Kind;
 import org.brickprofiler.trace.SlowSteps.Part;
+import org.brickprofiler.trace.SlowSteps.SampledMethod;
+import org.brickprofiler.trace.SlowSteps.SamplesOfStep;
 import org.brickprofiler.trace.SlowSteps.Typical;
 
 /** Slow steps as sentences. Stateless; any thread. */
@@ -105,8 +107,42 @@ final class SlowStepText {
                 + step.startedAt().map(at -> " at " + Fields.MOMENT.format(at)).orElse("") + ": "
                 + unit.text(step.durationNs());
         return step.verdict().isExplained()
-                ? head + explanation(step, unit) + size(step)
-                : head + "; no verdict: " + reason(step) + "." + size(step);
+                ? head + explanation(step, unit) + size(step) + samples(step)
+                : head + "; no verdict: " + reason(step) + "." + size(step) + samples(step);
+    }
+
+    private static String samples(Explained step) {
+        return step.samples().map(SlowStepText::samples).orElse("");
+    }
+
+    /** Returns sentences about samples of stacks; empty if all have arrived, and there are none. */
+    private static String samples(SamplesOfStep samples) {
+        List<String> parts = new ArrayList<>();
+        long others = samples.inBricks();
+        for (SampledMethod each : samples.hottest()) {
+            String method = LineProfileText.shortPlace(new Frame(each.method(), Frame.NO_LINE, ""));
+            addPart(parts, each.samples(), "in " + each.brick() + " (" + method + ")");
+            others -= each.samples();
+        }
+        addPart(parts, others, "in other methods of bricks");
+        addPart(parts, samples.outside(), "outside of bricks");
+        addPart(parts, samples.unknown(), "too late or in bricks of several profilers");
+        String counts = parts.isEmpty()
+                ? ""
+                : " " + Plural.of(samples.total(), "sample") + ": " + String.join(", ", parts) + ".";
+        return counts
+                + switch (samples.state()) {
+                    case COMPLETE -> "";
+                    case MORE_TO_COME -> " Its samples have not all arrived.";
+                    case BEGINNING_MISSING -> " Samples of its beginning are missing.";
+                    case VIRTUAL_THREAD -> " Its samples are unknown: it ran on a virtual thread.";
+                };
+    }
+
+    private static void addPart(List<String> parts, long samples, String where) {
+        if (samples > 0) {
+            parts.add(String.format(Locale.ROOT, "%,d ", samples) + PlainText.ascii(where));
+        }
     }
 
     private static String explanation(Explained step, Unit unit) {

@@ -220,6 +220,8 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
      * @param unknown the kinds whose time is unknown for this step, or known for too few of the steps that it was
      *     compared with; their time is in the other parts. {@link Kind#THROTTLED} is among them only if
      *     {@link Kind#NO_PROCESSOR} is, or has a part that may be throttled
+     * @param samples the samples of stacks that were taken in it; empty if none are taken, as without
+     *     {@link TraceRecorder.Builder#lines}
      */
     public record Explained(
             long index,
@@ -230,7 +232,8 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
             Verdict verdict,
             Typical typical,
             List<Part> parts,
-            Set<Kind> unknown) {
+            Set<Kind> unknown,
+            Optional<SamplesOfStep> samples) {
 
         /**
          * Copies the lists.
@@ -246,6 +249,7 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
             requireNotNegative("durationNs", durationNs);
             parts = List.copyOf(Objects.requireNonNull(parts, "parts"));
             unknown = Collections.unmodifiableSet(new TreeSet<>(Objects.requireNonNull(unknown, "unknown")));
+            Objects.requireNonNull(samples, "samples");
             long sum = parts.stream().mapToLong(Part::excessNs).sum();
             if (verdict.isExplained() && sum != durationNs - typical.elapsedNs()) {
                 throw new IllegalArgumentException("the parts of step " + index + " sum to " + sum
@@ -261,7 +265,16 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
         Explained startedAt(long unixMs) {
             Optional<Instant> at =
                     unixMs == WallClock.UNKNOWN ? Optional.empty() : Optional.of(Instant.ofEpochMilli(unixMs));
-            return new Explained(index, startNs, at, durationNs, info, verdict, typical, parts, unknown);
+            return new Explained(index, startNs, at, durationNs, info, verdict, typical, parts, unknown, samples);
+        }
+
+        /**
+         * Returns the step with samples of stacks.
+         *
+         * @param taken its samples; empty if none are taken
+         */
+        Explained withSamples(Optional<SamplesOfStep> taken) {
+            return new Explained(index, startNs, startedAt, durationNs, info, verdict, typical, parts, unknown, taken);
         }
 
         /**
@@ -281,6 +294,78 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
          */
         public String sentence() {
             return SlowStepText.sentence(this);
+        }
+    }
+
+    /**
+     * The samples of stacks that were taken in a step: of its thread, of threads that work for it without bricks of
+     * their own, and, unless other steps were under way, in bricks of further threads.
+     *
+     * @param state whether all samples are known
+     * @param inBricks those that were taken in a brick
+     * @param outside those of the step's thread in no brick
+     * @param unknown those whose bricks are unknown: they came too late, or several profilers timed bricks
+     * @param hottest the methods with the most samples in bricks, most first, at most {@value #MOST_METHODS}
+     */
+    public record SamplesOfStep(
+            SamplesOfStep.State state, long inBricks, long outside, long unknown, List<SampledMethod> hottest) {
+
+        /** The most methods that are named. */
+        public static final int MOST_METHODS = 5;
+
+        /** Whether all samples of a step are known. */
+        public enum State {
+            /** All have arrived. */
+            COMPLETE,
+            /** Some may still arrive, or their bricks may still end. */
+            MORE_TO_COME,
+            /** The step began before samples were taken, or its first ones are no longer kept. */
+            BEGINNING_MISSING,
+            /** The step ran on a virtual thread, whose samples are not known by thread. */
+            VIRTUAL_THREAD
+        }
+
+        /**
+         * Copies the list.
+         *
+         * @throws IllegalArgumentException when a number is negative
+         */
+        public SamplesOfStep {
+            Objects.requireNonNull(state, "state");
+            requireNotNegative("inBricks", inBricks);
+            requireNotNegative("outside", outside);
+            requireNotNegative("unknown", unknown);
+            hottest = List.copyOf(Objects.requireNonNull(hottest, "hottest"));
+        }
+
+        /**
+         * Returns the number of samples.
+         *
+         * @return 0 or more
+         */
+        public long total() {
+            return inBricks + outside + unknown;
+        }
+    }
+
+    /**
+     * A method in which samples of a step stood.
+     *
+     * @param brick the brick in which they were taken
+     * @param method the method with its class
+     * @param samples their number
+     */
+    public record SampledMethod(String brick, String method, long samples) {
+
+        /**
+         * Checks the number.
+         *
+         * @throws IllegalArgumentException when it is negative
+         */
+        public SampledMethod {
+            Objects.requireNonNull(brick, "brick");
+            Objects.requireNonNull(method, "method");
+            requireNotNegative("samples", samples);
         }
     }
 

@@ -145,7 +145,8 @@ final class StepComparison {
                 verdict,
                 typical,
                 parts,
-                unknown(step, verdict.isExplained() ? nearest : List.of(), parts));
+                unknown(step, verdict.isExplained() ? nearest : List.of(), parts),
+                Optional.empty());
     }
 
     /**

@@ -2,6 +2,7 @@ package org.brickprofiler.trace;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.record.SpanContents;
@@ -9,6 +10,7 @@ import org.brickprofiler.internal.record.SpanCopy;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.ThreadTimes;
+import org.brickprofiler.trace.SlowSteps.SamplesOfStep;
 import org.brickprofiler.trace.SlowSteps.Verdict;
 import org.brickprofiler.trace.StepParts.Busy;
 import org.brickprofiler.trace.StepParts.Place;
@@ -68,6 +70,12 @@ final class StepWindow {
 
     private boolean hasAllStops;
 
+    /** Its samples of stacks so far; empty if none are taken. */
+    private Optional<SamplesOfStep> samples = Optional.empty();
+
+    /** Whether no further sample will come. */
+    private boolean hasAllSamples;
+
     /** The spans of a step in one buffer. */
     record Held(SpanContents contents, SpanCopy spans) {}
 
@@ -80,12 +88,13 @@ final class StepWindow {
             StepInfo info,
             Verdict verdict,
             StepParts parts,
-            boolean knowsStops)
+            boolean knowsStops,
+            Optional<SamplesOfStep> samples)
             implements StepComparison.Candidate {
 
         /** Compares the step with a sample of its phase. */
         SlowSteps.Explained explain(List<Facts> sample) {
-            return StepComparison.explain(this, sample).startedAt(startMs);
+            return StepComparison.explain(this, sample).startedAt(startMs).withSamples(samples);
         }
     }
 
@@ -251,6 +260,25 @@ final class StepWindow {
         }
     }
 
+    /** Counts its samples again, unless none of them can change. */
+    void addSamples(LatestSamples latest) {
+        boolean wasComplete = samples.filter(known -> known.state() == SamplesOfStep.State.COMPLETE)
+                .isPresent();
+        if (hasAllSamples) {
+            return;
+        }
+        if (wasComplete && latest.fromNs() > startNs) {
+            hasAllSamples = true;
+            return;
+        }
+        samples = Optional.of(latest.in(startNs, endNs, line, others.isEmpty()));
+        hasAllSamples = latest.isFinal(startNs, endNs);
+    }
+
+    Optional<SamplesOfStep> samples() {
+        return samples;
+    }
+
     private Verdict verdict(boolean isLosing) {
         if (isLosing || !isWhole || unresolved > 0) {
             return Verdict.SPANS_MISSING;
@@ -335,7 +363,7 @@ final class StepWindow {
     // ---- what is known ----
 
     Facts facts() {
-        return new Facts(index, startNs, startMs, endNs, info, verdict, parts, knowsStops);
+        return new Facts(index, startNs, startMs, endNs, info, verdict, parts, knowsStops, samples);
     }
 
     long index() {

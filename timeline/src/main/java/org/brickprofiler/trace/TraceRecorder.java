@@ -130,7 +130,9 @@ public final class TraceRecorder implements Tracing {
         pushed = new ThreadEvents(newStore());
         deviceStore = newStore();
         profilers = new ProfilerSpans(this, this::newStore, options.tiles, keeper);
-        lines = options.lines ? new LineLog(profilers::brickSources, times::ranNs) : null;
+        lines = options.lines
+                ? new LineLog(profilers::brickSources, times::ranNs, keeper == null ? null : keeper::addSamples)
+                : null;
     }
 
     /** Returns all buffers, for the choice of steps. */

@@ -79,6 +79,8 @@ class FormatDocumentTest {
             Map.entry("phase of slow steps", "SlowPhase"),
             Map.entry("slow step", "SlowStep"),
             Map.entry("part of a slow step", "SlowPart"),
+            Map.entry("samples of a slow step", "SlowSamples"),
+            Map.entry("method of a slow step", "SlowMethod"),
             Map.entry("lines of bricks", "LineProfile"),
             Map.entry("lines of a brick", "BrickLines"),
             Map.entry("amounts of a brick", "BrickAmounts"),
@@ -103,9 +105,9 @@ class FormatDocumentTest {
                 They follow from the other values, so readers ignore them. New kinds may appear.
 
                 A report made with `--roofline` has `roofline`. Its `bound` is `memory`, `compute` or `neither`, which older
-                files call `overhead`: neither bytes nor operations explain half of the time.
+                files call `overhead`.
 
-                `FormatDocumentTest` writes this page: change `ProfileFields` and run the test with `-Dgolden.regenerate=true`.
+                `FormatDocumentTest` writes this page: change `ProfileFields`, `SlowStepJson` or `LineProfileJson` and run it with `-Dgolden.regenerate=true`.
                 """);
         for (Fields<?> table : ProfileFields.all()) {
             String title = table.title();
@@ -131,8 +133,7 @@ class FormatDocumentTest {
 
                 The object `slow_steps`, in JSON that `brick report` makes of a timeline with chosen steps; `slowest_steps` in the
                 report of a whole run, from the agent's `slow=`. The timeline has it as text, in parts: a Chrome file in
-                `slowSteps`, a Perfetto file in the arguments `slow_steps` of `chosen steps only`. The tables are those of
-                `SlowStepJson`.
+                `slowSteps`, a Perfetto file in the arguments `slow_steps` of `chosen steps only`.
                 """);
         appendEntry(text, EntryFields.slowSteps());
         text.append("""
@@ -141,7 +142,7 @@ class FormatDocumentTest {
 
                 The object `lines`, from samples of stacks. Methods, frames and paths stand in lists; others refer to them by
                 number from 0. At most 2,000 nodes and 150 KB are written: rare parts of trees become `(other paths)`, after
-                the places with the most samples were found. The tables are those of `LineProfileJson`.
+                the places with the most samples were found.
                 """);
         appendEntry(text, EntryFields.lines());
         Golden.assertSameDocument(text.toString(), "format.md");

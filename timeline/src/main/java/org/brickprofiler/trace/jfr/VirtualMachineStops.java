@@ -231,6 +231,9 @@ public final class VirtualMachineStops implements AutoCloseable {
         if (!isAnchored) {
             isAnchored = true;
             firstNs = afterNs;
+            if (lines != null) {
+                lines.sampledFrom(firstNs);
+            }
         }
         lastNs = beforeNs;
     }

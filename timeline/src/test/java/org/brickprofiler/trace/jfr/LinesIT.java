@@ -2,6 +2,7 @@ package org.brickprofiler.trace.jfr;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -13,6 +14,9 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.trace.CallTree;
 import org.brickprofiler.trace.LineProfile;
+import org.brickprofiler.trace.SlowSteps;
+import org.brickprofiler.trace.SlowSteps.SamplesOfStep;
+import org.brickprofiler.trace.SlowSteps.SamplesOfStep.State;
 import org.brickprofiler.trace.TraceRecorder;
 import org.junit.jupiter.api.Test;
 
@@ -24,10 +28,14 @@ final class LinesIT {
 
     private static final long LONGEST_NS = 40_000_000_000L;
 
+    /** So many of the slowest steps have samples, although a step takes less than the time between two samples. */
+    private static final int SLOW_STEPS = 64;
+
     /** The deviation, in standard errors, that a share has by chance in one of 16,000 tests. */
     private static final double MOST_ERRORS = 4;
 
-    private final TraceRecorder recorder = TraceRecorder.builder().lines(true).build();
+    private final TraceRecorder recorder =
+            TraceRecorder.builder().lines(true).keepSlowSteps(SLOW_STEPS).build();
     private final BrickProfiler profiler =
             BrickProfiler.builder().tracing(recorder).build();
     private final float[] data = new float[4_096];
@@ -62,6 +70,18 @@ final class LinesIT {
         assertThat(sines.isDoubted())
                 .as("%s samples of %s that are due", sines.samples(), sines.due())
                 .isEqualTo(Runtime.version().feature() == 17);
+        requireSamplesOfSteps(recorder.slowSteps().orElseThrow().slowest());
+    }
+
+    private static void requireSamplesOfSteps(List<SlowSteps.Explained> slowest) {
+        List<SamplesOfStep> samples =
+                slowest.stream().map(step -> step.samples().orElseThrow()).toList();
+        assertThat(samples.stream().mapToLong(SamplesOfStep::inBricks).sum()).isPositive();
+        assertThat(samples).filteredOn(each -> each.state() == State.COMPLETE).hasSizeGreaterThan(SLOW_STEPS / 2);
+        assertThat(samples.stream().flatMap(each -> each.hottest().stream()))
+                .filteredOn(each -> each.method().contains("OfProjection"))
+                .isNotEmpty()
+                .allMatch(each -> each.brick().equals(BrickId.QKV_PROJECTION.displayName()));
     }
 
     private boolean isEnough() {

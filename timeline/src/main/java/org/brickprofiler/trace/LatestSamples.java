@@ -1,0 +1,166 @@
+package org.brickprofiler.trace;
+
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.brickprofiler.trace.SlowSteps.SampledMethod;
+import org.brickprofiler.trace.SlowSteps.SamplesOfStep;
+import org.brickprofiler.trace.SlowSteps.SamplesOfStep.State;
+
+/**
+ * The latest samples of stacks, for the slow steps in which they were taken. Immutable.
+ *
+ * @param fromNs the moment from which on none is missing
+ * @param untilNs the moment until which all have arrived
+ * @param samples the samples by time
+ */
+record LatestSamples(long fromNs, long untilNs, List<Placed> samples) {
+
+    private static final long NO_THREAD = -1;
+    private static final long ANY_THREAD = -2;
+
+    /** What is known of the brick of a sample. */
+    enum Kind {
+        /** It was taken in one brick. */
+        IN_BRICK,
+        /** Its thread was in no brick. */
+        OUTSIDE,
+        /** Its thread was in no brick that has ended so far, and has ended a later one. */
+        OUTSIDE_SO_FAR,
+        /** Its bricks were overwritten, have not ended in time, or are those of several profilers or steps. */
+        UNKNOWN,
+        /** Its brick has perhaps not ended. */
+        AWAITED
+    }
+
+    /**
+     * A sample.
+     *
+     * @param atNs when it was taken
+     * @param threadId the thread that it shows
+     * @param timedBy the thread that timed its brick; {@link #NO_THREAD}, or {@link #ANY_THREAD} if that is open
+     * @param brick the brick; empty unless it was taken in one
+     * @param method the method in which the thread stood
+     */
+    record Placed(long atNs, long threadId, long timedBy, Kind kind, String brick, String method) {
+
+        static Placed of(LineSample sample) {
+            LineRow row = sample.row();
+            Kind kind = kind(sample);
+            long timedBy = !sample.isDecided() && sample.mayBeOfSteps()
+                    ? ANY_THREAD
+                    : row != null && sample.found() == 1
+                            ? sample.timedBy()
+                            : sample.hasBricks() ? sample.threadId() : NO_THREAD;
+            return new Placed(
+                    sample.atNs(),
+                    sample.threadId(),
+                    timedBy,
+                    kind,
+                    row != null && kind == Kind.IN_BRICK ? row.brick() : "",
+                    sample.stack().get(0).method());
+        }
+
+        private static Kind kind(LineSample sample) {
+            if (!sample.isDecided()) {
+                return sample.isPassed() && !sample.mayBeOfSteps() ? Kind.OUTSIDE_SO_FAR : Kind.AWAITED;
+            }
+            if (sample.row() != null) {
+                return sample.found() == 1 ? Kind.IN_BRICK : Kind.UNKNOWN;
+            }
+            return sample.without() == LineSample.Without.OUTSIDE ? Kind.OUTSIDE : Kind.UNKNOWN;
+        }
+
+        /** Returns a sample for which there was no room. */
+        static Placed withoutRoom(LineSample sample) {
+            return new Placed(
+                    sample.atNs(),
+                    sample.threadId(),
+                    NO_THREAD,
+                    Kind.UNKNOWN,
+                    "",
+                    sample.stack().get(0).method());
+        }
+
+        /** Returns whether it belongs to a step, by the rules for the bricks of a step. */
+        private boolean isOf(long line, boolean isAlone) {
+            boolean isOfOther = kind == Kind.UNKNOWN || (kind == Kind.IN_BRICK && timedBy == threadId);
+            return threadId == line || timedBy == line || timedBy == ANY_THREAD || (isAlone && isOfOther);
+        }
+
+        private boolean isFinal() {
+            return kind != Kind.AWAITED && kind != Kind.OUTSIDE_SO_FAR;
+        }
+    }
+
+    /**
+     * Returns the samples of a step.
+     *
+     * @param startNs its beginning
+     * @param endNs its end
+     * @param line its thread; negative for virtual threads
+     * @param isAlone whether no other step was under way at the same time
+     */
+    SamplesOfStep in(long startNs, long endNs, long line, boolean isAlone) {
+        if (line < 0) {
+            return new SamplesOfStep(State.VIRTUAL_THREAD, 0, 0, 0, List.of());
+        }
+        long[] counts = new long[Kind.values().length];
+        Map<SampledMethod, Long> methods = new HashMap<>();
+        for (Placed sample : within(startNs, endNs)) {
+            if (sample.isOf(line, isAlone)) {
+                counts[sample.kind.ordinal()]++;
+                if (sample.kind == Kind.IN_BRICK) {
+                    methods.merge(new SampledMethod(sample.brick, sample.method, 0), 1L, Long::sum);
+                }
+            }
+        }
+        State state = startNs < fromNs
+                ? State.BEGINNING_MISSING
+                : endNs > untilNs || counts[Kind.AWAITED.ordinal()] > 0 ? State.MORE_TO_COME : State.COMPLETE;
+        return new SamplesOfStep(
+                state,
+                counts[Kind.IN_BRICK.ordinal()],
+                counts[Kind.OUTSIDE.ordinal()] + counts[Kind.OUTSIDE_SO_FAR.ordinal()],
+                counts[Kind.UNKNOWN.ordinal()],
+                hottest(methods));
+    }
+
+    /** Returns whether no sample of a period will arrive, and the bricks of none will be known later. */
+    boolean isFinal(long startNs, long endNs) {
+        return endNs <= untilNs && within(startNs, endNs).stream().allMatch(Placed::isFinal);
+    }
+
+    private static List<SampledMethod> hottest(Map<SampledMethod, Long> methods) {
+        return methods.entrySet().stream()
+                .map(each ->
+                        new SampledMethod(each.getKey().brick(), each.getKey().method(), each.getValue()))
+                .sorted(Comparator.comparingLong(SampledMethod::samples)
+                        .reversed()
+                        .thenComparing(SampledMethod::brick)
+                        .thenComparing(SampledMethod::method))
+                .limit(SamplesOfStep.MOST_METHODS)
+                .toList();
+    }
+
+    private List<Placed> within(long startNs, long endNs) {
+        int first = firstFrom(startNs);
+        return samples.subList(first, Math.max(first, firstFrom(endNs)));
+    }
+
+    /** Returns the place of the first sample at or after a moment. */
+    private int firstFrom(long ns) {
+        int low = 0;
+        int high = samples.size();
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (samples.get(middle).atNs() < ns) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+}
