@@ -137,6 +137,15 @@ function treeView(lines, brick, tree) {
 }
 
 /**
+ * Returns the line of a place, or that it is unknown: methods in native code have none.
+ *
+ * @param {{ line: number, mode: string }} place
+ */
+function lineText({ line, mode }) {
+  return line > 0 ? " line " + line : ["", "Native"].includes(mode) ? "" : ", line unknown";
+}
+
+/**
  * Returns a table of places with their shares.
  *
  * @param {string} label
@@ -155,7 +164,7 @@ function placeTable(label, what, shares, placeOf) {
   const most = Math.max(...rows.map((row) => row.share));
   /** @type {Column<typeof rows[number]>[]} */
   const columns = present([
-    { label: what, text: true, value: (row) => row.name, cell: (row) => html("bdi", {}, visible(row.name) + (row.line > 0 ? " line " + row.line : "")) },
+    { label: what, text: true, value: (row) => row.name, cell: (row) => html("bdi", {}, visible(row.name) + lineText(row)) },
     rows.some(({ mode }) => mode !== "") && { label: "mostly", text: true, cell: (row) => visible(row.mode) },
     { label: "samples", value: (row) => row.samples, cell: (row) => count(row.samples) },
     { label: "% of samples", value: (row) => row.share, cell: (row) => share(row.share, 1, most, "Other") },

@@ -1069,7 +1069,8 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(column("lines", "95 % interval")).startsWith("59.7 to 68.1");
 
         choose(3);
-        assertThat(browser.text("#section-lines")).contains("lost samples here: 44 of 660 due");
+        assertThat(browser.text("#section-lines")).contains("lost samples here: 44 of 660 due", "(-g:none)");
+        assertThat(column("lines", "line")).startsWith("org.example.Projection.multiply, line unknown");
         choose(4);
         assertThat(browser.text("#section-lines")).contains("Too few samples for shares");
     }

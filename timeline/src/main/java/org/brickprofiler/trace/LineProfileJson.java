@@ -253,7 +253,7 @@ final class LineProfileJson {
                             "where the samples are, in words",
                             "string",
                             JsonTable.IGNORED,
-                            of -> LineProfileText.where(of.value())),
+                            of -> LineProfileText.inBrief(of.value())),
                     BRICK.in(
                             "bricks",
                             "bricks with samples or processor time, most samples first",

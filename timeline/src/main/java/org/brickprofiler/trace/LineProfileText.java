@@ -35,6 +35,9 @@ final class LineProfileText {
 
     private static final List<String> BYTE_UNITS = List.of("bytes", "KB", "MB", "GB", "TB");
 
+    private static final String UNKNOWN_LINE =
+            "A line is unknown if the class file has no lines (-g:none), or the virtual machine made the method.";
+
     private LineProfileText() {}
 
     /** Returns a section of a report. */
@@ -56,14 +59,19 @@ final class LineProfileText {
             text.append("  Too few samples for shares: " + String.join(", ", few) + ".\n");
         }
         if (profile.bricks().stream().anyMatch(LineProfileText::hasUnknownLine)) {
-            text.append(
-                    "  A method without a line: its class file has none (-g:none), or the virtual machine made it.\n");
+            text.append("  " + UNKNOWN_LINE + "\n");
         }
         return text.toString();
     }
 
+    /** Returns where the samples are, and why lines are unknown if some are. */
+    static String inBrief(LineProfile profile) {
+        boolean hasUnknown = profile.bricks().stream().anyMatch(LineProfileText::hasUnknownLine);
+        return where(profile) + (hasUnknown ? " " + UNKNOWN_LINE : "");
+    }
+
     /** Returns where the samples are, or why there are none. */
-    static String where(LineProfile profile) {
+    private static String where(LineProfile profile) {
         return String.join(" ", facts(profile));
     }
 
@@ -246,7 +254,9 @@ final class LineProfileText {
 
     private static String frame(Frame frame, String place) {
         boolean isNamed = frame.how().equals("Interpreted") || frame.how().equals("Inlined");
-        return PlainText.ascii(place) + (isNamed ? ", " + frame.how().toLowerCase(Locale.ROOT) : "");
+        return PlainText.ascii(place)
+                + (isUnknown(frame) ? ", line unknown" : "")
+                + (isNamed ? ", " + frame.how().toLowerCase(Locale.ROOT) : "");
     }
 
     private static String interval(Share<?> share) {
@@ -276,9 +286,14 @@ final class LineProfileText {
 
     private static boolean hasUnknownLine(OfBrick brick) {
         return hasShares(brick.java())
-                && brick.java().lines(MOST_LINES).stream()
-                        .anyMatch(line -> line.place().line() == Frame.NO_LINE
-                                && !line.place().equals(Frame.OTHER_PATHS));
+                && brick.java().lines(CallTree.MOST_PLACES).stream().anyMatch(line -> isUnknown(line.place()));
+    }
+
+    /** Returns whether a frame has no line, although it is a method of Java. */
+    private static boolean isUnknown(Frame frame) {
+        return frame.line() == Frame.NO_LINE
+                && !frame.how().isEmpty()
+                && !frame.how().equals("Native");
     }
 
     // ---- findings ----

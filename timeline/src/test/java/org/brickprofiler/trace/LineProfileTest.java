@@ -58,10 +58,10 @@ class LineProfileTest {
                     in native code, 25 samples:
                      100 % (87 to 100)   java.lang.StrictMath.sin
                   GateProjection in decode steps, 44 samples
-                     100 % (92 to 100)   org.example.Projection.multiply
+                     100 % (92 to 100)   org.example.Projection.multiply, line unknown
                     The virtual machine has lost samples here: 44 of 660 due. These lines may be of a part of its time.
                   Too few samples for shares: FusedAttention in prefill steps 4.
-                  A method without a line: its class file has none (-g:none), or the virtual machine made it.
+                  A line is unknown if the class file has no lines (-g:none), or the virtual machine made the method.
                 """);
         assertThat(LineProfile.without("Java has no flight recorder here").text())
                 .isEqualTo("Lines of bricks\n  No samples: Java has no flight recorder here.\n");
@@ -103,8 +103,8 @@ class LineProfileTest {
                         + " line 88, interpreted.");
         Finding lost = new Finding(Finding.Kind.BELOW_ROOF, "GateProjection", 0.5, "It is slow.", "");
         assertThat(SOME.explained(lost).sentence())
-                .endsWith("100 % of its samples (92 to 100 %) are in Projection.multiply; but the virtual machine has"
-                        + " lost samples here: 44 of 660 due.");
+                .endsWith("100 % of its samples (92 to 100 %) are in Projection.multiply, line unknown; but the virtual"
+                        + " machine has lost samples here: 44 of 660 due.");
         Finding other = new Finding(Finding.Kind.IDLE, "FusedAttention", 0.5, "Nothing ran.", "");
         assertThat(SOME.explained(other)).isSameAs(other);
     }
@@ -115,6 +115,7 @@ class LineProfileTest {
         // Earlier versions wrote constants in capitals.
         assertThat(LineProfile.fromJson(SOME.toJson().replace("\"prefill\"", "\"PREFILL\"")))
                 .isEqualTo(SOME);
+        assertThat(SOME.values().get("text").toString()).endsWith(" or the virtual machine made the method.");
         LineProfile none = LineProfile.without("a \"reason\", in caf\u00e9");
         assertThat(LineProfile.fromJson(none.toJson())).isEqualTo(none);
 

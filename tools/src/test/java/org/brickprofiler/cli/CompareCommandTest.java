@@ -79,6 +79,7 @@ class CompareCommandTest {
     }
 
     /** The hottest method takes all of the time by which the brick is slower; the other one does not change. */
+    @Spec("13.18")
     @Test
     void namesTheMethodsOfASlowerBrick() throws IOException {
         for (int run = 0; run < RUNS; run++) {
