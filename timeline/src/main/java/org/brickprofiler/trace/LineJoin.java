@@ -35,6 +35,11 @@ final class LineJoin {
 
     private record Brick(String name, Optional<StepInfo.Phase> phase) {}
 
+    /** Makes an empty join. */
+    LineJoin() {
+        this(sample -> {});
+    }
+
     /**
      * Makes an empty join.
      *

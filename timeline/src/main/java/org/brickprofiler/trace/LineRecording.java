@@ -22,7 +22,7 @@ public final class LineRecording {
     private final Map<Long, Double> processorShares = new HashMap<>();
     private final List<LineSample> samples = new ArrayList<>();
     private final List<LineSample> events = new ArrayList<>();
-    private final LineJoin join = new LineJoin(sample -> {});
+    private final LineJoin join = new LineJoin();
 
     private record Brick(LineRow row, long startNs, long endNs) {}
 
