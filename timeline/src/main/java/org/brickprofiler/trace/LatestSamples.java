@@ -1,6 +1,7 @@
 package org.brickprofiler.trace;
 
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -106,11 +107,11 @@ record LatestSamples(long fromNs, long untilNs, List<Placed> samples) {
         if (line < 0) {
             return new SamplesOfStep(State.VIRTUAL_THREAD, 0, 0, 0, List.of());
         }
-        long[] counts = new long[Kind.values().length];
+        Map<Kind, Long> counts = new EnumMap<>(Kind.class);
         Map<SampledMethod, Long> methods = new HashMap<>();
         for (Placed sample : within(startNs, endNs)) {
             if (sample.isOf(line, isAlone)) {
-                counts[sample.kind.ordinal()]++;
+                counts.merge(sample.kind, 1L, Long::sum);
                 if (sample.kind == Kind.IN_BRICK) {
                     methods.merge(new SampledMethod(sample.brick, sample.method, 0), 1L, Long::sum);
                 }
@@ -118,12 +119,12 @@ record LatestSamples(long fromNs, long untilNs, List<Placed> samples) {
         }
         State state = startNs < fromNs
                 ? State.BEGINNING_MISSING
-                : endNs > untilNs || counts[Kind.AWAITED.ordinal()] > 0 ? State.MORE_TO_COME : State.COMPLETE;
+                : endNs > untilNs || counts.containsKey(Kind.AWAITED) ? State.MORE_TO_COME : State.COMPLETE;
         return new SamplesOfStep(
                 state,
-                counts[Kind.IN_BRICK.ordinal()],
-                counts[Kind.OUTSIDE.ordinal()] + counts[Kind.OUTSIDE_SO_FAR.ordinal()],
-                counts[Kind.UNKNOWN.ordinal()],
+                counts.getOrDefault(Kind.IN_BRICK, 0L),
+                counts.getOrDefault(Kind.OUTSIDE, 0L) + counts.getOrDefault(Kind.OUTSIDE_SO_FAR, 0L),
+                counts.getOrDefault(Kind.UNKNOWN, 0L),
                 hottest(methods));
     }
 

@@ -115,7 +115,10 @@ class LineProfileTest {
         // Earlier versions wrote constants in capitals.
         assertThat(LineProfile.fromJson(SOME.toJson().replace("\"prefill\"", "\"PREFILL\"")))
                 .isEqualTo(SOME);
-        assertThat(SOME.values().get("text").toString()).endsWith(" or the virtual machine made the method.");
+        assertThat(SOME.values())
+                .extractingByKey("text")
+                .asString()
+                .endsWith(" or the virtual machine made the method.");
         LineProfile none = LineProfile.without("a \"reason\", in caf\u00e9");
         assertThat(LineProfile.fromJson(none.toJson())).isEqualTo(none);
 

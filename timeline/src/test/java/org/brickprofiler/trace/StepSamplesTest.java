@@ -81,7 +81,7 @@ final class StepSamplesTest {
     void aSlowStepHasTheSamplesOfItsBricksByMethod() throws Exception {
         long[] pool = new long[1];
         for (int i = 0; i < 8; i++) {
-            long atNs = 1_000 * i;
+            long atNs = 1_000L * i;
             step(atNs, atNs + 100, () -> brick(BrickId.LM_HEAD, atNs, atNs + 100));
         }
         step(10_000, 10_600, () -> {
@@ -165,7 +165,7 @@ final class StepSamplesTest {
         profiler = profiler();
         step(3_000, 4_000, () -> {
             for (int i = 0; i < 10; i++) {
-                brick(BrickId.RMS_NORM, 3_000 + 100 * i, 3_100 + 100 * i);
+                brick(BrickId.RMS_NORM, 3_000 + 100L * i, 3_100 + 100L * i);
             }
         });
         sample(mine, 3_050, "a.B.run");
