@@ -1024,7 +1024,7 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(browser.texts("#section-lines option")).startsWith("all bricks, by their samples");
         assertThat(browser.text("#section-lines")).contains("executions and times of bricks are unknown");
         assertThat(choose(0, "ArrowDown")).startsWith("FusedAttention: 525 samples, 92.3 % of all bricks");
-        assertThat(column("lines", "allocated, estimate")).containsExactly("4.0\u00a0MB", "999\u00a0bytes");
+        assertThat(column("lines", "allocated, estimate")).containsExactly("4.0 MB", "999 bytes");
         assertThat(column("lines", "mostly for")).containsExactly("", "monitor of a.Lock");
     }
 

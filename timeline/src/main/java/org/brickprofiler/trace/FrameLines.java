@@ -32,6 +32,7 @@ public final class FrameLines {
      * @throws IllegalArgumentException when there is no frame, or the number is negative
      */
     public void sample(Optional<String> brick, boolean isNative, List<Frame> stack, long count) {
+        Objects.requireNonNull(brick, "brick");
         requireNotNegative("count", count);
         if (Objects.requireNonNull(stack, "stack").isEmpty()) {
             throw new IllegalArgumentException("a sample has a frame");
@@ -64,6 +65,7 @@ public final class FrameLines {
      * @param event the memory or the wait
      */
     public void event(Optional<String> brick, LineEvent event) {
+        Objects.requireNonNull(brick, "brick");
         Objects.requireNonNull(event, "event");
         if (brick.isPresent()) {
             join.row(brick.get(), Optional.empty()).add(event);
