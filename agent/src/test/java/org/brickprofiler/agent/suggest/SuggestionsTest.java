@@ -283,8 +283,7 @@ class SuggestionsTest {
         String rules = suggested(Generator.class, Layer.class);
 
         assertThat(rules)
-                .contains("prompts:\n  - in: org.brickprofiler.agent.suggest.SuggestionsTest$Generator.generate\n"
-                        + "    steps: arg0.size()\nbricks:\n")
+                .contains("prompts:\n  - in: ", "SuggestionsTest$Generator.generate\n    steps: arg0.size()\nbricks:\n")
                 .doesNotContain("repeat");
         assertThat(suggested(Model.class, Layer.class)).doesNotContain("prompts:");
     }
