@@ -86,10 +86,10 @@ class LineProfileTest {
                      100 % (87 to 100)   java.lang.StrictMath.sin
                     allocated about 4.0 MB, by 40 samples: 75 % a.B.c, 25 % a.B.d
                   GateProjection, 44 samples, 7.7 % of those of bricks (5.8 to 10)
-                     100 % (92 to 100)   org.example.Projection.multiply
+                     100 % (92 to 100)   org.example.Projection.multiply, line unknown
                     allocated about 999 bytes, by 2 samples, too few for shares
                     waited 70 ms in 3 waits: 70 ms monitor of a.Lock
-                  A method without a line: its class file has none (-g:none), or the virtual machine made it.
+                  A line is unknown if the class file has no lines (-g:none), or the virtual machine made the method.
                 """);
         assertThat(LineProfile.fromJson(SampleLines.byFrames().toJson())).isEqualTo(SampleLines.byFrames());
     }

@@ -37,7 +37,7 @@ final class CallGraph {
             List.of("java/util/stream/", "java/util/function/", "java/util/concurrent/", "java/lang/Thread");
 
     /** The beginning of ASM's message about a version that it does not read. */
-    private static final String TOO_NEW = "Unsupported class file major version";
+    private static final String TOO_NEW = "Unsupported class file version";
 
     /** All methods that have code or are native, in the order of the files. */
     private final List<Code> all = new ArrayList<>();

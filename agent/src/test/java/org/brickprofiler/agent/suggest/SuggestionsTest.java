@@ -528,7 +528,7 @@ class SuggestionsTest {
                 .hasSize(4)
                 .anyMatch(each -> each.startsWith(jar + "!/a/Packed.class: "))
                 .contains(
-                        jar + "!/a/Newer.class: Unsupported class file major version 200",
+                        jar + "!/a/Newer.class: Unsupported class file version 200.0",
                         jar + "!/a/Cut.class: it is damaged, or no class file",
                         jar + "!/a/Empty.class: it is damaged, or no class file");
     }
