@@ -5,9 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickProfiler;
@@ -24,15 +22,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 @OneJdk
 final class TraceContentsTest {
 
-    private static Stream<Path> realTraces() throws IOException {
-        try (Stream<Path> files = Files.list(Traces.MOE.getParent())) {
-            List<Path> traces = files.filter(Files::isRegularFile)
-                    .filter(file -> !file.toString().matches(".*\\.(md|txt)"))
-                    .toList();
-            return traces.stream();
-        }
-    }
-
     private static boolean isWithoutTimes(Path file) {
         return Stream.of("tornadovm-", "trt-", "nsys-stats-", "unitrace-", "llama-vulkan-")
                 .anyMatch(file.getFileName().toString()::startsWith);
@@ -43,7 +32,7 @@ final class TraceContentsTest {
      * omit, and keys that no timeline lists.
      */
     @ParameterizedTest
-    @MethodSource("realTraces")
+    @MethodSource("org.brickprofiler.trace.read.Traces#real")
     void aRealTraceReadOnceEqualsTheTraceReadTwice(Path file) throws IOException {
         ReadOptions defaults = ReadOptions.defaults();
         ReadOptions ruled = ReadOptions.defaults().withRules(TraceRules.parse("""

@@ -7,7 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 import java.util.zip.GZIPOutputStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.brickprofiler.trace.read.Omission.Effect;
@@ -25,6 +27,20 @@ final class Traces {
     static final Path TRAINING = Path.of("src", "test", "resources", "traces", "kineto-training-step.json.gz");
 
     private Traces() {}
+
+    /**
+     * Returns the traces of the tests. The flight recordings beside them have samples, and no events that count as
+     * read.
+     */
+    static Stream<Path> real() throws IOException {
+        try (Stream<Path> files = Files.list(MOE.getParent())) {
+            return files
+                    .filter(Files::isRegularFile)
+                    .filter(file -> !file.toString().matches(".*\\.(md|txt|jfr\\.gz)"))
+                    .toList()
+                    .stream();
+        }
+    }
 
     static TraceProfile read(String json) throws IOException {
         return read(json, ReadOptions.defaults());
