@@ -475,17 +475,17 @@ function findings() {
  * @type {Record<string, string>}
  */
 const FINDING_SECTIONS = {
-  REQUESTS_QUEUE: "Requests",
-  REQUESTS_STALL: "Requests",
-  REQUESTS_WAIT: "Requests",
-  OWN_WORK: "Requests",
-  DELIVERY: "Requests",
-  IDLE: "Steps",
-  BETWEEN_BRICKS: "Steps",
-  SLOW_STEPS: "Steps",
-  SLOWEST_STEPS: "Steps",
-  NO_PROCESSOR: "Steps",
-  BELOW_ROOF: "Distance to the roof",
+  requests_queue: "Requests",
+  requests_stall: "Requests",
+  requests_wait: "Requests",
+  own_work: "Requests",
+  delivery: "Requests",
+  idle: "Steps",
+  between_bricks: "Steps",
+  slow_steps: "Steps",
+  slowest_steps: "Steps",
+  no_processor: "Steps",
+  below_roof: "Distance to the roof",
 };
 
 /**
