@@ -150,18 +150,7 @@ record LatestSamples(long fromNs, long untilNs, List<Placed> samples) {
         return samples.subList(first, Math.max(first, firstFrom(endNs)));
     }
 
-    /** Returns the place of the first sample at or after a moment. */
     private int firstFrom(long ns) {
-        int low = 0;
-        int high = samples.size();
-        while (low < high) {
-            int middle = (low + high) >>> 1;
-            if (samples.get(middle).atNs() < ns) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        return low;
+        return LineSeries.firstFrom(samples, Placed::atNs, ns);
     }
 }

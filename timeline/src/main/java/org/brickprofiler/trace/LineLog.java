@@ -274,7 +274,10 @@ public final class LineLog {
         }
     }
 
-    /** Reads the bricks up to a time, and returns the latest samples; empty if this time was read before. */
+    /**
+     * Reads the bricks up to a time, and returns the latest samples for slow steps; empty if none are kept, or if this
+     * time was read before.
+     */
     private synchronized Optional<LatestSamples> read(long untilNs, long nowNs, long errorNs) {
         clockErrorNs = Math.max(clockErrorNs, errorNs);
         if (untilNs <= readUntilNs) {
@@ -309,7 +312,7 @@ public final class LineLog {
                 each.remove();
             }
         }
-        return Optional.of(latest());
+        return steps == null ? Optional.empty() : Optional.of(latest());
     }
 
     private long readNs(Object identity) {
@@ -324,7 +327,9 @@ public final class LineLog {
             if (sample.atNs() > untilNs) {
                 later.add(sample);
             } else {
-                waiting.add(sample);
+                if (steps != null) {
+                    waiting.add(sample);
+                }
                 join.add(sample);
             }
         }
@@ -352,9 +357,6 @@ public final class LineLog {
     }
 
     private LatestSamples latest() {
-        if (steps == null) {
-            return new LatestSamples(latestFromNs, readUntilNs, List.of());
-        }
         List<LatestSamples.Placed> all = new ArrayList<>(latest);
         waiting.forEach(sample -> all.add(LatestSamples.Placed.of(sample)));
         all.sort(Comparator.comparingLong(LatestSamples.Placed::atNs));

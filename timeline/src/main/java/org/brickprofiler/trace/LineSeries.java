@@ -3,6 +3,7 @@ package org.brickprofiler.trace;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.ToLongFunction;
 
 /**
  * The bricks that a thread timed with one profiler, in the order of their ends, and the samples that wait for them.
@@ -141,13 +142,17 @@ final class LineSeries {
         taken.clear();
     }
 
-    /** Returns the place of the first sample at or after a moment. */
     private int firstFrom(long ns) {
+        return firstFrom(waiting, LineSample::atNs, ns);
+    }
+
+    /** Returns the place of the first element at or after a moment in a list that is sorted by time. */
+    static <T> int firstFrom(List<T> sorted, ToLongFunction<T> atNs, long ns) {
         int low = 0;
-        int high = waiting.size();
+        int high = sorted.size();
         while (low < high) {
             int middle = (low + high) >>> 1;
-            if (waiting.get(middle).atNs() < ns) {
+            if (atNs.applyAsLong(sorted.get(middle)) < ns) {
                 low = middle + 1;
             } else {
                 high = middle;
