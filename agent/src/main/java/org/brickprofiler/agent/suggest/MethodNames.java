@@ -37,9 +37,16 @@ final class MethodNames {
         return BrickId.parse(name).or(() -> BrickId.parse(withoutForward(name)));
     }
 
-    /** Returns the category of a method that is named like a whole block of bricks. */
+    /**
+     * Returns the category of a method that is named like a whole block of bricks, with or without {@code forward}; the
+     * name {@code feedForward} ends with it.
+     */
     static Optional<BrickCategory> block(String name) {
-        String block = withoutForward(name).replace("_", "").toLowerCase(Locale.ROOT);
+        return categoryOf(name).or(() -> categoryOf(withoutForward(name)));
+    }
+
+    private static Optional<BrickCategory> categoryOf(String name) {
+        String block = name.replace("_", "").toLowerCase(Locale.ROOT);
         if (ATTENTION.matcher(block).matches()) {
             return Optional.of(BrickCategory.ATTENTION);
         }
@@ -48,7 +55,8 @@ final class MethodNames {
 
     /** Returns whether a method is named like a forward pass, or like that of some model: {@code gpt2_forward}. */
     static boolean isPass(String name) {
-        return PASSES.contains(name) || FORWARD.matcher(name).find();
+        return PASSES.contains(name)
+                || (FORWARD.matcher(name).find() && categoryOf(name).isEmpty());
     }
 
     /** Returns whether a method belongs to training. */

@@ -16,6 +16,7 @@ import java.util.jar.JarOutputStream;
 import java.util.stream.IntStream;
 import java.util.zip.ZipEntry;
 import jdk.jfr.Configuration;
+import org.brickprofiler.BrickCategory;
 import org.brickprofiler.agent.AppliedRules;
 import org.brickprofiler.agent.ClassFiles;
 import org.brickprofiler.agent.ClassFiles.ClassFile;
@@ -348,6 +349,15 @@ class SuggestionsTest {
             }
             return sum;
         }
+    }
+
+    @Test
+    void aFeedForwardBlockIsNoPass() {
+        assertThat(MethodNames.block("FeedForward")).hasValue(BrickCategory.FFN);
+        assertThat(MethodNames.block("feedForward_forward")).hasValue(BrickCategory.FFN);
+        assertThat(MethodNames.block("gpt2_forward")).isEmpty();
+        assertThat(MethodNames.isPass("feedForward")).isFalse();
+        assertThat(MethodNames.isPass("gpt2_forward")).isTrue();
     }
 
     @Test
