@@ -10,6 +10,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickId;
+import org.brickprofiler.agent.Operands;
+import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.FieldInsnNode;
@@ -23,7 +25,7 @@ import org.objectweb.asm.tree.MethodNode;
 final class FieldNames {
 
     /**
-     * Names that no known brick has.
+     * Names that no known brick has, in small letters and without underscores.
      *
      * @param evidence what a method reads where they mean these bricks
      * @param bricks the names
@@ -49,7 +51,21 @@ final class FieldNames {
                             "qkvw", BrickId.QKV_PROJECTION,
                             "attprojw", BrickId.OUTPUT_PROJECTION,
                             "fcw", BrickId.UP_PROJECTION,
-                            "fcprojw", BrickId.DOWN_PROJECTION)));
+                            "fcprojw", BrickId.DOWN_PROJECTION)),
+            // Classes of their own for attention and the feed-forward block.
+            new Convention(
+                    Set.of("wq", "wk", "wv"),
+                    Map.of(
+                            "wq", BrickId.QKV_PROJECTION,
+                            "wk", BrickId.QKV_PROJECTION,
+                            "wv", BrickId.QKV_PROJECTION)),
+            new Convention(
+                    Set.of("wquery", "wkey", "wvalue"),
+                    Map.of(
+                            "wquery", BrickId.QKV_PROJECTION,
+                            "wkey", BrickId.QKV_PROJECTION,
+                            "wvalue", BrickId.QKV_PROJECTION)),
+            new Convention(Set.of("fc1", "fc2"), Map.of("fc1", BrickId.UP_PROJECTION, "fc2", BrickId.DOWN_PROJECTION)));
 
     private static final Pattern GETTER = Pattern.compile("get([A-Z])(.*)");
 
@@ -63,7 +79,7 @@ final class FieldNames {
     static FieldNames of(MethodNode method) {
         Set<String> read = new HashSet<>();
         for (AbstractInsnNode node : method.instructions) {
-            read.add(name(node));
+            read.add(plain(name(node)));
         }
         return new FieldNames(CONVENTIONS.stream()
                 .filter(convention -> read.containsAll(convention.evidence))
@@ -78,7 +94,23 @@ final class FieldNames {
      */
     Optional<BrickId> brick(AbstractInsnNode node) {
         String name = name(node);
-        return Optional.ofNullable(known.get(name)).or(() -> BrickId.parse(name));
+        return Optional.ofNullable(known.get(plain(name))).or(() -> BrickId.parse(name));
+    }
+
+    /**
+     * Returns the instruction that reads the layer on which a method with a generic name is called, in
+     * {@code wq.forward(x)} the field {@code wq}.
+     *
+     * @return empty if the name says what the method does, or it is static, or what it is called on is not followed
+     */
+    static Optional<AbstractInsnNode> layer(MethodInsnNode call) {
+        return MethodNames.isGeneric(call.name) && call.getOpcode() != Opcodes.INVOKESTATIC
+                ? Optional.ofNullable(Operands.producer(call, Type.getArgumentTypes(call.desc).length))
+                : Optional.empty();
+    }
+
+    private static String plain(String name) {
+        return name.replace("_", "").toLowerCase(Locale.ROOT);
     }
 
     private static String name(AbstractInsnNode node) {

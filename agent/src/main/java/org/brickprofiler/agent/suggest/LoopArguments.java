@@ -3,8 +3,8 @@ package org.brickprofiler.agent.suggest;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.brickprofiler.agent.Operands;
+import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;
@@ -15,11 +15,14 @@ import org.objectweb.asm.tree.MethodNode;
 import org.objectweb.asm.tree.VarInsnNode;
 
 /**
- * Finds the argument of a call that changes with the counter of a loop around the call, as a position does, or that is
- * the result of the call before, as a generated token is. It reads the code backwards from the call; a value that
- * depends on a branch is not followed. Stateless.
+ * Finds the argument of a call that changes with the counter of a loop around the call, as a position does, that is the
+ * result of the call before, as a generated token is, or that the loop makes, as a growing array of tokens. It reads
+ * the code backwards from the call; a value that depends on a branch is not followed. Stateless.
  */
 final class LoopArguments {
+
+    /** The descriptor of an array of tokens. */
+    static final String TOKENS = "[I";
 
     private LoopArguments() {}
 
@@ -54,21 +57,52 @@ final class LoopArguments {
         if (!(call.getNext() instanceof VarInsnNode store) || store.getOpcode() != Opcodes.ISTORE) {
             return false;
         }
-        int at = method.instructions.indexOf(call);
-        boolean isInLoop = Stream.of(method.instructions.toArray())
-                .anyMatch(node -> node instanceof JumpInsnNode jump
-                        && method.instructions.indexOf(jump.label) < at
-                        && at < method.instructions.indexOf(jump));
         Type[] types = Type.getArgumentTypes(call.desc);
-        return isInLoop
+        return !inLoops(method, call).isEmpty()
                 && IntStream.range(0, types.length)
                         .anyMatch(i ->
                                 types[i].equals(Type.INT_TYPE) && reads(call, types.length - 1 - i, Set.of(store.var)));
     }
 
+    /**
+     * Returns whether a call is in a loop that makes one of its arrays of ints in each round, as an engine that keeps
+     * no keys and values does with the prompt and the tokens after it.
+     *
+     * @param method the method
+     * @param call a call in it
+     * @return false also if the loop fills one array
+     */
+    static boolean isRemade(MethodNode method, MethodInsnNode call) {
+        Set<AbstractInsnNode> loops = inLoops(method, call);
+        Type[] types = Type.getArgumentTypes(call.desc);
+        return !loops.isEmpty()
+                && IntStream.range(0, types.length)
+                        .anyMatch(i -> types[i].getDescriptor().equals(TOKENS)
+                                && isMadeIn(loops, Operands.producer(call, types.length - 1 - i)));
+    }
+
+    private static boolean isMadeIn(Set<AbstractInsnNode> loops, @Nullable AbstractInsnNode producer) {
+        return producer instanceof MethodInsnNode
+                || (producer instanceof VarInsnNode load
+                        && loops.stream()
+                                .anyMatch(node ->
+                                        node.getOpcode() == Opcodes.ASTORE && ((VarInsnNode) node).var == load.var));
+    }
+
     /** Returns the variables that are incremented in the loops around a call. */
     private static Set<Integer> counted(MethodNode method, MethodInsnNode call) {
         Set<Integer> counted = new HashSet<>();
+        for (AbstractInsnNode node : inLoops(method, call)) {
+            if (node instanceof IincInsnNode increment) {
+                counted.add(increment.var);
+            }
+        }
+        return counted;
+    }
+
+    /** Returns the instructions of the loops around a call; empty if it is in no loop. */
+    private static Set<AbstractInsnNode> inLoops(MethodNode method, MethodInsnNode call) {
+        Set<AbstractInsnNode> found = new HashSet<>();
         int at = method.instructions.indexOf(call);
         for (AbstractInsnNode node : method.instructions) {
             if (node instanceof JumpInsnNode jump) {
@@ -76,14 +110,12 @@ final class LoopArguments {
                 int to = method.instructions.indexOf(jump);
                 if (from < at && at < to) {
                     for (int i = from; i < to; i++) {
-                        if (method.instructions.get(i) instanceof IincInsnNode increment) {
-                            counted.add(increment.var);
-                        }
+                        found.add(method.instructions.get(i));
                     }
                 }
             }
         }
-        return counted;
+        return found;
     }
 
     /**

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
+import org.brickprofiler.agent.suggest.CallGraph.Code;
 
 /** What the name of a method, or of a class with one task, says about a brick. Stateless. */
 final class MethodNames {
@@ -16,6 +17,12 @@ final class MethodNames {
 
     /** As in {@code softmax_forward}, {@code gpt2_forward} and {@code forwardMlp}. */
     private static final Pattern FORWARD = Pattern.compile("forward_?(?=[A-Z_])|(?<=[a-z0-9])(_forward|Forward)$");
+
+    /** Generic names; the class's name identifies the brick of such a method. */
+    private static final Set<String> DOING = Set.of("forward", "apply", "run", "compute", "execute", "call", "accept");
+
+    /** Names of methods that only rearrange a matrix, often for a product. */
+    private static final Pattern REARRANGING = Pattern.compile("(?i)transposed?|permute|reshape|view|slice");
 
     private static final Pattern BACKWARD = Pattern.compile("(?i).*(backward|grad).*");
     private static final Pattern PRODUCT = Pattern.compile("(?i).*(matmul|gemm|gemv|dot|product|matrix|mul_?mat).*");
@@ -32,9 +39,27 @@ final class MethodNames {
         return FORWARD.matcher(name).replaceAll("");
     }
 
-    /** Returns the known brick that a method is named after, with or without {@code forward}. */
+    /** Returns the known brick that a method's name is that of, with or without {@code forward}. */
     static Optional<BrickId> brick(String name) {
         return BrickId.parse(name).or(() -> BrickId.parse(withoutForward(name)));
+    }
+
+    /** Returns the known brick that a method, or the class of a method with a generic name, is named after. */
+    static Optional<BrickId> brick(Code code) {
+        return brick(code.method.name)
+                .or(() -> isGeneric(code.method.name)
+                        ? BrickId.parse(CallGraph.simpleName(code.type))
+                        : Optional.empty());
+    }
+
+    /** Returns whether the name of a method does not say what it does: {@code forward}. */
+    static boolean isGeneric(String name) {
+        return DOING.contains(name);
+    }
+
+    /** Returns whether a method only rearranges a matrix: {@code transpose}. */
+    static boolean isRearranging(String name) {
+        return REARRANGING.matcher(name).matches();
     }
 
     /**

@@ -3,6 +3,7 @@ package org.brickprofiler.agent.suggest;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -32,8 +33,8 @@ import org.objectweb.asm.tree.MethodInsnNode;
  * run times exactly each call that leads to a hot method. Of nested calls, the deepest ones that still take
  * {@link #SHORTEST_NS} on average are proposed as bricks. If one method is called at several places of another one,
  * these calls are proposed instead, since they distinguish the matrices. The step is a call in a loop that leads to the
- * bricks and has an argument that changes with the loop, as a position does, or that is its result of the round before,
- * as a token is. Used once, by one thread.
+ * bricks and has an argument that changes with the loop, as a position does, that is its result of the round before, as
+ * a token is, or that the loop makes, as a growing array of tokens. Used once, by one thread.
  */
 final class RunSuggestions {
 
@@ -85,9 +86,14 @@ final class RunSuggestions {
     private static final int MOST_CANDIDATES = 400;
 
     private static final String WITHOUT_STEP = """
-            # No step is proposed: no call in a loop that leads to these bricks takes the position or the latest token. Under
-            # step:, name the method that runs the model once, with its tokens: and kv:; without one, phases, tokens/s and
+            # No step is proposed: no call in a loop that leads to these bricks takes the position, the latest token or all tokens.
+            # Under step:, name the method that runs the model once, with its tokens: and kv:; without one, phases, tokens/s and
             # requests are unknown.
+            """;
+
+    private static final String OF_ALL_TOKENS = """
+              # Each step gets an array that the loop makes. If it has all tokens so far, each step counts as a prompt, and each
+              # token as the first of a request.
             """;
 
     private static final double NS_PER_MS = 1e6;
@@ -111,7 +117,7 @@ final class RunSuggestions {
         /** The bodies of the lambdas that are passed to it. */
         private final List<Code> bodies;
 
-        /** The known brick that the field read before it is named after. */
+        /** The known brick that the field read before it is named after, or else what it calls. */
         private final Optional<BrickId> brick;
 
         /** Its samples in the second run. */
@@ -236,6 +242,12 @@ final class RunSuggestions {
         Map<String, Integer> numbers = new HashMap<>();
         List<Code> bodies = new ArrayList<>();
         FieldNames fields = FieldNames.of(code.method);
+        Set<AbstractInsnNode> layers = new HashSet<>();
+        for (AbstractInsnNode node : code.method.instructions) {
+            if (node instanceof MethodInsnNode call) {
+                FieldNames.layer(call).ifPresent(layers::add);
+            }
+        }
         Optional<BrickId> read = Optional.empty();
         for (AbstractInsnNode node : code.method.instructions) {
             String body = CallGraph.body(node);
@@ -243,7 +255,7 @@ final class RunSuggestions {
                 graph.codes(body).stream()
                         .filter(each -> each.type == code.type)
                         .forEach(bodies::add);
-            } else if (node instanceof FieldInsnNode field) {
+            } else if (node instanceof FieldInsnNode field && !layers.contains(field)) {
                 Optional<BrickId> before = read;
                 read = fields.brick(field).or(() -> before);
             } else if (node instanceof MethodInsnNode call) {
@@ -252,9 +264,14 @@ final class RunSuggestions {
                     boolean isOfJdk = CallGraph.isOfJdk(call.owner);
                     List<Code> targets = isOfJdk ? List.of() : graph.targets(call);
                     if (!targets.isEmpty() || !bodies.isEmpty()) {
-                        Optional<BrickId> brick = read.map(operand -> MethodNames.ofCall(call.name, operand));
+                        Optional<BrickId> operand = FieldNames.layer(call).flatMap(fields::brick);
+                        if (operand.isEmpty() && !MethodNames.isRearranging(call.name)) {
+                            operand = read.map(each -> MethodNames.ofCall(call.name, each));
+                            read = Optional.empty();
+                        }
+                        Optional<BrickId> brick =
+                                operand.or(() -> bodies.isEmpty() ? called(targets) : Optional.empty());
                         found.add(new Site(code, call, number, targets, List.copyOf(bodies), brick));
-                        read = Optional.empty();
                     }
                     if (Type.getArgumentTypes(call.desc).length > 0) {
                         bodies.clear();
@@ -263,6 +280,13 @@ final class RunSuggestions {
             }
         }
         return found;
+    }
+
+    /** Returns the known brick that all these methods are named after. */
+    private static Optional<BrickId> called(List<Code> targets) {
+        List<Optional<BrickId>> bricks =
+                targets.stream().map(MethodNames::brick).distinct().toList();
+        return bricks.size() == 1 ? bricks.get(0) : Optional.empty();
     }
 
     /** Returns whether no class of the engine was hot. */
@@ -309,8 +333,12 @@ final class RunSuggestions {
             measured.brick(nameOf(i)).ifPresent(stats -> sites.get(at).stats = stats);
         }
         long longestNs = sites.stream().mapToLong(Site::totalNs).max().orElse(0);
+        Map<BrickId, Long> ofBrickNs = new EnumMap<>(BrickId.class);
+        sites.forEach(site -> site.brick().ifPresent(brick -> ofBrickNs.merge(brick, site.totalNs(), Long::sum)));
         inMethod.replaceAll((code, its) -> its.stream()
-                .filter(site -> site.meanNs() >= SHORTEST_NS && site.totalNs() >= LEAST_SHARE * longestNs)
+                .filter(site -> site.meanNs() >= SHORTEST_NS)
+                // A brick without its short calls would have a wrong count.
+                .filter(site -> site.brick().map(ofBrickNs::get).orElse(site.totalNs()) >= LEAST_SHARE * longestNs)
                 .toList());
         double mostNs = MOST_COST * measured.wallNs();
         List<StepMethod> steps = steps();
@@ -395,12 +423,26 @@ final class RunSuggestions {
             inMethod.values().forEach(its -> its.forEach(site -> called.addAll(site.targets())));
             inMethod.keySet().stream().filter(code -> !called.contains(code)).forEach(roots::add);
         }
+        Set<Code> inNamed = inNamed();
         for (Code root : roots) {
             within.add(root);
-            inMethod.getOrDefault(root, List.of()).forEach(site -> chosen.addAll(deepest(site, within)));
+            inMethod.getOrDefault(root, List.of()).forEach(site -> chosen.addAll(deepest(site, within, inNamed)));
         }
         chosen.removeIf(site -> site.count() < FEWEST_STEPS);
         return withoutOuter(chosen);
+    }
+
+    /**
+     * Returns the methods that run within a call which is named after a brick, such as the product of each layer's own
+     * weights. Calls in them are no bricks: they would tell nothing of the weights, and count twice.
+     */
+    private Set<Code> inNamed() {
+        Set<Code> found = new HashSet<>();
+        inMethod.values().stream()
+                .flatMap(List::stream)
+                .filter(site -> site.brick().isPresent() && site.targets().size() == 1)
+                .forEach(site -> found.addAll(graph.reached(site.targets().get(0))));
+        return found;
     }
 
     /**
@@ -428,23 +470,26 @@ final class RunSuggestions {
 
     /**
      * Returns the call itself, or instead the calls in the methods that it runs if these calls cover most of its time.
+     *
+     * @param within the methods around the call
+     * @param closed the methods in which no call is a brick
      */
-    private Set<Site> deepest(Site site, Set<Code> within) {
+    private Set<Site> deepest(Site site, Set<Code> within, Set<Code> closed) {
         Set<Site> itself = Set.of(site);
         boolean isOneOfSeveral = inMethod.getOrDefault(site.in(), List.of()).stream()
                         .filter(other -> other.targets().equals(site.targets()))
                         .count()
                 >= SEVERAL;
-        if (!site.bodies().isEmpty() || isOneOfSeveral) {
+        if (!site.bodies().isEmpty() || isOneOfSeveral || site.brick().isPresent()) {
             return itself;
         }
         Set<Site> deeper = new LinkedHashSet<>();
         long coveredNs = 0;
         for (Code target : site.targets()) {
-            if (within.add(target)) {
+            if (!closed.contains(target) && within.add(target)) {
                 for (Site inner : inMethod.getOrDefault(target, List.of())) {
                     coveredNs += inner.totalNs();
-                    deeper.addAll(deepest(inner, within));
+                    deeper.addAll(deepest(inner, within, closed));
                 }
                 within.remove(target);
             }
@@ -458,8 +503,7 @@ final class RunSuggestions {
     }
 
     private String rule(Site site) {
-        Optional<BrickId> known =
-                site.brick().or(() -> site.bodies().isEmpty() ? MethodNames.brick(site.node().name) : Optional.empty());
+        Optional<BrickId> known = site.brick();
         String name = CallGraph.simpleName(site.in().type) + '.' + site.in().method.name + ' ' + site.call();
         String unique = name;
         for (int i = 2; known.isEmpty() && !names.add(unique); i++) {
@@ -497,7 +541,7 @@ final class RunSuggestions {
         Type[] types = Type.getArgumentTypes(code.method.desc);
         int found = -1;
         for (int i = 0; i < types.length; i++) {
-            if (types[i].getDescriptor().equals("[I")) {
+            if (types[i].getDescriptor().equals(LoopArguments.TOKENS)) {
                 if (found >= 0) {
                     return -1;
                 }
@@ -520,7 +564,10 @@ final class RunSuggestions {
         inMethod.forEach((code, its) -> its.forEach(site -> {
             boolean mayBe = site.count() >= FEWEST_STEPS && site.bodies().isEmpty();
             int position = mayBe ? LoopArguments.changing(code.method, site.node()) : -1;
-            boolean isStep = position >= 0 || (mayBe && LoopArguments.isFedBack(code.method, site.node()));
+            boolean isStep = position >= 0
+                    || (mayBe
+                            && (LoopArguments.isFedBack(code.method, site.node())
+                                    || LoopArguments.isRemade(code.method, site.node())));
             if (isStep && site.totalNs() >= OF_STEP * allNs / 2) {
                 site.targets().stream()
                         .filter(inMethod::containsKey)
@@ -576,6 +623,9 @@ final class RunSuggestions {
         if (loop != null) {
             rule.append(String.format(
                     Locale.ROOT, "  # %d calls, %.2f ms each%n", loop.count(), loop.meanNs() / NS_PER_MS));
+        }
+        if (loop != null && step.position() < 0 && LoopArguments.isRemade(loop.in().method, loop.node())) {
+            rule.append(OF_ALL_TOKENS);
         }
         rule.append("  - in: ").append(code.in()).append('\n');
         int tokens = tokens(code);

@@ -43,12 +43,6 @@ public final class Suggestions {
     /** The number of bricks that a method must reach to be proposed as the step. */
     private static final int FEWEST_OF_STEP = 2;
 
-    /** Generic method names; the class's name identifies the brick of such a method. */
-    private static final Set<String> DOING = Set.of("forward", "apply", "run", "compute", "execute", "call", "accept");
-
-    /** The descriptor of an array of tokens. */
-    private static final String TOKENS = "[I";
-
     private static final Pattern POSITION = Pattern.compile("(?i)(start_?)?pos(ition)?|kv_?len(gth)?");
     private static final Pattern LOGITS = Pattern.compile("(?i).*logits.*");
 
@@ -92,8 +86,7 @@ public final class Suggestions {
         Suggestions found = new Suggestions(CallGraph.of(files, leftOut));
         found.graph.all().forEach(found::lookAtName);
         found.leaveOutWhatDelegates();
-        Set<String> named = new HashSet<>();
-        found.proposals.forEach(proposal -> named.add(proposal.of().key()));
+        Set<Code> named = found.proposals.stream().map(Proposal::of).collect(Collectors.toSet());
         found.graph.all().forEach(each -> found.lookAtCalls(each, named));
         found.graph.all().forEach(found::lookAtBlock);
         found.findStep();
@@ -106,10 +99,7 @@ public final class Suggestions {
         if (!mayBeBrick(code) || code.isBrief) {
             return;
         }
-        Optional<BrickId> named = MethodNames.brick(code.method.name);
-        if (named.isEmpty() && DOING.contains(code.method.name)) {
-            named = BrickId.parse(CallGraph.simpleName(code.type));
-        }
+        Optional<BrickId> named = MethodNames.brick(code);
         if (named.isPresent()) {
             proposals.add(Proposal.ofMethod(code, named, "", BrickCategory.OTHER));
         }
@@ -125,7 +115,7 @@ public final class Suggestions {
             return;
         }
         Optional<BrickCategory> block = MethodNames.block(
-                DOING.contains(code.method.name) ? CallGraph.simpleName(code.type) : code.method.name);
+                MethodNames.isGeneric(code.method.name) ? CallGraph.simpleName(code.type) : code.method.name);
         if (block.isPresent()) {
             Set<Code> within = graph.reached(code);
             if (proposals.stream().noneMatch(proposal -> within.contains(proposal.of()))) {
@@ -155,14 +145,14 @@ public final class Suggestions {
      *
      * @param named the methods that are bricks themselves: a call for which such a method runs would count twice
      */
-    private void lookAtCalls(Code code, Set<String> named) {
+    private void lookAtCalls(Code code, Set<Code> named) {
         if (!mayBeBrick(code)) {
             return;
         }
         Map<String, List<Site>> groups = sites(code.method);
-        groups.values()
-                .removeIf(sites ->
-                        sites.size() < SEVERAL || graph.isBrief(sites.get(0).key()));
+        groups.entrySet()
+                .removeIf(group -> (group.getValue().size() < SEVERAL && !MethodNames.isGeneric(group.getKey()))
+                        || graph.isBrief(group.getValue().get(0).key()));
         boolean isPass = MethodNames.isPass(code.method.name);
         boolean computes = isPass || groups.values().stream().anyMatch(Suggestions::isNamed);
         groups.entrySet()
@@ -172,7 +162,9 @@ public final class Suggestions {
         groups.forEach((callee, sites) -> {
             for (int i = 0; i < sites.size(); i++) {
                 Site site = sites.get(i);
-                if (!named.contains(site.key()) && !runs(site, named)) {
+                // Of calls with a generic name, the others may be blocks, whose parts are bricks.
+                boolean mayBe = site.brick().isPresent() || !MethodNames.isGeneric(callee);
+                if (mayBe && site.targets().stream().noneMatch(named::contains) && !runs(site, named)) {
                     String call = callee + ' ' + (i + 1);
                     String name = site.brick().isPresent()
                             ? ""
@@ -190,10 +182,10 @@ public final class Suggestions {
     }
 
     /** Returns whether the lambda that is passed to a call calls one of the given methods. */
-    private boolean runs(Site site, Set<String> methods) {
+    private boolean runs(Site site, Set<Code> methods) {
         return site.body() != null
                 && graph.codes(site.body()).stream()
-                        .anyMatch(body -> body.calls.stream().anyMatch(methods::contains));
+                        .anyMatch(body -> methods.stream().anyMatch(each -> body.calls.contains(each.key())));
     }
 
     /** Returns a name that no other brick has: calls of different methods are different bricks. */
@@ -244,7 +236,7 @@ public final class Suggestions {
     private String prompts(Code code) {
         String call = '.' + code.key();
         boolean isOfOneToken = Stream.of(Type.getArgumentTypes(code.method.desc))
-                .noneMatch(type -> type.getDescriptor().equals(TOKENS));
+                .noneMatch(type -> type.getDescriptor().equals(LoopArguments.TOKENS));
         return isOfOneToken
                 ? Prompts.rules(graph.all().stream()
                         .filter(each -> each != code
@@ -260,7 +252,7 @@ public final class Suggestions {
         int slot = (code.method.access & Opcodes.ACC_STATIC) != 0 ? 0 : 1;
         for (int i = 0; i < types.length; i++) {
             String name = Operands.parameterName(code.method, i, slot);
-            if (types[i].getDescriptor().equals(TOKENS)) {
+            if (types[i].getDescriptor().equals(LoopArguments.TOKENS)) {
                 add(rule, "tokens", "arg" + i + ".length");
             } else if (name != null
                     && types[i].equals(Type.INT_TYPE)
@@ -373,14 +365,19 @@ public final class Suggestions {
      *
      * @param brick the brick that it is named after
      * @param key the name and descriptor of the method that is called
+     * @param targets the methods that it may run
      * @param body the name and descriptor of the body of the lambda that is passed to it; null if there is none
      * @param timed the method that is called, as the flight recorder names it
      */
     private record Site(
-            Optional<BrickId> brick, String key, @Nullable String body, String timed) {}
+            Optional<BrickId> brick,
+            String key,
+            List<Code> targets,
+            @Nullable String body,
+            String timed) {}
 
-    /** Returns by method name the calls of methods outside the JDK with several arguments, in the order of the code. */
-    private static Map<String, List<Site>> sites(MethodNode method) {
+    /** Returns by method name the calls of methods outside the JDK that may compute, in the order of the code. */
+    private Map<String, List<Site>> sites(MethodNode method) {
         Map<String, List<Site>> sites = new LinkedHashMap<>();
         FieldNames names = FieldNames.of(method);
         String body = null;
@@ -388,14 +385,12 @@ public final class Suggestions {
             if (CallGraph.body(node) != null) {
                 body = CallGraph.body(node);
             } else if (node instanceof MethodInsnNode call) {
-                boolean computes = Type.getArgumentTypes(call.desc).length > 1
-                        && !CallGraph.isOfJdk(call.owner)
-                        && !call.name.startsWith("<");
-                if (computes) {
+                if (computes(call)) {
                     sites.computeIfAbsent(call.name, none -> new ArrayList<>())
                             .add(new Site(
                                     named(method, call, names).map(brick -> MethodNames.ofCall(call.name, brick)),
                                     call.name + call.desc,
+                                    graph.targets(call),
                                     body,
                                     call.owner.replace('/', '.') + "::" + call.name));
                 }
@@ -410,11 +405,23 @@ public final class Suggestions {
         return sites;
     }
 
+    /** Returns whether a call has several operands: arguments or, in a layer, its own weights. */
+    private static boolean computes(MethodInsnNode call) {
+        int least = MethodNames.isGeneric(call.name) ? 1 : 2;
+        return Type.getArgumentTypes(call.desc).length >= least
+                && !CallGraph.isOfJdk(call.owner)
+                && !call.name.startsWith("<");
+    }
+
     /**
-     * Returns the known brick that is named like the last field that is read for a call, directly or through a
-     * variable.
+     * Returns the known brick that is named like the layer of a call, or like the last field that is read for the call,
+     * directly or through a variable.
      */
     private static Optional<BrickId> named(MethodNode method, MethodInsnNode call, FieldNames names) {
+        Optional<AbstractInsnNode> layer = FieldNames.layer(call);
+        if (layer.isPresent()) {
+            return names.brick(layer.get());
+        }
         for (AbstractInsnNode node : Operands.computing(call, Operands.pops(call))) {
             Optional<BrickId> brick = names.brick(node);
             if (brick.isEmpty()

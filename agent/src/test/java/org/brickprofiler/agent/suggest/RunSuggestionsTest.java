@@ -199,6 +199,63 @@ class RunSuggestionsTest {
         assertThat(AppliedRules.count(rules, Machine.class)).isEqualTo(7);
     }
 
+    /**
+     * The calls that use a layer's own weights are the bricks, also if they are too short to count alone, and not the
+     * product that all layers share.
+     */
+    @Test
+    void namesTheCallsOfLayersAfterTheirFieldsAndClasses() throws IOException {
+        Map<String, Integer> samples = new HashMap<>();
+        for (String each : List.of("Linear", "LayerNorm", "MultiHeadAttention", "FeedForward", "Gelu")) {
+            samples.put(LayeredEngine.class.getName().replace('.', '/') + '$' + each + ".forward([F)[F", 100);
+        }
+        for (String each : List.of("$Gpt.forward([I)[F", ".generate([II)[I", ".product([F[F)[F", ".transpose([F)[F")) {
+            samples.put(LayeredEngine.class.getName().replace('.', '/') + each, 100);
+        }
+        RunSuggestions found =
+                RunSuggestions.of(LayeredEngine.files(), new HotMethods(samples, 1_000, ""), leftOut -> {});
+        Map<String, Long> ns = Map.of("generate forward 1", 1_200_000L, "generate together 1", 100L);
+        String rules = found.rules(measured(
+                found, 10_000_000_000L, call -> ns.getOrDefault(call, call.contains("product") ? 150_000L : 160_000L)));
+        assertThat(rules).contains("""
+                step:
+                  # 50 calls, 1.20 ms each
+                  # Each step gets an array that the loop makes. If it has all tokens so far, each step counts as a prompt, and each
+                  # token as the first of a request.
+                  - in: org.brickprofiler.agent.suggest.LayeredEngine$Gpt.forward
+                    tokens: arg0.length
+                """);
+        assertThat(calls(rules))
+                .containsExactly(
+                        "Gpt.forward forward 1 LAYER_NORM",
+                        "MultiHeadAttention.forward forward 1 QKV_PROJECTION",
+                        "MultiHeadAttention.forward forward 2 QKV_PROJECTION",
+                        "MultiHeadAttention.forward forward 3 QKV_PROJECTION",
+                        "MultiHeadAttention.forward product 1 MultiHeadAttention.forward product 1",
+                        "MultiHeadAttention.forward product 2 MultiHeadAttention.forward product 2",
+                        "MultiHeadAttention.forward forward 4 OUTPUT_PROJECTION",
+                        "FeedForward.forward forward 1 UP_PROJECTION",
+                        "FeedForward.forward forward 2 ACTIVATION",
+                        "FeedForward.forward forward 3 DOWN_PROJECTION",
+                        "Gpt.forward forward 4 LAYER_NORM",
+                        "Gpt.forward transpose 1 Gpt.forward transpose 1",
+                        "Gpt.forward product 1 LM_HEAD");
+        String shortNorm = found.rules(measured(
+                found,
+                10_000_000_000L,
+                call -> ns.getOrDefault(call, call.equals("forward forward 4") ? 1_000L : 160_000L)));
+        assertThat(calls(shortNorm)).contains("Gpt.forward forward 4 LAYER_NORM");
+    }
+
+    /** Returns the class, the method, the call and the brick of each rule for a call. */
+    private static List<String> calls(String rules) {
+        return Pattern.compile("in: \\S+\\$(\\S+)\n +call: (.+)\n +brick: (.+)")
+                .matcher(rules)
+                .results()
+                .map(rule -> rule.group(1) + ' ' + rule.group(2) + ' ' + rule.group(3))
+                .toList();
+    }
+
     /** Of 10 s, 300 ms are allowed; a step takes 15 us of it, and a sample 2 us. 20,000 steps take all of it. */
     @ParameterizedTest
     @CsvSource({"1, 5, true", "200, 3, true", "400, 3, false", "4000, 0, false"})

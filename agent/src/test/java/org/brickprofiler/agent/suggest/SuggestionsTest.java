@@ -237,6 +237,39 @@ class SuggestionsTest {
     }
 
     @Test
+    void namesTheCallsOfLayersAfterTheirFieldsAndClasses() throws IOException {
+        assertThat(Suggestions.of(LayeredEngine.files(), leftOut -> {}).rules())
+                .isEqualTo("""
+                        step:
+                          in: %1$sGpt.forward
+                          tokens: arg0.length
+                        bricks:
+                          - in: %1$sLayerNorm.forward
+                            brick: LAYER_NORM
+                          - in: %1$sGelu.forward
+                            brick: ACTIVATION
+                          - in: %1$sMultiHeadAttention.forward
+                            call: forward 1
+                            brick: QKV_PROJECTION
+                          - in: %1$sMultiHeadAttention.forward
+                            call: forward 2
+                            brick: QKV_PROJECTION
+                          - in: %1$sMultiHeadAttention.forward
+                            call: forward 3
+                            brick: QKV_PROJECTION
+                          - in: %1$sMultiHeadAttention.forward
+                            call: forward 4
+                            brick: OUTPUT_PROJECTION
+                          - in: %1$sFeedForward.forward
+                            call: forward 1
+                            brick: UP_PROJECTION
+                          - in: %1$sFeedForward.forward
+                            call: forward 3
+                            brick: DOWN_PROJECTION
+                        """.formatted(LayeredEngine.class.getName() + '$'));
+    }
+
+    @Test
     void goesByNamesAndRepeatedCalls() throws IOException {
         assertThat(suggested(Layer.class))
                 .isEqualTo("step:\n  in: org.brickprofiler.agent.suggest.SuggestionsTest$Layer.forward\n"
