@@ -164,13 +164,13 @@ public final class SamplingStudy {
                 .orElse(Double.NaN);
     }
 
-    private static boolean covers(Estimate estimate, double truthNs) {
+    static boolean covers(Estimate estimate, double truthNs) {
         // Half a nanosecond for the rounding of each of the two parts.
         return Math.abs(estimate.markedNs() + estimate.unmarkedNs() - truthNs) <= half(estimate) + 1;
     }
 
     /** Returns whether Wilson's 99.9 % interval of a share lies below the least coverage. */
-    private static boolean isBelow(int covered, int of) {
+    static boolean isBelow(int covered, int of) {
         double z2 = QUANTILE_999 * QUANTILE_999;
         double part = (double) covered / of;
         double middle = part + z2 / (2 * of);
