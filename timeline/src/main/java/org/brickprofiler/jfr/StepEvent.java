@@ -2,6 +2,7 @@ package org.brickprofiler.jfr;
 
 import java.util.Map;
 import jdk.jfr.Category;
+import jdk.jfr.Contextual;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
 import jdk.jfr.Label;
@@ -12,7 +13,11 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.Step;
 import org.jspecify.annotations.Nullable;
 
-/** A step. Each category's brick time has its own field, because events hold neither maps nor lists. */
+/**
+ * A step. Each category's brick time has its own field, because events hold neither maps nor lists. From JDK 25 on,
+ * {@code jfr print} and Mission Control show the contextual fields beside each event that the thread commits in the
+ * step.
+ */
 @Name(StepEvent.NAME)
 @Label("Step")
 @Category("Brick Profiler")
@@ -22,24 +27,30 @@ final class StepEvent extends Event {
 
     static final String NAME = "brick.Step";
 
+    @Contextual
     @Label("Phase")
     @Nullable
     String phase;
 
+    @Contextual
     @Label("Elapsed")
     @Description("The duration of the step; the event begins before the step and ends after it")
     @Timespan(Timespan.NANOSECONDS)
     long elapsed;
 
+    @Contextual
     @Label("Batch")
     int batch;
 
+    @Contextual
     @Label("Prefill Tokens")
     long prefillTokens;
 
+    @Contextual
     @Label("KV Length")
     long kvLength;
 
+    @Contextual
     @Label("Output Tokens")
     @Description("Tokens that the step generated, without accepted drafted ones")
     long outputTokens;

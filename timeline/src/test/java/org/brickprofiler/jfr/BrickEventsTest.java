@@ -401,4 +401,18 @@ final class BrickEventsTest {
         }
         assertThat(Arrays.stream(BrickCategory.values()).map(StepEvent::field)).doesNotHaveDuplicates();
     }
+
+    /** Tools of JDK 25 show these fields beside the events of the step; earlier JDKs do not know the annotation. */
+    @Spec("21.2")
+    @Test
+    void fieldsThatIdentifyAStepAreItsContext() {
+        assertThat(EventType.getEventType(StepEvent.class).getFields().stream()
+                        .filter(field -> field.getAnnotationElements().stream()
+                                .anyMatch(each -> each.getTypeName().equals("jdk.jfr.Contextual")))
+                        .map(ValueDescriptor::getName))
+                .containsExactlyElementsOf(
+                        Runtime.version().feature() < 25
+                                ? List.of()
+                                : List.of("phase", "elapsed", "batch", "prefillTokens", "kvLength", "outputTokens"));
+    }
 }
