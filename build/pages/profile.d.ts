@@ -17,6 +17,15 @@ interface Held {
   source: string;
   serving: ServingRates;
   account: Account;
+  sources: Sources;
+}
+
+/** The sources of the classes of lines: each class, and the number of the address under which its package is. */
+interface Sources {
+  roots: string[];
+  classes: string[];
+  root: number[];
+  text: string;
 }
 
 /** The rates of a server whose time line has every finished request. */

@@ -11,6 +11,9 @@ const FEWEST_SAMPLES = 20;
 /** The colours of modes that cost time by themselves; other frames have that of their brick. */
 const MODES = new Map([["Interpreted", "var(--heat)"], ["Native", "var(--other)"]]);
 const OTHER_PATHS = "(other paths)";
+const sources = held("sources");
+/** The address under which the package of a class is, by the class. */
+const rootOf = new Map((sources?.classes ?? []).map((name, i) => [name, sources?.roots[sources.root[i]]]));
 
 /** Shows the lines of the brick that a reader chooses, or of all bricks. */
 function linesSection() {
@@ -34,7 +37,7 @@ function linesSection() {
   return section(
     "Lines",
     "",
-    html("p", { class: "quiet" }, visible(lines.text)),
+    html("p", { class: "quiet" }, visible(lines.text + (sources === undefined ? "" : " " + sources.text))),
     views.length === 0 ? "" : html("p", { class: "above" }, html("label", {}, "Lines of ", choice)),
     place,
     amountTable(lines),
@@ -146,6 +149,21 @@ function lineText({ line, mode }) {
 }
 
 /**
+ * Returns content as a link to a line of a method, if its source is known.
+ *
+ * @param {string} method
+ * @param {number} line
+ * @param {string | HTMLElement} content
+ */
+function linked(method, line, content) {
+  const type = method.slice(0, Math.max(0, method.lastIndexOf("."))).split("$")[0];
+  const root = rootOf.get(type);
+  return root === undefined || line <= 0
+    ? content
+    : html("a", { href: root + type.split(".").map(encodeURIComponent).join("/") + ".java#L" + line, target: "_blank", rel: "noreferrer" }, content);
+}
+
+/**
  * Returns a table of places with their shares.
  *
  * @param {string} label
@@ -164,7 +182,7 @@ function placeTable(label, what, shares, placeOf) {
   const most = Math.max(...rows.map((row) => row.share));
   /** @type {Column<typeof rows[number]>[]} */
   const columns = present([
-    { label: what, text: true, value: (row) => row.name, cell: (row) => html("bdi", {}, visible(row.name) + lineText(row)) },
+    { label: what, text: true, value: (row) => row.name, cell: (row) => linked(row.name, row.line, html("bdi", {}, visible(row.name) + lineText(row))) },
     rows.some(({ mode }) => mode !== "") && { label: "mostly", text: true, cell: (row) => visible(row.mode) },
     { label: "samples", value: (row) => row.samples, cell: (row) => count(row.samples) },
     { label: "% of samples", value: (row) => row.share, cell: (row) => share(row.share, 1, most, "Other") },
@@ -345,7 +363,7 @@ function sharesOf(counts, most) {
 }
 
 /**
- * Returns a cell in words.
+ * Returns a cell in words, whose lines are links if their source is known.
  *
  * @param {LineCell} cell
  * @param {LineCell} root
@@ -354,9 +372,13 @@ function sharesOf(counts, most) {
 function cellText(cell, root, amount) {
   const within = cell === root ? "" : ", " + percent(100 * ratio(cell.weight, root.weight)) + "\u00a0% of " + root.name;
   const own = cell.self > 0 ? "; " + percent(100 * ratio(cell.self, cell.weight)) + "\u00a0% in itself" : "";
-  const lines = sharesOf(cell.lines, 3).filter(([line]) => Number(line) > 0).map(([line, pct]) => "line " + line + " " + percent(pct) + "\u00a0%");
-  const modes = sharesOf(cell.modes, 3).filter(([mode]) => mode !== "").map(([mode, pct]) => mode + " " + percent(pct) + "\u00a0%");
-  return visible(cell.name) + ": " + amount(cell) + within + own + [...lines, ...modes].map((text) => "; " + visible(text)).join("");
+  const lines = sharesOf(cell.lines, 3).filter(([line]) => Number(line) > 0);
+  const modes = sharesOf(cell.modes, 3).filter(([mode]) => mode !== "");
+  return [
+    visible(cell.name) + ": " + amount(cell) + within + own,
+    ...lines.flatMap(([line, pct]) => ["; ", linked(cell.name, Number(line), "line " + line), " " + percent(pct) + "\u00a0%"]),
+    ...modes.map(([mode, pct]) => "; " + visible(mode) + " " + percent(pct) + "\u00a0%"),
+  ];
 }
 
 /**
@@ -376,7 +398,7 @@ function icicle(root, what, amount) {
 
   /** @param {LineCell} cell */
   const say = (cell) => {
-    readout.textContent = cellText(cell, root, amount);
+    readout.replaceChildren(...cellText(cell, root, amount));
   };
 
   /** @param {LineCell} cell */

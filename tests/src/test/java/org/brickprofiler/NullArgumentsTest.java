@@ -100,6 +100,7 @@ import org.brickprofiler.trace.DeviceTrack;
 import org.brickprofiler.trace.FrameLines;
 import org.brickprofiler.trace.LineLog;
 import org.brickprofiler.trace.LineRecording;
+import org.brickprofiler.trace.SourceLinks;
 import org.brickprofiler.trace.TraceInfo.Device;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.internal.LatestTimes;
@@ -180,6 +181,7 @@ final class NullArgumentsTest {
                 () -> TraceRecorder.builder().lines(true).build().lineLog().orElseThrow());
         instances.put(FrameLines.class, FrameLines::new);
         instances.put(LineRecording.class, LineRecording::new);
+        instances.put(SourceLinks.class, () -> SourceLinks.to(List.of()));
         instances.put(DeviceTrack.class, () -> new TraceRecorder()
                 .stream(new Device(0, "gpu", Backend.CUDA, OptionalLong.empty()), "s", 1));
         instances.put(TimelineSpanProcessor.class, () -> TimelineSpanProcessor.Factory.create(new TraceRecorder()));

@@ -68,6 +68,7 @@ import org.brickprofiler.trace.LineProfile;
 import org.brickprofiler.trace.SampleLines;
 import org.brickprofiler.trace.SampleTimelines;
 import org.brickprofiler.trace.SlowSteps;
+import org.brickprofiler.trace.SourceLinks;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TimelineDigest;
 import org.brickprofiler.trace.TimelineDigestTest;
@@ -1007,7 +1008,9 @@ class HtmlReportIT extends PageInBrowser {
                         .toBuilder()
                         .phases(Map.of(Phase.DECODE, List.of(attention, gate)))
                         .build();
-        return HtmlReport.of(snapshot).withFurther(SampleLines.some().reportEntries(snapshot));
+        return HtmlReport.of(snapshot)
+                .withFurther(SampleLines.some().reportEntries(snapshot))
+                .with(SourceLinks.to(List.of("https://example.org/src")).part(SampleLines.some()));
     }
 
     /** A recording without bricks. */
@@ -1067,6 +1070,13 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(column("lines", "line"))
                 .startsWith("org.example.VectorMath.dot line 88", "org.example.VectorMath.exp line 12");
         assertThat(column("lines", "95 % interval")).startsWith("59.7 to 68.1");
+        assertThat(browser.text("#section-lines")).contains("Lines lead to the sources of 3 classes.");
+        assertThat(addresses("td, th")).startsWith("https://example.org/src/org/example/VectorMath.java#L88");
+        assertThat(choose(1, "ArrowDown", "ArrowDown")).contains("line 30 80.0 %");
+        assertThat(addresses("[role=status]"))
+                .containsExactly(
+                        "https://example.org/src/org/example/Attention.java#L30",
+                        "https://example.org/src/org/example/Attention.java#L34");
 
         choose(3);
         assertThat(browser.text("#section-lines")).contains("lost samples here: 44 of 660 due", "(-g:none)");
@@ -1086,6 +1096,14 @@ class HtmlReportIT extends PageInBrowser {
             said = press(key);
         }
         return said;
+    }
+
+    /** Returns where links within elements of the section of lines lead. */
+    private List<String> addresses(String within) throws Exception {
+        return List.of(browser.evaluate("[...document.querySelectorAll('#section-lines :is(" + within
+                        + ") a')].map((link) => link.href).join(' ')")
+                .asText()
+                .split(" "));
     }
 
     private String press(String key) throws Exception {

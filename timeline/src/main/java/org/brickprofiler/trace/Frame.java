@@ -1,5 +1,6 @@
 package org.brickprofiler.trace;
 
+import java.util.List;
 import java.util.Objects;
 
 /**
@@ -21,11 +22,23 @@ public record Frame(String method, int line, String how) {
     /** In place of the callers that the virtual machine left out of a deep stack. */
     public static final Frame CUT = new Frame("(callers left out)", NO_LINE, "");
 
+    /** The beginnings of the names of the JDK's classes. */
+    private static final List<String> JDK_CLASSES = List.of("java.", "javax.", "jdk.", "sun.", "com.sun.");
+
     /** Checks that nothing is null. A line that is not positive is {@link #NO_LINE}. */
     public Frame {
         Objects.requireNonNull(method, "method");
         line = line < 1 ? NO_LINE : line;
         Objects.requireNonNull(how, "how");
+    }
+
+    /**
+     * Returns whether the method is one of the JDK.
+     *
+     * @return whether the name of its class begins like those of the JDK
+     */
+    public boolean isOfJdk() {
+        return JDK_CLASSES.stream().anyMatch(method::startsWith);
     }
 
     /**

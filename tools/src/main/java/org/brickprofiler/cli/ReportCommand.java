@@ -22,6 +22,8 @@ import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.roofline.RooflineReport;
+import org.brickprofiler.trace.LineProfile;
+import org.brickprofiler.trace.SourceLinks;
 import org.brickprofiler.trace.TimelineDigest;
 import org.brickprofiler.trace.read.TraceProfile;
 import org.brickprofiler.trace.read.TraceReader;
@@ -65,6 +67,8 @@ import picocli.CommandLine.Spec;
             "    brick report brick-profile.json --slo ttft=500ms",
             "  The methods of a recording of Jlama that ran without the agent:",
             "    brick report run.jfr --agent-rules jlama",
+            "  A page whose lines lead to their sources:",
+            "    brick report run.jfr --html out.html --sources src/main/java",
             "  The ten bricks with the largest total time, in a shell:",
             "    brick report brick-profile.json --json | jq -r '.bricks[:10][].name'"
         })
@@ -119,6 +123,18 @@ final class ReportCommand implements Callable<Integer> {
                             + "rules are bundled. A sample belongs to the innermost method on its stack that is a whole brick by a "
                             + "rule. Executions and times stay unknown.")
     private @Nullable Path agentRules;
+
+    @Option(
+            names = "--sources",
+            paramLabel = "DIR|URL",
+            description =
+                    "With --html: make the lines of bricks links to their sources. The packages are in this folder or at "
+                            + "this address, such as src/main/java or https://github.com/acme/engine/blob/main/src/main/java; "
+                            + "DIR=URL links to the address of the files that the folder has. May be repeated.")
+    private List<String> sources = List.of();
+
+    /** The links to {@link #sources}. */
+    private SourceLinks links = SourceLinks.to(List.of());
 
     @Mixin
     private RooflineCommand.Options rooflineOptions;
@@ -176,6 +192,10 @@ final class ReportCommand implements Callable<Integer> {
         if (isVerbose && form != null) {
             throw new IllegalArgumentException("--verbose adds to the text; it cannot be combined with another form");
         }
+        if (!sources.isEmpty() && html == null) {
+            throw new IllegalArgumentException("--sources makes links in a page; it needs --html");
+        }
+        links = SourceLinks.to(sources);
         if (agentRules != null) {
             traceOptions.useFrames(FrameRules.read(agentRules));
         }
@@ -279,17 +299,24 @@ final class ReportCommand implements Callable<Integer> {
         return AttentionRoofline.of(input.name(), trace, shape);
     }
 
-    private static HtmlReport page(ProfileInput input, Rooflines rooflines) {
+    private HtmlReport page(ProfileInput input, Rooflines rooflines) {
         Map<String, Object> further = new LinkedHashMap<>(input.further());
         further.put("findings", Findings.values(input.findings(rooflines.sources())));
         HtmlReport profile =
                 HtmlReport.of(input.snapshot()).withFurther(further).named(input.name());
         BrickRoofline bricks = rooflines.bricks();
         HtmlReport beside = bricks == null ? profile : profile.with(RooflineReport.part(bricks));
-        HtmlReport page = input.account().map(beside::with).orElse(beside);
+        HtmlReport accounted = input.account().map(beside::with).orElse(beside);
+        HtmlReport page = sources.isEmpty() ? accounted : accounted.with(links.part(linesOf(input)));
         return input.timeline()
                 .map(timeline -> page.with(TimelineDigest.of(timeline.timeline())))
                 .orElse(page);
+    }
+
+    private static LineProfile linesOf(ProfileInput input) {
+        return input.lines()
+                .orElseThrow(() -> new IllegalArgumentException(
+                        input.name() + " has no lines of bricks; --sources makes these into links"));
     }
 
     private String inForm(ProfileInput input, Rooflines rooflines, @Nullable ServiceLevel objective, Style style) {

@@ -290,6 +290,28 @@ class ReportCommandTest {
                 .assertRefused("no rule has a whole method as its brick");
     }
 
+    @Spec("13.20")
+    @Test
+    void linesLeadToTheirSources() throws IOException {
+        Path recording = Cli.TRACES.resolve("async-ctimer.jfr.gz");
+        Path rules = Files.writeString(
+                folder.resolve("rules.yaml"), "bricks: [{in: SampledEngine.attend, brick: ATTENTION_SCORE}]");
+        Path page = folder.resolve("page.html");
+        Path sources = SourceTree.path("readers", "src", "test", "engines");
+
+        Cli report = Cli.run(
+                "report", recording, "--agent-rules", rules, "--html", page, "--sources", sources, "--sources", folder);
+        assertThat(report.exitCode()).as(report.err()).isZero();
+        assertThat(Files.readString(page))
+                .contains("{\"roots\":[\"" + sources.toUri() + "\",\"" + folder.toUri()
+                        + "\"],\"classes\":[\"SampledEngine\"],\"root\":[0],");
+        Cli.run("report", recording, "--agent-rules", rules, "--sources", sources)
+                .assertRefused("it needs --html");
+        Cli.run("report", TRACE, "--html", page, "--sources", sources).assertRefused("has no lines of bricks");
+        Cli.run("report", TRACE, "--html", page, "--sources", "none")
+                .assertRefused("none is neither a folder nor an address that begins with http:// or https://");
+    }
+
     @Spec({"15.1", "15.2"})
     @Test
     void namesTheFaultOfAFile() throws IOException {

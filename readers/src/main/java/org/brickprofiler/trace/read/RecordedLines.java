@@ -54,9 +54,6 @@ final class RecordedLines {
             "ms", TimeUnit.MILLISECONDS,
             "s", TimeUnit.SECONDS);
 
-    /** The beginnings of the names of the JDK's classes. */
-    private static final List<String> JDK_CLASSES = List.of("java.", "javax.", "jdk.", "sun.", "com.sun.");
-
     /** In place of a method or a class that the recording does not state. */
     private static final String UNKNOWN = "(unknown)";
 
@@ -218,9 +215,9 @@ final class RecordedLines {
 
     private Event allocation(RecordedEvent recorded, long bytes) {
         String place = RecordedStacks.frames(recorded.getStackTrace()).stream()
-                .map(Frame::method)
-                .filter(method -> JDK_CLASSES.stream().noneMatch(method::startsWith))
+                .filter(frame -> !frame.isOfJdk())
                 .findFirst()
+                .map(Frame::method)
                 .orElse("(the JDK)");
         return event(recorded, new LineEvent(LineEvent.Kind.ALLOCATION, Math.max(0, bytes), place));
     }
