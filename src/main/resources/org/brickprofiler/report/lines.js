@@ -8,8 +8,10 @@ const CELL_HIGH = 18;
 const CELLS_WIDE = 1150;
 /** With fewer samples, shares say nothing. */
 const FEWEST_SAMPLES = 20;
+/** The modes of native code, which has no lines. */
+const NATIVE = ["Native", "C++", "Kernel"];
 /** The colours of modes that cost time by themselves; other frames have that of their brick. */
-const MODES = new Map([["Interpreted", "var(--heat)"], ["Native", "var(--other)"]]);
+const MODES = new Map([["Interpreted", "var(--heat)"], ...NATIVE.map((mode) => /** @type {const} */ ([mode, "var(--other)"]))]);
 const OTHER_PATHS = "(other paths)";
 const sources = held("sources");
 /** The address under which the package of a class is, by the class. */
@@ -145,7 +147,7 @@ function treeView(lines, brick, tree) {
  * @param {{ line: number, mode: string }} place
  */
 function lineText({ line, mode }) {
-  return line > 0 ? " line " + line : ["", "Native"].includes(mode) ? "" : ", line unknown";
+  return line > 0 ? " line " + line : ["", ...NATIVE].includes(mode) ? "" : ", line unknown";
 }
 
 /**
@@ -560,5 +562,5 @@ function modeKey(root) {
   const shown = [...MODES].filter(([mode]) => used.has(mode));
   return shown.length === 0
     ? ""
-    : html("p", { class: "quiet key" }, shown.map(([mode, fill]) => html("span", {}, html("i", { class: "swatch", "--colour": fill, "aria-hidden": "true" }), "mostly " + mode.toLowerCase())));
+    : html("p", { class: "quiet key" }, shown.map(([mode, fill]) => html("span", {}, html("i", { class: "swatch", "--colour": fill, "aria-hidden": "true" }), "mostly " + mode)));
 }

@@ -2,6 +2,7 @@ package org.brickprofiler.trace;
 
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 
 /**
  * A line of a method in which a thread stood. Immutable.
@@ -9,7 +10,8 @@ import java.util.Objects;
  * @param method the method with its class, such as {@code org.example.VectorMath.dot}
  * @param line the line in the source; {@link #NO_LINE} if the class file has no lines, or the method is native
  * @param how how the virtual machine ran it, in its own words: {@code Interpreted}, {@code JIT compiled},
- *     {@code Inlined}, {@code Native}; empty for {@link #OTHER_PATHS}, {@link #CUT} and unknown frames
+ *     {@code Inlined}, {@code Native}, or in those of async-profiler: {@code C1 compiled}, {@code C++}, {@code Kernel};
+ *     empty for {@link #OTHER_PATHS}, {@link #CUT} and unknown frames
  */
 public record Frame(String method, int line, String how) {
 
@@ -21,6 +23,9 @@ public record Frame(String method, int line, String how) {
 
     /** In place of the callers that the virtual machine left out of a deep stack. */
     public static final Frame CUT = new Frame("(callers left out)", NO_LINE, "");
+
+    /** The words of the virtual machine for a frame of a native method, and of async-profiler for native code. */
+    private static final Set<String> NATIVE = Set.of("Native", "C++", "Kernel");
 
     /** The beginnings of the names of the JDK's classes. */
     private static final List<String> JDK_CLASSES = List.of("java.", "javax.", "jdk.", "sun.", "com.sun.");
@@ -39,6 +44,15 @@ public record Frame(String method, int line, String how) {
      */
     public boolean isOfJdk() {
         return JDK_CLASSES.stream().anyMatch(method::startsWith);
+    }
+
+    /**
+     * Returns whether the method is native code, which has no lines.
+     *
+     * @return whether it is a native method, or a function of a library or of the kernel
+     */
+    public boolean isNative() {
+        return NATIVE.contains(how);
     }
 
     /**

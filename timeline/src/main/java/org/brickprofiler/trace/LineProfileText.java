@@ -7,6 +7,7 @@ import static org.brickprofiler.report.internal.RoughUnits.percent;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
@@ -34,6 +35,10 @@ final class LineProfileText {
     private static final int MOST_LEFT_OUT = 5;
 
     private static final List<String> BYTE_UNITS = List.of("bytes", "KB", "MB", "GB", "TB");
+
+    /** The modes that a line names; without one, it is compiled, or native code. */
+    private static final Map<String, String> MODES =
+            Map.of("Interpreted", "interpreted", "Inlined", "inlined", "C1 compiled", "compiled by C1");
 
     private static final String UNKNOWN_LINE =
             "A line is unknown if the class file has no lines (-g:none), or the virtual machine made the method.";
@@ -253,10 +258,8 @@ final class LineProfileText {
     }
 
     private static String frame(Frame frame, String place) {
-        boolean isNamed = frame.how().equals("Interpreted") || frame.how().equals("Inlined");
-        return PlainText.ascii(place)
-                + (isUnknown(frame) ? ", line unknown" : "")
-                + (isNamed ? ", " + frame.how().toLowerCase(Locale.ROOT) : "");
+        String mode = MODES.get(frame.how());
+        return PlainText.ascii(place) + (isUnknown(frame) ? ", line unknown" : "") + (mode == null ? "" : ", " + mode);
     }
 
     private static String interval(Share<?> share) {
@@ -291,9 +294,7 @@ final class LineProfileText {
 
     /** Returns whether a frame has no line, although it is a method of Java. */
     private static boolean isUnknown(Frame frame) {
-        return frame.line() == Frame.NO_LINE
-                && !frame.how().isEmpty()
-                && !frame.how().equals("Native");
+        return frame.line() == Frame.NO_LINE && !frame.how().isEmpty() && !frame.isNative();
     }
 
     // ---- findings ----

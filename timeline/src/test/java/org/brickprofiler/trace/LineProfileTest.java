@@ -47,6 +47,24 @@ class LineProfileTest {
     }
 
     @Test
+    void textNamesHowTheVirtualMachineRanALine() {
+        CallTree java = new CallTree(List.of(new Node(CallTree.NO_PARENT, new Frame("a.B.c", 3, "C1 compiled"), 20)));
+        CallTree natives =
+                new CallTree(List.of(new Node(CallTree.NO_PARENT, new Frame("sin", Frame.NO_LINE, "C++"), 20)));
+
+        assertThat(new LineProfile(
+                                Samples.NONE,
+                                0,
+                                0,
+                                Optional.empty(),
+                                List.of(new OfBrick(
+                                        "Head", Optional.empty(), 0, OptionalDouble.empty(), java, natives)))
+                        .text())
+                .contains(" a.B.c line 3, compiled by C1\n", " sin\n")
+                .doesNotContain("unknown");
+    }
+
+    @Test
     void textNamesTheLinesAndEveryDoubt() {
         assertThat(SOME.text()).isEqualTo("""
                 Lines of bricks

@@ -2,7 +2,6 @@ package org.brickprofiler.trace.jfr.internal;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordedMethod;
 import jdk.jfr.consumer.RecordedStackTrace;
@@ -21,9 +20,6 @@ public final class RecordedStacks {
 
     /** The event of a sample by the processor time of a thread, in Java or native code, of JDK 25 on Linux. */
     public static final String BY_PROCESSOR_TIME = "jdk.CPUTimeSample";
-
-    /** The words of the virtual machine for a frame of a native method, and of async-profiler for native code. */
-    private static final Set<String> NATIVE = Set.of("Native", "C++", "Kernel");
 
     /** The beginnings of the names of threads that work for no step: of this library, and of the flight recorder. */
     private static final List<String> OTHER_THREADS = List.of("brick-", "JFR ");
@@ -83,7 +79,7 @@ public final class RecordedStacks {
      * @return whether its innermost method is a native one
      */
     public static boolean isNative(List<Frame> frames) {
-        return NATIVE.contains(frames.get(0).how());
+        return frames.get(0).isNative();
     }
 
     private static Frame frame(RecordedFrame frame) {
