@@ -3,6 +3,7 @@ package org.brickprofiler.trace;
 import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -11,20 +12,66 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.brickprofiler.StepInfo;
+import org.brickprofiler.internal.base.MergeSort;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The bricks and samples of a recording that has ended, in any order, for those who read such a file. Not thread-safe.
  */
 public final class LineRecording {
 
-    private final Map<Long, List<Brick>> bricks = new HashMap<>();
+    private static final int FIRST_CAPACITY = 64;
+
+    /** The phases of a brick, and none. */
+    private static final int PHASES = StepInfo.Phase.values().length + 1;
+
+    private final Map<Long, Bricks> bricks = new HashMap<>();
     private final Map<Long, List<Long>> steps = new HashMap<>();
     private final Map<Long, Double> processorShares = new HashMap<>();
     private final List<LineSample> samples = new ArrayList<>();
     private final List<LineSample> events = new ArrayList<>();
     private final LineJoin join = new LineJoin();
 
-    private record Brick(LineRow row, long startNs, long endNs) {}
+    /** The rows of bricks, by their names and by the numbers of their phases, 0 without one. */
+    private final Map<String, @Nullable LineRow[]> rows = new HashMap<>();
+
+    /** The thread of the latest brick. */
+    private long latestThread;
+
+    private @Nullable Bricks latest;
+
+    /** The bricks of a thread, in columns. */
+    private static final class Bricks {
+        private LineRow[] rows = new LineRow[FIRST_CAPACITY];
+        private long[] startsNs = new long[FIRST_CAPACITY];
+        private long[] endsNs = new long[FIRST_CAPACITY];
+        private int size;
+
+        void add(LineRow row, long startNs, long endNs) {
+            if (size == rows.length) {
+                int room = Math.addExact(size, size / 2);
+                rows = Arrays.copyOf(rows, room);
+                startsNs = Arrays.copyOf(startsNs, room);
+                endsNs = Arrays.copyOf(endsNs, room);
+            }
+            rows[size] = row;
+            startsNs[size] = startNs;
+            endsNs[size++] = endNs;
+        }
+
+        /** Returns the numbers of the bricks in the order in which they ended, each after the bricks inside it. */
+        int[] inOrder() {
+            int[] order = new int[size];
+            Arrays.setAll(order, i -> i);
+            MergeSort.sort(order, this::compare);
+            return order;
+        }
+
+        private int compare(int a, int b) {
+            int byEnd = Long.compare(endsNs[a], endsNs[b]);
+            return byEnd != 0 ? byEnd : Long.compare(startsNs[b], startsNs[a]);
+        }
+    }
 
     /** Makes an empty recording. */
     public LineRecording() {}
@@ -41,11 +88,30 @@ public final class LineRecording {
      */
     public void brick(long threadId, String brick, Optional<StepInfo.Phase> phase, long startNs, long endNs) {
         requireNotNegative("endNs - startNs", endNs - startNs);
-        bricks.computeIfAbsent(threadId, first -> new ArrayList<>())
-                .add(new Brick(
-                        join.row(Objects.requireNonNull(brick, "brick"), Objects.requireNonNull(phase, "phase")),
-                        startNs,
-                        endNs));
+        Bricks ofThread = latest;
+        if (ofThread == null || threadId != latestThread) {
+            ofThread = bricks.computeIfAbsent(threadId, first -> new Bricks());
+            latest = ofThread;
+            latestThread = threadId;
+        }
+        ofThread.add(
+                row(Objects.requireNonNull(brick, "brick"), Objects.requireNonNull(phase, "phase")), startNs, endNs);
+    }
+
+    @SuppressWarnings("EnumOrdinal") // the place in an array that lives as long as this
+    private LineRow row(String brick, Optional<StepInfo.Phase> phase) {
+        @Nullable LineRow[] ofPhases = rows.get(brick);
+        if (ofPhases == null) {
+            ofPhases = new LineRow[PHASES];
+            rows.put(brick, ofPhases);
+        }
+        int place = phase.isPresent() ? phase.get().ordinal() + 1 : 0;
+        LineRow row = ofPhases[place];
+        if (row == null) {
+            row = join.row(brick, phase);
+            ofPhases[place] = row;
+        }
+        return row;
     }
 
     /**
@@ -152,19 +218,16 @@ public final class LineRecording {
     }
 
     private void read(long threadId, LineSeries series) {
-        // A brick comes after the bricks inside it.
-        List<Brick> own = bricks.getOrDefault(threadId, List.of());
-        own.sort(Comparator.comparingLong(Brick::endNs)
-                .thenComparing(Comparator.comparingLong(Brick::startNs).reversed()));
+        Bricks own = Objects.requireNonNull(bricks.get(threadId));
         List<Long> ends = steps.getOrDefault(threadId, new ArrayList<>());
         ends.sort(Comparator.naturalOrder());
         double share = processorShares.getOrDefault(threadId, Double.NaN);
         int step = 0;
-        for (Brick brick : own) {
-            for (; step < ends.size() && ends.get(step) < brick.endNs(); step++) {
+        for (int brick : own.inOrder()) {
+            for (; step < ends.size() && ends.get(step) < own.endsNs[brick]; step++) {
                 series.passEnded(ends.get(step));
             }
-            series.brick(brick.row(), brick.startNs(), brick.endNs(), share);
+            series.brick(own.rows[brick], own.startsNs[brick], own.endsNs[brick], share);
         }
         for (; step < ends.size(); step++) {
             series.passEnded(ends.get(step));

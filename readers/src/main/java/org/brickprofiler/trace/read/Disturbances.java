@@ -3,16 +3,16 @@ package org.brickprofiler.trace.read;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.trace.read.TraceProfile.Disturbance;
 import org.brickprofiler.trace.read.TraceProfile.Disturbance.Cause;
 import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
+import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Measures the share of the bricks' time that coincided with pauses and other activity of the virtual machine. All
@@ -31,15 +31,27 @@ final class Disturbances {
 
     private static final Cause[] CAUSES = Cause.values();
 
-    private final Map<Cause, Map<Integer, Intervals>> intervals = new EnumMap<>(Cause.class);
+    /** The intervals of each row, by the number of the cause; null without intervals of the cause. */
+    private final @Nullable IntObjectHashMap<Intervals>[] intervals = newIntervals();
+
     private final Map<String, Sum> sums = new HashMap<>();
+    private final long[] overlapsNs = new long[CAUSES.length];
+    private boolean isEmpty = true;
+
+    @SuppressWarnings({"unchecked", "rawtypes"}) // an array of a generic type
+    private static @Nullable IntObjectHashMap<Intervals>[] newIntervals() {
+        return new IntObjectHashMap[CAUSES.length];
+    }
 
     /** Adds an interval of a cause. */
     void add(Cause cause, int row, long startNs, long endNs) {
-        intervals
-                .computeIfAbsent(cause, added -> new HashMap<>())
-                .computeIfAbsent(row, added -> new Intervals())
-                .add(startNs, endNs);
+        IntObjectHashMap<Intervals> byRow = intervals[cause.index()];
+        if (byRow == null) {
+            byRow = new IntObjectHashMap<>();
+            intervals[cause.index()] = byRow;
+        }
+        byRow.getIfAbsentPut(row, Intervals::new).add(startNs, endNs);
+        isEmpty = false;
     }
 
     /**
@@ -47,23 +59,24 @@ final class Disturbances {
      * cause may be added.
      */
     boolean isIn(Cause cause, long startNs, long endNs) {
-        Intervals all = intervals.getOrDefault(cause, Map.of()).get(ALL_ROWS);
-        return all != null && all.overlapNs(startNs, endNs) > 0;
+        return overlapNs(cause.index(), ALL_ROWS, startNs, endNs) > 0;
     }
 
     /** Compares an execution of a brick, or a step, with all intervals. */
     void count(String name, int row, long startNs, long endNs) {
-        if (intervals.isEmpty()) {
+        if (isEmpty) {
             return;
         }
-        long[] overlapsNs = new long[CAUSES.length];
-        intervals.forEach((cause, byRow) -> {
-            Intervals all = byRow.get(ALL_ROWS);
-            Intervals own = byRow.get(row);
-            overlapsNs[cause.index()] = (all == null ? 0 : all.overlapNs(startNs, endNs))
-                    + (own == null ? 0 : own.overlapNs(startNs, endNs));
-        });
+        for (int cause = 0; cause < overlapsNs.length; cause++) {
+            overlapsNs[cause] = overlapNs(cause, ALL_ROWS, startNs, endNs) + overlapNs(cause, row, startNs, endNs);
+        }
         sums.computeIfAbsent(name, added -> new Sum()).add(endNs - startNs, overlapsNs);
+    }
+
+    private long overlapNs(int cause, int row, long startNs, long endNs) {
+        IntObjectHashMap<Intervals> byRow = intervals[cause];
+        Intervals ofRow = byRow == null ? null : byRow.get(row);
+        return ofRow == null ? 0 : ofRow.overlapNs(startNs, endNs);
     }
 
     /** Returns the disturbances, most time first. */
@@ -96,6 +109,9 @@ final class Disturbances {
          */
         private long[][] union = {};
 
+        /** The last part of the union before the latest query, -1 before the first part; executions come by time. */
+        private int latest = -1;
+
         void add(long startNs, long endNs) {
             if (endNs > startNs && starts.size() < MOST) {
                 starts.add(startNs);
@@ -111,9 +127,17 @@ final class Disturbances {
         }
 
         private long coveredBefore(long atNs) {
-            int place = Arrays.binarySearch(union[0], atNs);
-            int last = place < 0 ? -place - 2 : place;
-            return last < 0 ? 0 : union[2][last] + Math.min(atNs, union[1][last]) - union[0][last];
+            if (!isLatest(atNs)) {
+                int place = Arrays.binarySearch(union[0], atNs);
+                latest = place < 0 ? -place - 2 : place;
+            }
+            return latest < 0 ? 0 : union[2][latest] + Math.min(atNs, union[1][latest]) - union[0][latest];
+        }
+
+        /** Returns whether the latest part is the last one that begins at or before a moment. */
+        private boolean isLatest(long atNs) {
+            long[] starts = union[0];
+            return (latest < 0 || starts[latest] <= atNs) && (latest + 1 == starts.length || atNs < starts[latest + 1]);
         }
 
         private long[][] union() {
@@ -146,12 +170,17 @@ final class Disturbances {
         private final long[] overlapsNs = new long[CAUSES.length];
         private long elapsedNs;
         private long count;
-        private final TreeMap<Integer, Sum> buckets = new TreeMap<>();
+        private final IntObjectHashMap<Sum> buckets = new IntObjectHashMap<>();
 
         void add(long ns, long[] overlaps) {
             plus(ns, 1, overlaps);
-            buckets.computeIfAbsent(LatencyBuckets.indexOf(ns), added -> new Sum())
-                    .plus(ns, 1, overlaps);
+            int bucket = LatencyBuckets.indexOf(ns);
+            Sum ofBucket = buckets.get(bucket);
+            if (ofBucket == null) {
+                ofBucket = new Sum();
+                buckets.put(bucket, ofBucket);
+            }
+            ofBucket.plus(ns, 1, overlaps);
         }
 
         private void plus(long ns, long executions, long[] overlaps) {
@@ -164,13 +193,16 @@ final class Disturbances {
 
         /** Returns the executions at or above the 99th percentile. */
         Sum tail() {
-            long[] counts = new long[buckets.isEmpty() ? 0 : buckets.lastKey() + 1];
-            buckets.forEach((bucket, sum) -> counts[bucket] = sum.count);
-            long percentileNs = LatencyDistribution.ofCounts(counts).percentileNs(TAIL_PERCENT);
+            long[] counts = new long[buckets.isEmpty() ? 0 : buckets.keySet().max() + 1];
+            buckets.forEachKeyValue((bucket, sum) -> counts[bucket] = sum.count);
+            int first =
+                    LatencyBuckets.indexOf(LatencyDistribution.ofCounts(counts).percentileNs(TAIL_PERCENT));
             Sum tail = new Sum();
-            buckets.tailMap(LatencyBuckets.indexOf(percentileNs))
-                    .values()
-                    .forEach(sum -> tail.plus(sum.elapsedNs, sum.count, sum.overlapsNs));
+            buckets.forEachKeyValue((bucket, sum) -> {
+                if (bucket >= first) {
+                    tail.plus(sum.elapsedNs, sum.count, sum.overlapsNs);
+                }
+            });
             return tail;
         }
 

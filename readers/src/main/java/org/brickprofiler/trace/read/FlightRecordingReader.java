@@ -6,16 +6,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
+import jdk.jfr.EventType;
 import jdk.jfr.ValueDescriptor;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedMethod;
@@ -80,12 +81,59 @@ final class FlightRecordingReader {
     private final LongArrayList clockOffsets = new LongArrayList();
     private final Map<Method, RecordedEvent> timings = new HashMap<>();
     private final RecordedLines lines;
+
+    /** The type of this library's samples in the current part of the recording; almost all events have it. */
+    private @Nullable EventType executionType;
+
+    private ExecutionFields fields = new ExecutionFields(List.of());
+    private final Map<String, Span.StatedPhase> phases = new HashMap<>();
+
+    /** The thread of the latest event, and its name. */
+    private @Nullable RecordedThread latestThread;
+
+    private String latestName = "";
     private boolean isOwn;
     private long clockOffsetNs;
     private long events;
 
     /** A method of a class; each overload is a separate method. Immutable. */
     private record Method(long type, String name, String descriptor) {}
+
+    /**
+     * The names of the fields of a sample, as the texts that the recording itself holds: it finds a field by its name,
+     * and the same text is found faster than an equal one.
+     */
+    private static final class ExecutionFields {
+        private final String thread;
+        private final String brick;
+        private final String category;
+        private final String elements;
+        private final String elapsed;
+        private final String endNs;
+        private final String phase;
+
+        /** Whether samples state their phase; those of earlier versions do not. */
+        private final boolean hasPhase;
+
+        ExecutionFields(List<ValueDescriptor> fields) {
+            thread = own(fields, "eventThread");
+            brick = own(fields, "brick");
+            category = own(fields, "category");
+            elements = own(fields, "elements");
+            elapsed = own(fields, "elapsed");
+            endNs = own(fields, "endNs");
+            phase = own(fields, "phase");
+            hasPhase = fields.stream().anyMatch(field -> field.getName().equals(phase));
+        }
+
+        private static String own(List<ValueDescriptor> fields, String name) {
+            return fields.stream()
+                    .map(ValueDescriptor::getName)
+                    .filter(name::equals)
+                    .findFirst()
+                    .orElse(name);
+        }
+    }
 
     /** Processes each event of the recording. */
     private interface EventAction {
@@ -181,10 +229,13 @@ final class FlightRecordingReader {
     // ---- the first pass ----
 
     private void look(RecordedEvent recorded) throws IOException {
+        if (isExecution(recorded)) {
+            isOwn = true;
+            return;
+        }
         String type = recorded.getEventType().getName();
         lines.look(type, recorded);
         switch (type) {
-            case EXECUTION -> isOwn = true;
             case ANCHOR -> anchor(recorded);
             case "jdk.GCPhasePause" -> disturb(Cause.GARBAGE_COLLECTION, recorded);
             case "jdk.ExecuteVMOperation" -> {
@@ -226,7 +277,7 @@ final class FlightRecordingReader {
 
     private void disturbThread(Cause cause, RecordedEvent recorded) throws IOException {
         event.clear(0);
-        event.thread = thread(recorded);
+        event.thread = thread(recorded.getThread());
         collector.head.disturbances.add(cause, collector.row(event).number, startNs(recorded), endNs(recorded));
     }
 
@@ -258,13 +309,17 @@ final class FlightRecordingReader {
     // ---- the second pass ----
 
     private void hand(RecordedEvent recorded) throws IOException {
-        String type = recorded.getEventType().getName();
         event.clear(++events);
         event.phase = 'X';
-        event.elapsedNs = nanos(recorded.getDuration());
         event.startNs = startNs(recorded);
+        if (isExecution(recorded)) {
+            execution(recorded);
+            collector.accept(event);
+            return;
+        }
+        String type = recorded.getEventType().getName();
+        event.elapsedNs = nanos(recorded.getDuration());
         switch (type) {
-            case EXECUTION -> execution(recorded);
             case STEP -> {
                 event.name = recorded.getString("phase").toLowerCase(Locale.ROOT);
                 event.statedPhase = Span.StatedPhase.of(event.name);
@@ -290,28 +345,55 @@ final class FlightRecordingReader {
                 fields(recorded, EVENT_FIELDS);
             }
         }
-        event.thread = thread(recorded);
+        event.thread = thread(recorded.getThread());
         collector.accept(event);
     }
 
+    /** Returns whether an event is a sample of this library. Each part of a recording has its own types. */
+    private boolean isExecution(RecordedEvent recorded) {
+        EventType type = recorded.getEventType();
+        if (type != executionType && type.getName().equals(EXECUTION)) {
+            executionType = type;
+            fields = new ExecutionFields(recorded.getFields());
+        }
+        return type == executionType;
+    }
+
     private void execution(RecordedEvent recorded) {
-        event.name = recorded.getString("brick");
-        event.category = recorded.getString("category");
+        RecordedThread thread = recorded.getValue(fields.thread);
+        event.name = Objects.requireNonNull(recorded.<String>getValue(fields.brick), "brick");
+        event.category = Objects.requireNonNull(recorded.<String>getValue(fields.category), "category");
         event.ownCategory = event.category;
-        event.elements = recorded.getLong("elements");
-        event.elapsedNs = recorded.getLong("elapsed");
+        event.elements = recorded.getLong(fields.elements);
+        event.elapsedNs = recorded.getLong(fields.elapsed);
         event.statedPhase = phase(recorded);
+        event.thread = thread(thread);
         long committedNs = event.startNs;
-        long endNs = recorded.getLong("endNs") + clockOffsetNs;
+        long endNs = recorded.getLong(fields.endNs) + clockOffsetNs;
         boolean isTied = !clockOffsets.isEmpty() && Math.abs(endNs - committedNs) < OTHER_CLOCK_NS;
         event.startNs = (isTied ? endNs : committedNs) - event.elapsedNs;
-        lines.brick(recorded, event.name, event.statedPhase.ofStep(), event.startNs, event.elapsedNs, isTied);
+        lines.brick(thread, event.name, event.statedPhase.ofStep(), event.startNs, event.elapsedNs, isTied);
     }
 
     /** Returns the phase of a sample; unknown in a recording of an earlier version. */
-    private static Span.StatedPhase phase(RecordedEvent recorded) {
-        String phase = recorded.hasField("phase") ? recorded.getString("phase") : Span.StatedPhase.UNKNOWN.word();
-        return phase.isEmpty() ? Span.StatedPhase.NONE : Span.StatedPhase.of(phase.toLowerCase(Locale.ROOT));
+    private Span.StatedPhase phase(RecordedEvent recorded) {
+        if (!fields.hasPhase) {
+            return Span.StatedPhase.UNKNOWN;
+        }
+        String phase = Objects.requireNonNull(recorded.<String>getValue(fields.phase), "phase");
+        Span.StatedPhase known = phases.get(phase);
+        return known != null ? known : newPhase(phase);
+    }
+
+    private Span.StatedPhase newPhase(String phase) {
+        if (phase.isEmpty()) {
+            return Span.StatedPhase.NONE;
+        }
+        Span.StatedPhase stated = Span.StatedPhase.of(phase.toLowerCase(Locale.ROOT));
+        if (stated != Span.StatedPhase.UNKNOWN) {
+            phases.put(phase, stated);
+        }
+        return stated;
     }
 
     /**
@@ -376,16 +458,19 @@ final class FlightRecordingReader {
     }
 
     /** Returns the name of an event's thread; a second thread of the same name gets its number appended. */
-    private String thread(RecordedEvent recorded) {
-        RecordedThread thread = recorded.getThread();
+    private String thread(@Nullable RecordedThread thread) {
         if (thread == null) {
             return "";
         }
-        return threads.computeIfAbsent(thread.getId(), id -> {
-            String known = thread.getJavaName() == null ? thread.getOSName() : thread.getJavaName();
-            String name = known == null || known.isEmpty() ? "thread " + id : known;
-            return threadNames.add(name) ? name : name + " #" + id;
-        });
+        if (thread != latestThread) {
+            latestThread = thread;
+            latestName = threads.computeIfAbsent(thread.getId(), id -> {
+                String known = thread.getJavaName() == null ? thread.getOSName() : thread.getJavaName();
+                String name = known == null || known.isEmpty() ? "thread " + id : known;
+                return threadNames.add(name) ? name : name + " #" + id;
+            });
+        }
+        return latestName;
     }
 
     private static long startNs(RecordedEvent recorded) {
@@ -397,6 +482,6 @@ final class FlightRecordingReader {
     }
 
     private static long unixNs(Instant at) {
-        return ChronoUnit.NANOS.between(Instant.EPOCH, at);
+        return Math.addExact(Math.multiplyExact(at.getEpochSecond(), 1_000_000_000L), at.getNano());
     }
 }

@@ -1,6 +1,7 @@
 package org.brickprofiler.trace.read;
 
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +29,9 @@ final class Kernels {
     private final int mostNames;
     private final List<Kernel> kernels = new ArrayList<>();
     private final Map<Kernel, Integer> numbers = new HashMap<>();
+
+    /** The numbers of bricks by their own names, which every sample of an own trace asks for. */
+    private final Map<BrickCategory, Map<String, Integer>> ownNumbers = new EnumMap<>(BrickCategory.class);
 
     /** The cached decisions of the rules. */
     private final Map<CacheKey, Integer> cache = new HashMap<>();
@@ -128,16 +132,20 @@ final class Kernels {
      * @return 0 or more
      */
     int brick(String name, BrickCategory category) {
-        Kernel kernel = new Kernel(name, new TraceRule.Target(name, category), true, false, false, List.of());
-        Integer known = numbers.get(kernel);
+        Map<String, Integer> ofCategory = ownNumbers.computeIfAbsent(category, first -> new HashMap<>());
+        Integer known = ofCategory.get(name);
         if (known != null) {
             return known;
         }
         boolean isKnown =
                 BrickId.parse(name).filter(id -> id.displayName().equals(name)).isPresent();
         knownBricks += isKnown ? 1 : 0;
-        boolean hasRoom = isKnown || kernels.size() - knownBricks < mostNames;
-        return add(hasRoom ? kernel : new Kernel(OTHER_BRICKS.name(), OTHER_BRICKS, true, false, false, List.of()));
+        if (!isKnown && kernels.size() - knownBricks >= mostNames) {
+            return add(new Kernel(OTHER_BRICKS.name(), OTHER_BRICKS, true, false, false, List.of()));
+        }
+        int number = add(new Kernel(name, new TraceRule.Target(name, category), true, false, false, List.of()));
+        ofCategory.put(name, number);
+        return number;
     }
 
     /**

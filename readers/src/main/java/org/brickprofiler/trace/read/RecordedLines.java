@@ -282,16 +282,16 @@ final class RecordedLines {
     /**
      * Adds a brick.
      *
+     * @param thread the thread that timed it; null if the recording does not state it
      * @param isTied whether the relation of the clocks holds for it
      */
     void brick(
-            RecordedEvent recorded,
+            @Nullable RecordedThread thread,
             String brick,
             Optional<StepInfo.Phase> phase,
             long startNs,
             long elapsedNs,
             boolean isTied) {
-        RecordedThread thread = recorded.getThread();
         bricksOfOtherClock += isTied ? 0 : 1;
         if (!isEmpty() && thread != null) {
             lines.brick(thread.getId(), brick, phase, startNs, startNs + elapsedNs);
