@@ -437,6 +437,7 @@ interface CallTree {
   parent: number[];
   frame: number[];
   self: number[];
+  independent?: number;
   methods: LineShares;
   lines: LineShares;
   paths: LineShares;

@@ -18,8 +18,11 @@ import java.util.function.Function;
  * @param nodes the nodes, each after its parent
  * @param hottest where most samples stood. If the rare parts of the tree were cut for a report, this was computed
  *     before
+ * @param independent the number of independent samples that state shares as precisely as these, at most their number.
+ *     The samples of one wait depend on each other: all of them are in the same stack. It is the effective sample size
+ *     of Kish (1965), {@code (Σw)² / Σw²} over batches of {@code w} samples
  */
-public record CallTree(List<Node> nodes, Hottest hottest) {
+public record CallTree(List<Node> nodes, Hottest hottest, double independent) {
 
     /** The most methods and the most lines that a tree names as its hottest. */
     public static final int MOST_PLACES = 10;
@@ -89,14 +92,34 @@ public record CallTree(List<Node> nodes, Hottest hottest) {
          * @throws IllegalArgumentException when there are more samples than all, or a number is out of range
          */
         public static <P> Share<P> of(P place, long samples, long of) {
+            return of(place, samples, of, of);
+        }
+
+        /**
+         * Returns the share of some samples of which some depend on each other, with the interval for the number of
+         * independent samples in place of {@code n} (Korn and Graubard, 1998).
+         *
+         * @param place the place
+         * @param samples the samples that stood there
+         * @param of all samples, 1 or more
+         * @param independent how many independent samples are as precise as all, more than 0
+         * @param <P> the kind of place
+         * @return the share
+         * @throws IllegalArgumentException when there are more samples than all, or a number is out of range
+         */
+        public static <P> Share<P> of(P place, long samples, long of, double independent) {
             requireNotNegative("samples", samples);
             if (of < 1 || samples > of) {
                 throw new IllegalArgumentException(samples + " samples of " + of);
             }
+            if (!(independent > 0 && independent <= of)) {
+                throw new IllegalArgumentException(independent + " independent samples of " + of);
+            }
             double share = (double) samples / of;
-            double scale = 1 + Z * Z / of;
-            double centre = (share + Z * Z / (2 * of)) / scale;
-            double half = Z * Math.sqrt(share * (1 - share) / of + Z * Z / (4.0 * of * of)) / scale;
+            double n = independent;
+            double scale = 1 + Z * Z / n;
+            double centre = (share + Z * Z / (2 * n)) / scale;
+            double half = Z * Math.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n)) / scale;
             return new Share<>(place, samples, share, Math.max(0, centre - half), Math.min(1, centre + half));
         }
     }
@@ -121,10 +144,12 @@ public record CallTree(List<Node> nodes, Hottest hottest) {
         }
 
         /** Returns the hottest places of all nodes. */
-        static Hottest of(List<Node> nodes) {
+        static Hottest of(List<Node> nodes, double independent) {
             Map<String, Long> methods = counts(nodes, node -> node.frame().method());
             return new Hottest(
-                    most(methods, Comparator.naturalOrder(), MOST_PLACES), hottestLines(nodes), hottestPaths(nodes));
+                    most(methods, Comparator.naturalOrder(), MOST_PLACES, independent),
+                    hottestLines(nodes, independent),
+                    hottestPaths(nodes, independent));
         }
 
         /** Returns fewer of the places. */
@@ -136,21 +161,38 @@ public record CallTree(List<Node> nodes, Hottest hottest) {
     /**
      * Copies the list.
      *
-     * @throws IllegalArgumentException when a node comes before its parent
+     * @throws IllegalArgumentException when a node comes before its parent, or there is no such number of independent
+     *     samples
      */
     public CallTree {
         nodes = List.copyOf(requireOrdered(nodes));
         Objects.requireNonNull(hottest, "hottest");
+        long samples = samples(nodes);
+        if (!(independent <= samples && (independent > 0 || (independent == 0 && samples == 0)))) {
+            throw new IllegalArgumentException(independent + " independent samples of " + samples);
+        }
+    }
+
+    /**
+     * Makes a tree of independent samples, and finds its hottest places.
+     *
+     * @param nodes the nodes, each after its parent
+     * @throws IllegalArgumentException when a node comes before its parent
+     */
+    public CallTree(List<Node> nodes) {
+        this(nodes, samples(requireOrdered(nodes)));
     }
 
     /**
      * Makes a tree, and finds its hottest places.
      *
      * @param nodes the nodes, each after its parent
-     * @throws IllegalArgumentException when a node comes before its parent
+     * @param independent the number of independent samples that are as precise
+     * @throws IllegalArgumentException when a node comes before its parent, or there is no such number of independent
+     *     samples
      */
-    public CallTree(List<Node> nodes) {
-        this(nodes, Hottest.of(requireOrdered(nodes)));
+    public CallTree(List<Node> nodes, double independent) {
+        this(nodes, Hottest.of(requireOrdered(nodes), independent), independent);
     }
 
     private static List<Node> requireOrdered(List<Node> nodes) {
@@ -170,6 +212,10 @@ public record CallTree(List<Node> nodes, Hottest hottest) {
      * @return 0 or more
      */
     public long samples() {
+        return samples(nodes);
+    }
+
+    private static long samples(List<Node> nodes) {
         return nodes.stream().mapToLong(Node::self).sum();
     }
 
@@ -208,7 +254,7 @@ public record CallTree(List<Node> nodes, Hottest hottest) {
         return places.subList(0, Math.min(most, places.size()));
     }
 
-    private static List<Share<Frame>> hottestLines(List<Node> nodes) {
+    private static List<Share<Frame>> hottestLines(List<Node> nodes, double independent) {
         Map<Frame, Long> ways = counts(nodes, Node::frame);
         Map<Place, Map.Entry<Frame, Long>> usual = new LinkedHashMap<>();
         Map<Place, Long> counts = new LinkedHashMap<>();
@@ -217,7 +263,8 @@ public record CallTree(List<Node> nodes, Hottest hottest) {
             counts.merge(place, way.getValue(), Long::sum);
             usual.merge(place, way, CallTree::moreOften);
         });
-        return most(counts, Comparator.comparing(Place::method).thenComparing(Place::line), MOST_PLACES).stream()
+        return most(counts, Comparator.comparing(Place::method).thenComparing(Place::line), MOST_PLACES, independent)
+                .stream()
                 .map(each -> new Share<>(
                         Objects.requireNonNull(usual.get(each.place())).getKey(),
                         each.samples(),
@@ -236,7 +283,7 @@ public record CallTree(List<Node> nodes, Hottest hottest) {
         return more > 0 || (more == 0 && byName > 0) ? one : other;
     }
 
-    private static List<Share<List<String>>> hottestPaths(List<Node> nodes) {
+    private static List<Share<List<String>>> hottestPaths(List<Node> nodes, double independent) {
         int[] depths = new int[nodes.size()];
         for (int i = 0; i < depths.length; i++) {
             int parent = nodes.get(i).parent();
@@ -250,7 +297,7 @@ public record CallTree(List<Node> nodes, Hottest hottest) {
                 counts.merge(path(nodes, i, length), nodes.get(i).self(), Long::sum);
             }
         }
-        return most(counts, CallTree::comparePaths, MOST_PATHS);
+        return most(counts, CallTree::comparePaths, MOST_PATHS, independent);
     }
 
     /** Returns the number of methods with which the paths of all samples begin. */
@@ -297,13 +344,14 @@ public record CallTree(List<Node> nodes, Hottest hottest) {
         return counts;
     }
 
-    private static <P> List<Share<P>> most(Map<P, Long> counts, Comparator<? super P> order, int most) {
+    private static <P> List<Share<P>> most(
+            Map<P, Long> counts, Comparator<? super P> order, int most, double independent) {
         long all = counts.values().stream().mapToLong(Long::longValue).sum();
         return counts.entrySet().stream()
                 .sorted(Map.Entry.<P, Long>comparingByValue(Collections.reverseOrder())
                         .thenComparing(Map.Entry.comparingByKey(order)))
                 .limit(most)
-                .map(each -> Share.of(each.getKey(), each.getValue(), all))
+                .map(each -> Share.of(each.getKey(), each.getValue(), all, independent))
                 .toList();
     }
 }

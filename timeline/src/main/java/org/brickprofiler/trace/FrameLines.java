@@ -23,12 +23,13 @@ public final class FrameLines {
     public FrameLines() {}
 
     /**
-     * Counts a sample of a stack.
+     * Counts a sample of a stack, or a batch of samples of one wait, which depend on each other: their precision is
+     * that of one sample.
      *
      * @param brick the brick of its innermost frame that has one; empty without one
      * @param isNative whether the thread was in native code
      * @param stack its frames, the called one before its caller; not empty
-     * @param count for how many samples it stands
+     * @param count the number of samples
      * @throws IllegalArgumentException when there is no frame, or the number is negative
      */
     public void sample(Optional<String> brick, boolean isNative, List<Frame> stack, long count) {

@@ -98,6 +98,14 @@ final class LineProfileJson {
                     column("self", "samples that stood in the node itself", tree -> tree.value().nodes().stream()
                             .map(Node::self)
                             .toList()),
+                    new Field<>(
+                            "independent",
+                            "independent samples of equal precision",
+                            "number",
+                            "if fewer",
+                            tree -> tree.value().independent() < tree.value().samples()
+                                    ? tree.value().independent()
+                                    : null),
                     places("methods", "methods with the most samples", Hottest::methods, Shared::methods),
                     places(
                             "lines",
@@ -403,7 +411,7 @@ final class LineProfileJson {
     }
 
     private static CallTree limited(CallTree tree, int places) {
-        return new CallTree(tree.nodes(), tree.hottest().limited(places));
+        return new CallTree(tree.nodes(), tree.hottest().limited(places), tree.independent());
     }
 
     /** Returns the trees of bricks: for each brick that of Java code, then that of native code. */
@@ -484,15 +492,17 @@ final class LineProfileJson {
             nodes.add(new Node(parents.get(i), at("frame", lists.frames(), frames.get(i)), self.get(i)));
         }
         long samples = self.stream().mapToLong(Long::longValue).sum();
+        double independent = of.has("independent") ? of.real("independent") : samples;
         return new CallTree(
                 nodes,
                 new Hottest(
-                        shares(of, "methods", lists.methods(), samples),
-                        shares(of, "lines", lists.frames(), samples),
-                        shares(of, "paths", lists.paths(), samples)));
+                        shares(of, "methods", lists.methods(), samples, independent),
+                        shares(of, "lines", lists.frames(), samples, independent),
+                        shares(of, "paths", lists.paths(), samples, independent)),
+                independent);
     }
 
-    private static <P> List<Share<P>> shares(JsonValues of, String key, List<P> places, long all) {
+    private static <P> List<Share<P>> shares(JsonValues of, String key, List<P> places, long all, double independent) {
         JsonValues columns =
                 of.object(key).orElseThrow(() -> new IllegalArgumentException(SUBJECT + " have no " + key));
         List<Integer> numbers = columns.integers("place");
@@ -500,7 +510,7 @@ final class LineProfileJson {
         requireSameLength("samples", samples, "place", numbers);
         List<Share<P>> shares = new ArrayList<>();
         for (int i = 0; i < numbers.size(); i++) {
-            shares.add(Share.of(at(key, places, numbers.get(i)), samples.get(i), all));
+            shares.add(Share.of(at(key, places, numbers.get(i)), samples.get(i), all, independent));
         }
         return shares;
     }

@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.report.Finding;
@@ -85,6 +86,11 @@ final class LineProfileText {
         facts.add(profile.missing()
                 .map(reason -> "No samples: " + PlainText.ascii(reason) + ".")
                 .orElseGet(() -> places(profile)));
+        if (profile.bricks().stream()
+                .flatMap(brick -> Stream.of(brick.java(), brick.natives()))
+                .anyMatch(tree -> tree.independent() < tree.samples())) {
+            facts.add("The samples of one wait count once in intervals, since they depend on each other.");
+        }
         addEvents(facts, profile);
         profile.byFrames().ifPresent(byFrames -> addTold(facts, byFrames));
         return facts;
@@ -208,7 +214,13 @@ final class LineProfileText {
         if (all < FEWEST || brick.samples() == 0) {
             return "";
         }
-        Share<String> share = Share.of(brick.brick(), samples.applyAsLong(brick), all);
+        double squares = profile.bricks().stream()
+                .flatMap(each -> isOneRate ? Stream.of(each.java(), each.natives()) : Stream.of(each.java()))
+                .filter(tree -> tree.independent() > 0)
+                .mapToDouble(tree -> (double) tree.samples() * tree.samples() / tree.independent())
+                .sum();
+        double independent = Math.min(all, (double) all * all / squares);
+        Share<String> share = Share.of(brick.brick(), samples.applyAsLong(brick), all, independent);
         return ", " + percent(share.share()) + " of those of bricks" + (isOneRate ? " (" : " in Java code (")
                 + interval(share) + ")";
     }

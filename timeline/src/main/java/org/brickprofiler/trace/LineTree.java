@@ -15,6 +15,10 @@ final class LineTree {
     private final Map<Place, Integer> places = new HashMap<>();
     private final List<Place> nodes = new ArrayList<>();
     private final List<Long> selfs = new ArrayList<>();
+    private double samples;
+
+    /** The sum of the squares of the sizes of batches. */
+    private double squares;
 
     /** The nodes that trees may still add. Not thread-safe. */
     static final class Room {
@@ -37,7 +41,7 @@ final class LineTree {
     }
 
     /**
-     * Adds samples of one stack.
+     * Adds a batch of samples that depend on each other: all of one stack, as those of one wait.
      *
      * @param stack the frames, the called one before its caller
      * @param count the number of samples
@@ -57,6 +61,8 @@ final class LineTree {
             node = known == null ? nodeOf(place) : known;
         }
         selfs.set(node, selfs.get(node) + count);
+        samples += count;
+        squares += (double) count * count;
     }
 
     private int nodeOf(Place place) {
@@ -72,6 +78,6 @@ final class LineTree {
         for (int i = 0; i < nodes.size(); i++) {
             all.add(new CallTree.Node(nodes.get(i).parent(), nodes.get(i).frame(), selfs.get(i)));
         }
-        return new CallTree(all);
+        return new CallTree(all, squares == 0 ? 0 : Math.min(samples, samples * samples / squares));
     }
 }

@@ -61,9 +61,9 @@ final class RecordedLines {
     private final LineRecording lines = new LineRecording();
 
     /** The samples by their frames: those of threads that run, and those by the clock. */
-    private final Optional<FrameLines> runningByFrames;
+    private final Optional<FrameSamples> runningByFrames;
 
-    private final Optional<FrameLines> wallByFrames;
+    private final Optional<FrameSamples> wallByFrames;
     private final Map<Long, Load> loads = new HashMap<>();
 
     /** The shortest period that the settings of an event have had, ns, by the number of its type. */
@@ -110,8 +110,8 @@ final class RecordedLines {
      */
     RecordedLines(Optional<FrameBricks> frameBricks) {
         this.frameBricks = frameBricks;
-        this.runningByFrames = frameBricks.map(bricks -> new FrameLines());
-        this.wallByFrames = frameBricks.map(bricks -> new FrameLines());
+        this.runningByFrames = frameBricks.map(bricks -> new FrameSamples());
+        this.wallByFrames = frameBricks.map(bricks -> new FrameSamples());
     }
 
     /** Notes an event of the virtual machine or of async-profiler; most say nothing about lines. */
@@ -120,7 +120,7 @@ final class RecordedLines {
             case RecordedStacks.IN_JAVA -> {
                 running++;
                 typeOfSamples = OptionalLong.of(recorded.getEventType().getId());
-                hasSleeping |= recorded.hasField("state") && "STATE_SLEEPING".equals(recorded.getString("state"));
+                hasSleeping |= isSleeping(recorded);
                 List<Frame> frames = frames(recorded);
                 sample(recorded, recorded.getThread("sampledThread"), frames, RecordedStacks.isNative(frames));
             }
@@ -188,17 +188,23 @@ final class RecordedLines {
     }
 
     private void addByFrames(
-            FrameLines told,
+            FrameSamples told,
             RecordedEvent recorded,
             @Nullable RecordedThread thread,
             List<Frame> frames,
             boolean isNative,
             long count) {
         if (thread == null || RecordedStacks.isOther(thread)) {
-            told.sampleOfOtherThread(count);
+            told.ofOtherThread(count);
+        } else if (isSleeping(recorded)) {
+            told.waiting(thread.getId(), brick(recorded), isNative, frames, count);
         } else {
-            told.sample(brick(recorded), isNative, frames, count);
+            told.running(thread.getId(), brick(recorded), isNative, frames, count);
         }
+    }
+
+    private static boolean isSleeping(RecordedEvent recorded) {
+        return recorded.hasField("state") && "STATE_SLEEPING".equals(recorded.getString("state"));
     }
 
     /** Notes samples that async-profiler took of one thread by the clock; those of a sleeping thread are one event. */
@@ -336,7 +342,9 @@ final class RecordedLines {
                 .max()
                 .orElse(0);
         if (runningByFrames.isPresent() && wallByFrames.isPresent() && (!hasBricks || clockErrorNs.isEmpty())) {
-            FrameLines told = running + byProcessorTime > 0 ? runningByFrames.get() : wallByFrames.get();
+            FrameLines told = (running + byProcessorTime > 0 ? runningByFrames : wallByFrames)
+                    .get()
+                    .ended();
             events.forEach(each -> told.event(each.brick(), each.event()));
             return Optional.of(told.profile(frameBricks.orElseThrow(), periodNs(), mode(), leastWaitNs));
         }

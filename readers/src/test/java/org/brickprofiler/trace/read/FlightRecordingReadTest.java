@@ -37,6 +37,7 @@ import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.CallTree;
+import org.brickprofiler.trace.Frame;
 import org.brickprofiler.trace.FrameBricks;
 import org.brickprofiler.trace.LineProfile;
 import org.brickprofiler.trace.LineProfile.Amounts.Part;
@@ -351,6 +352,17 @@ final class FlightRecordingReadTest {
         assertThat(brick(wall, "guarded").natives().samples())
                 .as("a thread that waits has samples of the clock")
                 .isGreaterThan(brick(wall, "attend").samples());
+        CallTree waits = brick(wall, "guarded").natives();
+        assertThat(waits.independent())
+                .as("%s samples of a thread that waits for a lock", waits.samples())
+                .isLessThan(waits.samples() / 2.0);
+        CallTree.Share<Frame> line = waits.lines(1).get(0);
+        assertThat(line.high() - line.low())
+                .isGreaterThan(CallTree.Share.of("", line.samples(), waits.samples())
+                                .high()
+                        - CallTree.Share.of("", line.samples(), waits.samples()).low());
+        assertThat(brick(processor, "attend").java().independent())
+                .isEqualTo(brick(processor, "attend").java().samples());
 
         LineProfile both = async("both");
         assertThat(both.mode())
