@@ -46,6 +46,8 @@ import picocli.CommandLine.Spec;
             "    brick compare before/*.json -- after/*.json --markdown --fail-on-regression 5",
             "  A page to read and to share:",
             "    brick compare before/ -- after/ --html comparison.html",
+            "  The shares of two recordings of Jlama that ran without the agent:",
+            "    brick compare before.jfr -- after.jfr --agent-rules jlama",
             "  With a floor from runs of the same code:",
             "    brick compare before/ -- after/ --aa same/"
         })
@@ -95,9 +97,16 @@ final class CompareCommand implements Callable<Integer> {
         if (same != null && options.hasFloor()) {
             throw new CommandLine.ParameterException(spec.commandLine(), "--aa excludes --floor");
         }
-        Map<ProfileSnapshot, Path> known = new HashMap<>();
+        Map<Object, Path> known = new HashMap<>();
         List<WithLines> firstWithLines = runs(before, known);
         List<WithLines> secondWithLines = runs(others, known);
+        if (Stream.concat(firstWithLines.stream(), secondWithLines.stream()).anyMatch(FrameComparison::isFor)) {
+            if (same != null) {
+                throw new IllegalArgumentException(
+                        "--aa is for the times of bricks, which recordings without bricks do" + " not have");
+            }
+            return options.printShares(FrameComparison.of(firstWithLines, secondWithLines), spec.commandLine());
+        }
         List<Run> first = firstWithLines.stream().map(WithLines::run).toList();
         List<Run> second = secondWithLines.stream().map(WithLines::run).toList();
         RunComparison.Options how = options.toOptions();
@@ -110,14 +119,16 @@ final class CompareCommand implements Callable<Integer> {
         return options.print(SlowerMethods.addTo(comparison, firstWithLines, secondWithLines), spec.commandLine());
     }
 
-    private List<WithLines> runs(List<String> arguments, Map<ProfileSnapshot, Path> known) throws IOException {
+    private List<WithLines> runs(List<String> arguments, Map<Object, Path> known) throws IOException {
         List<WithLines> runs = new ArrayList<>();
         for (String argument : arguments) {
             for (Path file : files(argument)) {
                 options.requireNoOutput(file);
                 ProfileInput input = ProfileInput.read(file, traceOptions).requireWholeRun("compared");
                 ProfileSnapshot snapshot = input.snapshot();
-                @Nullable Path twin = known.put(snapshot, file);
+                // Profiles without bricks are alike.
+                Object content = input.isByFrames() ? input.lines().orElseThrow() : snapshot;
+                @Nullable Path twin = known.put(content, file);
                 if (twin != null) {
                     throw new IllegalArgumentException(
                             file + " contains the same run as " + twin + ": give each run only once");

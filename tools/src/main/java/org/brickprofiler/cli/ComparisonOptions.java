@@ -189,6 +189,28 @@ final class ComparisonOptions {
         return failOn == null ? CommandLine.ExitCode.OK : failOnRegression(comparison, failOn, err);
     }
 
+    /**
+     * Prints the shares of recordings without times, and returns the exit code.
+     *
+     * @param shares the text
+     * @param command the command
+     * @throws IllegalArgumentException when an option is for times; the message names it
+     */
+    int printShares(String shares, CommandLine command) {
+        if (form != null || all || floor != null || step != null || !baseline.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "--json, --markdown, --html, --all, --floor, --step and --baseline are for"
+                            + " the times of bricks, which recordings without bricks do not have");
+        }
+        command.getOut().print(Terminal.shown(shares));
+        command.getOut().flush();
+        if (failOn == null) {
+            return CommandLine.ExitCode.OK;
+        }
+        Brick.report(command.getErr(), "regressions are unknown: " + FrameComparison.NO_VERDICT);
+        return NO_VERDICT;
+    }
+
     /** Reports regressions, and each line that may hide one. */
     private static int failOnRegression(RunComparison comparison, double percent, PrintWriter err) {
         List<Line> lines = comparison.lines().stream()

@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.report.CsvReport;
@@ -39,7 +40,9 @@ import picocli.CommandLine.Spec;
             "  A trace of PyTorch as a small file for ui.perfetto.dev:",
             "    brick convert trace.json.gz trace.pftrace",
             "  A timeline of this library for tools that read PyTorch's traces:",
-            "    brick convert pass.pftrace pass.json.gz"
+            "    brick convert pass.pftrace pass.json.gz",
+            "  The samples of a recording of Jlama that ran without the agent:",
+            "    brick convert run.jfr run.json --agent-rules jlama"
         })
 final class ConvertCommand implements Callable<Integer> {
 
@@ -85,9 +88,17 @@ final class ConvertCommand implements Callable<Integer> {
     }
 
     private int writeProfile(Format format) throws IOException {
+        if (format == Format.CSV && traceOptions.isByFrames()) {
+            throw new IllegalArgumentException(
+                    "cannot write " + out + ": a table has the times of bricks, which samples"
+                            + " do not show; .json and .txt have the samples");
+        }
         ProfileInput input = ProfileInput.read(in, traceOptions);
         if (format == Format.JSON) {
-            JsonReport.write(input.requireWholeRun("a report of one").snapshot(), out);
+            Map<String, Object> further = input.lines()
+                    .<Map<String, Object>>map(lines -> Map.of(JsonReport.LINES, lines.values()))
+                    .orElse(Map.of());
+            JsonReport.write(input.requireWholeRun("a report of one").snapshot(), further, out);
         } else if (format == Format.CSV) {
             CsvReport.write(input.requireWholeRun("a report of one").snapshot(), out);
         } else {
@@ -99,8 +110,9 @@ final class ConvertCommand implements Callable<Integer> {
 
     private int writeTimeline() throws IOException {
         if (traceOptions.isForProfile()) {
-            throw new IllegalArgumentException("cannot write " + out + ": --rules, --skip-steps and --keep-warmup are "
-                    + "for profiles, and that is a timeline");
+            throw new IllegalArgumentException(
+                    "cannot write " + out + ": --rules, --agent-rules, --skip-steps and --keep-warmup"
+                            + " are for profiles, and that is a timeline");
         }
         PrintWriter err = spec.commandLine().getErr();
         try (TraceTimeline read = Input.timeline(in, traceOptions.salvage())) {

@@ -114,7 +114,7 @@ record ProfileInput(
     static ProfileInput ofReplicas(List<String> addresses, TraceOptions options) throws IOException {
         if (options.isAnySet()) {
             throw new IllegalArgumentException(addresses.get(0)
-                    + " is no trace; --rules, --skip-steps, --keep-warmup and --salvage are for traces");
+                    + " is no trace; --rules, --agent-rules, --skip-steps, --keep-warmup and --salvage are for traces");
         }
         Map<String, ProfileSnapshot> replicas = new LinkedHashMap<>();
         for (String address : addresses) {
@@ -153,15 +153,24 @@ record ProfileInput(
                 case CHECKSUMS ->
                     throw new IOException(input.name + " is a log of checksums; brick diverge compares two of them");
                 case SUMMARY -> throw input.withoutBricks();
-                case TRACE -> trace(input, options.toReadOptions(), withTimeline);
+                case TRACE -> {
+                    ProfileInput trace = trace(input, options.toReadOptions(), withTimeline);
+                    if (options.isByFrames() && !trace.isByFrames()) {
+                        trace.close();
+                        throw new IllegalArgumentException(
+                                input.name + " is no flight recording with samples of stacks and without"
+                                        + " bricks that they can be joined with; --agent-rules is for these");
+                    }
+                    yield trace;
+                }
             };
         }
     }
 
     private static ProfileInput report(Input.Opened input, TraceOptions options) throws IOException {
         if (options.isAnySet()) {
-            throw new IllegalArgumentException(
-                    input.name + " is a report; --rules, --skip-steps, --keep-warmup and --salvage are for traces");
+            throw new IllegalArgumentException(input.name
+                    + " is a report; --rules, --agent-rules, --skip-steps, --keep-warmup and --salvage are for traces");
         }
         Input.Opened.WholeReport report = input.wholeReport();
         return new ProfileInput(

@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
-import org.brickprofiler.agent.FrameRules;
 import org.brickprofiler.console.OutputFile;
 import org.brickprofiler.console.Style;
 import org.brickprofiler.console.Terminal;
@@ -116,15 +115,6 @@ final class ReportCommand implements Callable<Integer> {
     private boolean isVerbose;
 
     @Option(
-            names = "--agent-rules",
-            paramLabel = "FILE|ENGINE",
-            description =
-                    "A flight recording without bricks, also of async-profiler: the agent's rules, or the engine whose "
-                            + "rules are bundled. A sample belongs to the innermost method on its stack that is a whole brick by a "
-                            + "rule. Executions and times stay unknown.")
-    private @Nullable Path agentRules;
-
-    @Option(
             names = "--sources",
             paramLabel = "DIR|URL",
             description =
@@ -196,9 +186,6 @@ final class ReportCommand implements Callable<Integer> {
             throw new IllegalArgumentException("--sources makes links in a page; it needs --html");
         }
         links = SourceLinks.to(sources);
-        if (agentRules != null) {
-            traceOptions.useFrames(FrameRules.read(agentRules));
-        }
         ServiceLevel objective = slo == null ? null : ServiceLevel.parse(slo);
         List<String> words = inputs.stream().map(ReportCommand::word).toList();
         if (words.stream().anyMatch(PortSource::isAddress)) {
@@ -232,11 +219,6 @@ final class ReportCommand implements Callable<Integer> {
     }
 
     private int report(ProfileInput input, @Nullable Path html, @Nullable ServiceLevel objective) throws IOException {
-        if (agentRules != null && !input.isByFrames()) {
-            throw new IllegalArgumentException(
-                    input.name() + " is no flight recording with samples of stacks and without"
-                            + " bricks that they can be joined with; --agent-rules is for these");
-        }
         Rooflines rooflines = new Rooflines(rooflineOptions.of(input.snapshot()), attention(input));
         PrintWriter out = spec.commandLine().getOut();
         if (html == null) {
@@ -261,7 +243,6 @@ final class ReportCommand implements Callable<Integer> {
                 || slo != null
                 || attention != null
                 || traceOptions.isAnySet()
-                || agentRules != null
                 || rooflineOptions.isSet()) {
             throw file;
         }

@@ -3,6 +3,7 @@ package org.brickprofiler.cli;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
+import org.brickprofiler.agent.FrameRules;
 import org.brickprofiler.trace.FrameBricks;
 import org.brickprofiler.trace.read.ReadOptions;
 import org.brickprofiler.trace.read.TraceRules;
@@ -32,16 +33,26 @@ final class TraceOptions {
     @Option(names = "--salvage", description = "Traces: read a damaged trace up to the damage.")
     private boolean salvage;
 
+    @Option(
+            names = "--agent-rules",
+            paramLabel = "FILE|ENGINE",
+            description =
+                    "A flight recording without bricks, also of async-profiler: the agent's rules, or the engine whose "
+                            + "rules are bundled. A sample belongs to the innermost method on its stack that is a whole brick by a "
+                            + "rule. Executions and times stay unknown.")
+    private @Nullable Path agentRules;
+
+    /** The rules of the agent, once they are read. */
     private Optional<FrameBricks> frames = Optional.empty();
 
-    /** Tells bricks by the frames of samples if a flight recording has no bricks. */
-    void useFrames(FrameBricks bricks) {
-        frames = Optional.of(bricks);
+    /** Returns whether bricks are told by the frames of samples. */
+    boolean isByFrames() {
+        return agentRules != null;
     }
 
     /** Returns whether an option was set that applies to profiles only. */
     boolean isForProfile() {
-        return rules != null || skipSteps != 0 || keepWarmup;
+        return rules != null || agentRules != null || skipSteps != 0 || keepWarmup;
     }
 
     /** Returns whether any option was set. */
@@ -57,11 +68,15 @@ final class TraceOptions {
     /**
      * Checks the options before a trace is read.
      *
+     * @throws IOException if the file of the agent's rules cannot be read
      * @throws IllegalArgumentException if an option is invalid; the message names it
      */
-    void check() {
+    void check() throws IOException {
         if (skipSteps < 0) {
             throw new IllegalArgumentException("--skip-steps " + skipSteps + " is negative: use 0 or more");
+        }
+        if (agentRules != null) {
+            frames = Optional.of(FrameRules.read(agentRules));
         }
     }
 

@@ -389,4 +389,50 @@ class CompareCommandTest {
         assertThat(compare.exitCode()).isEqualTo(1);
         assertThat(compare.err()).isEqualTo("brick: no run holds a brick that was recorded\n");
     }
+
+    @Spec("13.19")
+    @Test
+    void sharesOfRecordingsWithoutBricksHaveNoVerdict() throws IOException {
+        Path before = Cli.TRACES.resolve("async-ctimer.jfr.gz");
+        Path after = Cli.TRACES.resolve("async-both.jfr.gz");
+        Path wall = Cli.TRACES.resolve("async-wall.jfr.gz");
+        Path rules = Files.writeString(folder.resolve("rules.yaml"), """
+                bricks:
+                  - {in: SampledEngine.attend, brick: ATTENTION_SCORE}
+                  - {in: SampledEngine.project, brick: UP_PROJECTION}
+                """);
+
+        Cli compared = Cli.run("compare", before, "--", after, "--agent-rules", rules);
+        assertThat(compared.exitCode()).as(compared.err()).isZero();
+        assertThat(compared.out())
+                .startsWith("Shares of bricks in samples of processor time by async-profiler 4.5.\n")
+                .containsPattern("before % +after % +change, points +95 % interval +brick\n")
+                .containsPattern("\n +[0-9.]+ +[0-9.]+ +[+-][0-9.]+ +-[0-9.]+ to \\+[0-9.]+  AttentionScore\n")
+                .contains("No verdict: recordings without bricks have no times")
+                .doesNotContain("slower", "faster", " ms", "NaN");
+
+        Cli gate = Cli.run("compare", before, "--", after, "--agent-rules", rules, "--fail-on-regression", "5");
+        assertThat(gate.exitCode()).isEqualTo(4);
+        assertThat(gate.err()).startsWith("brick: regressions are unknown: recordings without bricks have no times");
+        Cli.run("compare", before, "--", before, "--agent-rules", rules).assertRefused("contains the same run as");
+        Cli.run("compare", before, "--", wall, "--agent-rules", rules)
+                .assertRefused("of wall-clock time by async-profiler 4.5: their shares cannot be compared");
+        Cli.run("compare", before, "--", after, "--agent-rules", rules, "--json")
+                .assertRefused("recordings without bricks do not have");
+
+        Path kept = folder.resolve("kept.json");
+        assertThat(Cli.run("convert", before, kept, "--agent-rules", rules).exitCode())
+                .isZero();
+        assertThat(Cli.run("compare", kept, "--", after, "--agent-rules", rules).err())
+                .contains("kept.json is a report; --rules, --agent-rules, ");
+        Path other = folder.resolve("other.json");
+        assertThat(Cli.run("convert", after, other, "--agent-rules", rules).exitCode())
+                .isZero();
+        assertThat(Cli.run("compare", kept, "--", other).out()).isEqualTo(compared.out());
+        assertThat(Cli.run("report", kept).out()).contains("AttentionScore, 39 samples");
+        Cli.run("convert", before, folder.resolve("kept.csv"), "--agent-rules", rules)
+                .assertRefused("a table has the times of bricks, which samples do not show");
+        Cli.run("convert", before, folder.resolve("kept.pftrace"), "--agent-rules", rules)
+                .assertRefused("are for profiles, and that is a timeline");
+    }
 }
