@@ -169,8 +169,10 @@ abstract class EventCollector implements Closeable {
         }
     }
 
-    /** Counts an event that the parser leaves out. */
+    /** Counts an event that the parser read and leaves out. */
     void omit(Reason reason) {
+        eventsRead++;
+        phaseSeen = true;
         omissions.add(reason);
         if (second != null) {
             second.omit(reason);

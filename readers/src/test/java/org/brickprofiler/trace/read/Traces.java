@@ -28,15 +28,12 @@ final class Traces {
 
     private Traces() {}
 
-    /**
-     * Returns the traces of the tests. The flight recordings beside them have samples, and no events that count as
-     * read.
-     */
+    /** Returns the traces of the tests. */
     static Stream<Path> real() throws IOException {
         try (Stream<Path> files = Files.list(MOE.getParent())) {
             return files
                     .filter(Files::isRegularFile)
-                    .filter(file -> !file.toString().matches(".*\\.(md|txt|jfr\\.gz)"))
+                    .filter(file -> !file.toString().matches(".*\\.(md|txt)"))
                     .toList()
                     .stream();
         }
