@@ -23,5 +23,5 @@ module org.brickprofiler.timeline {
     exports org.brickprofiler.trace.write;
 
     provides org.brickprofiler.internal.record.SettingAction with
-            org.brickprofiler.trace.setting.FileTracing;
+            org.brickprofiler.trace.setting.RecorderSetting;
 }

@@ -26,6 +26,7 @@ import org.brickprofiler.internal.record.PhaseKey;
 import org.brickprofiler.internal.record.ProfilerState;
 import org.brickprofiler.internal.record.SelfCost;
 import org.brickprofiler.internal.record.SettingAction;
+import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.StatTable;
 import org.brickprofiler.internal.record.TimerToken;
 import org.brickprofiler.internal.record.WorkSums;
@@ -105,6 +106,10 @@ public final class BrickProfiler extends Boundaries {
     private final SelfCost selfCost;
     private final Results results;
     final SnapshotReader snapshots;
+
+    /** The sink of spans; null for none. */
+    final @Nullable SpanSink sink;
+
     private final TileProfiler tiles;
 
     private final BrickKeys keys = new BrickKeys(names, BrickCategory.displayNames(), BrickProfiler.class);
@@ -112,6 +117,7 @@ public final class BrickProfiler extends Boundaries {
     static {
         ProfilerAccess.grantWindows(new SnapshotReader.OfProfiler());
         ProfilerAccess.grantSums(new SnapshotReader.SumsOfProfiler());
+        ProfilerAccess.grantSink(new SnapshotReader.SinkOfProfiler());
     }
 
     /** Makes a profiler that is off, with the default options. */
@@ -123,7 +129,8 @@ public final class BrickProfiler extends Boundaries {
         super(options);
         selfCost = SelfCost.of(options.percentiles, registry.hasSpans());
         results = new Results(names, period, selfCost, options.identity);
-        tiles = new TileProfiler(clock, options.tracing);
+        sink = options.sink();
+        tiles = new TileProfiler(clock, sink);
         streamNames = List.copyOf(options.streams.keySet());
         firstStream = options.firstStream();
         checksums = new ChecksumLog(options.checksums, OwnSamples.of(names, registry, this::timesLater, this::nowNs));

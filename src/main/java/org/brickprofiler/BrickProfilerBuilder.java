@@ -42,8 +42,8 @@ public final class BrickProfilerBuilder {
     private boolean nvtx = SwitchSetting.isOn("brick.profiler.nvtx", "BRICK_PROFILER_NVTX", false);
     Attribution attribution = Attribution.LITERAL;
 
-    @Nullable
-    SpanSink tracing = SettingAction.sink();
+    private @Nullable SpanSink tracing;
+    private boolean isTracingChosen;
 
     final Map<String, DeviceStream> streams = new LinkedHashMap<>();
     int launchesEvery = 32;
@@ -108,7 +108,8 @@ public final class BrickProfilerBuilder {
      * Sets the recorder that keeps every sample, layer and pass as a span on a timeline: an
      * {@code org.brickprofiler.trace.TraceRecorder}. Spans cost time in addition to the sums. Unless set, spans are
      * recorded only if the system property {@code brick.profiler.trace} or the environment variable
-     * {@code BRICK_PROFILER_TRACE} names a file for them.
+     * {@code BRICK_PROFILER_TRACE} names a file for them, or {@code brick.profiler.lines} or
+     * {@code BRICK_PROFILER_LINES} asks for the lines of bricks.
      *
      * @param recorder the recorder
      * @return this
@@ -116,8 +117,20 @@ public final class BrickProfilerBuilder {
      */
     public BrickProfilerBuilder tracing(Tracing recorder) {
         Objects.requireNonNull(recorder, "recorder");
-        this.tracing = SpanSinks.of(recorder);
+        return sink(SpanSinks.of(recorder));
+    }
+
+    /** Sets the sink of spans; null for none, whatever settings ask for. */
+    BrickProfilerBuilder sink(@Nullable SpanSink sink) {
+        tracing = sink;
+        isTracingChosen = true;
         return this;
+    }
+
+    /** Returns the sink of spans; null for none. The sink of settings is opened only if a profiler needs it. */
+    @Nullable
+    SpanSink sink() {
+        return isTracingChosen ? tracing : SettingAction.sink();
     }
 
     /**
@@ -249,7 +262,7 @@ public final class BrickProfilerBuilder {
 
     /** Returns the number of bricks of which one is marked. */
     int sampling() {
-        return streams.isEmpty() || tracing != null ? 1 : sampling;
+        return streams.isEmpty() || sink() != null ? 1 : sampling;
     }
 
     /**
@@ -325,7 +338,7 @@ public final class BrickProfilerBuilder {
         if (streams.isEmpty()) {
             return null;
         }
-        SpanSink sink = tracing;
+        SpanSink sink = sink();
         DeviceRecorder.Tracing spans = sink == null
                 ? DeviceRecorder.Tracing.NONE
                 : (place, catchUp) -> sink.stream(place, names, owner, catchUp);

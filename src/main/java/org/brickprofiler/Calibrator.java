@@ -146,8 +146,8 @@ final class Calibrator {
         BrickProfilerBuilder builder = BrickProfiler.builder()
                 .clock(way.clock())
                 .percentiles(way.percentiles())
-                .nvtx(false);
-        builder.tracing = way.traced() ? new FewSpans() : null;
+                .nvtx(false)
+                .sink(way.traced() ? new FewSpans() : null);
         if (device != null) {
             builder.deviceStream(device);
         }

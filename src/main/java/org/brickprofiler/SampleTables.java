@@ -90,7 +90,7 @@ abstract class SampleTables {
     private volatile @Nullable ServingThreads serving;
 
     SampleTables(BrickProfilerBuilder options) {
-        SpanSink sink = options.tracing;
+        SpanSink sink = options.sink();
         SpanStore spans = sink == null ? null : sink.bricks(spanNames);
         hasPercentiles = options.percentiles;
         registry = new TableRegistry(BrickId.FIXED_KEYS, hasPercentiles, names, spans, layers);

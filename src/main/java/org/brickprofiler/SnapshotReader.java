@@ -1,11 +1,13 @@
 package org.brickprofiler;
 
+import java.util.Optional;
 import java.util.function.Function;
 import org.brickprofiler.graph.GraphRecorder;
 import org.brickprofiler.internal.access.CurrentSums;
 import org.brickprofiler.internal.device.DeviceRecorder;
 import org.brickprofiler.internal.record.PendingResolver;
 import org.brickprofiler.internal.record.RunPeriod;
+import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.WindowReaders;
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +60,14 @@ final class SnapshotReader {
         @Override
         public CurrentSums apply(BrickProfiler profiler) {
             return profiler.snapshots.sums();
+        }
+    }
+
+    /** A named class for the same reason. */
+    static final class SinkOfProfiler implements Function<BrickProfiler, Optional<SpanSink>> {
+        @Override
+        public Optional<SpanSink> apply(BrickProfiler profiler) {
+            return Optional.ofNullable(profiler.sink);
         }
     }
 

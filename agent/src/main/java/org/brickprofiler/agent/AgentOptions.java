@@ -13,6 +13,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.brickprofiler.internal.record.SettingAction;
 import org.brickprofiler.internal.setting.Settings;
 import org.jspecify.annotations.Nullable;
 
@@ -124,7 +125,7 @@ record AgentOptions(
                 seed == null ? OptionalLong.empty() : OptionalLong.of(number(AB, seed, Long.MAX_VALUE)),
                 warmup == null ? OptionalInt.empty() : OptionalInt.of((int) number(WARMUP, warmup, Integer.MAX_VALUE)),
                 Optional.ofNullable(values.get(SPANS)).map(AgentOptions::provider),
-                onOrOff(LINES, values).orElse(false),
+                onOrOff(LINES, values).orElseGet(SettingAction::wantsLines),
                 onOrOff(RECORDING, values));
     }
 

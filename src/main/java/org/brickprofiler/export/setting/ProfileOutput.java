@@ -7,7 +7,9 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.WeakHashMap;
@@ -19,6 +21,7 @@ import org.brickprofiler.internal.base.Log;
 import org.brickprofiler.internal.io.OutputOwner;
 import org.brickprofiler.internal.io.OwnedFile;
 import org.brickprofiler.internal.record.SettingAction;
+import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.WindowReaders;
 import org.brickprofiler.internal.setting.OptionalPart;
 import org.brickprofiler.report.JsonReport;
@@ -26,7 +29,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * When the virtual machine ends, writes one merged profile of its profilers to the file that a setting names: see
- * {@link BrickProfiler#enable}. Failures are logged. Any thread.
+ * {@link BrickProfiler#enable}. If a recorder of spans keeps the lines of bricks, the file has them, too. Failures are
+ * logged. Any thread.
  */
 public final class ProfileOutput extends SettingAction {
 
@@ -52,6 +56,9 @@ public final class ProfileOutput extends SettingAction {
 
     /** The number of profilers beyond the limit. Guarded by this, like the fields above. */
     private long left;
+
+    /** The sinks of the profilers, in the order of these. */
+    private final Set<SpanSink> sinks = new LinkedHashSet<>();
 
     private boolean opened;
 
@@ -88,7 +95,7 @@ public final class ProfileOutput extends SettingAction {
         }
         try {
             OptionalPart.JACKSON_CORE.require("the profile");
-            OwnedFile<ProfileSnapshot> owned = OwnedFile.begin(Path.of(setting), JsonReport::write, JsonReport::read);
+            OwnedFile<ProfileSnapshot> owned = OwnedFile.begin(Path.of(setting), this::writeReport, JsonReport::read);
             Runtime.getRuntime().addShutdownHook(new Thread(() -> writeAtEnd(owned, setting), "brick-profile-output"));
             return owned;
         } catch (IOException | InvalidPathException | IllegalStateException e) {
@@ -100,6 +107,7 @@ public final class ProfileOutput extends SettingAction {
     private void add(BrickProfiler profiler) {
         if (readers.size() < MOST_PROFILERS) {
             readers.add(ProfilerAccess.windows(profiler).add(profiler::snapshot));
+            ProfilerAccess.sink(profiler).ifPresent(sinks::add);
         } else if (left++ == 0) {
             LOG.warn(
                     "BRICK_PROFILER_OUT: the profile has the first {} profilers of this process and no further ones; use one"
@@ -120,6 +128,36 @@ public final class ProfileOutput extends SettingAction {
         remarks.add("the profile lacks " + left + " of " + (MOST_PROFILERS + left) + " profilers of the process");
         return all.map(
                 each -> each.withFacts(each.facts().withMachine(each.facts().machine(), remarks)));
+    }
+
+    /** Writes the report with the further entries of the sinks, whose failure must not lose the profile. */
+    private void writeReport(ProfileSnapshot profile, Path path) throws IOException {
+        List<SpanSink> all;
+        synchronized (this) {
+            all = List.copyOf(sinks);
+        }
+        Map<String, Object> further = Map.of();
+        List<String> remarks = new ArrayList<>(profile.facts().disturbances());
+        for (SpanSink sink : all) {
+            try {
+                Map<String, Object> entries = sink.entriesAtEnd(profile);
+                if (further.isEmpty()) {
+                    further = entries;
+                } else if (!entries.isEmpty()) {
+                    remarks.add("the profile has the lines of bricks of the first recorder alone, and lacks another's");
+                }
+            } catch (RuntimeException | LinkageError | OutOfMemoryError lost) {
+                remarks.add("the profile lacks the lines of bricks: " + lost);
+            }
+        }
+        ProfileSnapshot remarked =
+                profile.withFacts(profile.facts().withMachine(profile.facts().machine(), remarks));
+        if (further.isEmpty()) {
+            // Without the text in memory, of which a full heap has little.
+            JsonReport.write(remarked, path);
+        } else {
+            JsonReport.write(remarked, further, path);
+        }
     }
 
     private static void noteFullHeap() {

@@ -1,9 +1,11 @@
 package org.brickprofiler.internal.access;
 
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Function;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.WindowReaders;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +19,8 @@ public final class ProfilerAccess {
     private static volatile @Nullable Function<BrickProfiler, WindowReaders<ProfileSnapshot>> toWindows;
 
     private static volatile @Nullable Function<BrickProfiler, CurrentSums> toSums;
+
+    private static volatile @Nullable Function<BrickProfiler, Optional<SpanSink>> toSink;
 
     private ProfilerAccess() {}
 
@@ -57,6 +61,26 @@ public final class ProfilerAccess {
      */
     public static CurrentSums sums(BrickProfiler profiler) {
         return Objects.requireNonNull(toSums, "the class of a profiler is initialized")
+                .apply(profiler);
+    }
+
+    /**
+     * Grants access to the sink. The static initializer of the profiler's class calls this once.
+     *
+     * @param access returns the sink of a profiler's spans
+     */
+    public static void grantSink(Function<BrickProfiler, Optional<SpanSink>> access) {
+        toSink = access;
+    }
+
+    /**
+     * Returns the sink of a profiler's spans.
+     *
+     * @param profiler the profiler
+     * @return the same object each time; empty without a timeline
+     */
+    public static Optional<SpanSink> sink(BrickProfiler profiler) {
+        return Objects.requireNonNull(toSink, "the class of a profiler is initialized")
                 .apply(profiler);
     }
 }

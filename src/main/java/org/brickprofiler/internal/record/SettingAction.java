@@ -8,6 +8,7 @@ import java.util.ServiceLoader;
 import org.brickprofiler.internal.base.Log;
 import org.brickprofiler.internal.setting.KnownSettings;
 import org.brickprofiler.internal.setting.Settings;
+import org.brickprofiler.internal.setting.SwitchSetting;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,9 @@ public abstract class SettingAction {
     /** The key of the setting that names the file of a timeline. */
     public static final String TRACE = "trace";
 
+    /** The key of the setting that records the lines of bricks. */
+    public static final String LINES = "lines";
+
     /** The key of the setting that names the file of the process's profile. */
     public static final String OUT = "out";
 
@@ -31,25 +35,28 @@ public abstract class SettingAction {
     /** The key of the setting that shows bricks to a tool as ranges of NVTX. */
     public static final String NVTX = "nvtx";
 
-    private final String key;
+    private final List<String> keys;
 
     /**
      * Creates an action. The service loader calls a constructor without parameters.
      *
-     * @param key one of the keys above
+     * @param keys the settings on which it acts, of the keys above
      */
-    protected SettingAction(String key) {
-        this.key = key;
+    protected SettingAction(String... keys) {
+        this.keys = List.of(keys);
     }
 
     /**
-     * Creates the sink of all profilers that are given none. Called once, for {@link #TRACE} alone.
+     * Creates the sink of all profilers that are given none, for {@link #TRACE} and {@link #LINES} alone. Called again,
+     * without the file, if lines are to be kept and the file is refused.
      *
-     * @param value the value of the setting
+     * @param file the value of {@link #TRACE}; null if it is not set
+     * @param lines whether {@link #LINES} is on
      * @return the sink; null if the action creates none
-     * @throws IllegalArgumentException when the value cannot be used; the message has the reason
+     * @throws IllegalArgumentException when the file cannot be used, before anything was begun; the message has the
+     *     reason
      */
-    protected @Nullable SpanSink open(String value) {
+    protected @Nullable SpanSink open(@Nullable String file, boolean lines) {
         return null;
     }
 
@@ -75,10 +82,20 @@ public abstract class SettingAction {
     /**
      * Returns the sink of the profilers that are given none.
      *
-     * @return the same sink each time; null if the setting names no file
+     * @return the same sink each time; null if the settings ask for neither a timeline nor lines
      */
     public static @Nullable SpanSink sink() {
         return Sink.OF_SETTING;
+    }
+
+    /**
+     * Returns whether the setting {@link #LINES} asks for the lines of bricks.
+     *
+     * @return false if {@code BRICK_PROFILER=off} keeps all profilers from recording
+     */
+    public static boolean wantsLines() {
+        return SwitchSetting.isOn("brick.profiler.lines", "BRICK_PROFILER_LINES", false)
+                && SwitchSetting.ofProfiler().on();
     }
 
     /**
@@ -108,7 +125,7 @@ public abstract class SettingAction {
     private record Found(SettingAction action, String value) {}
 
     private static final class Sink {
-        static final @Nullable SpanSink OF_SETTING = open(Settings.ofProfiler(TRACE), load());
+        static final @Nullable SpanSink OF_SETTING = open(Settings.ofProfiler(TRACE), wantsLines(), load());
     }
 
     private static final class Ranges {
@@ -135,18 +152,18 @@ public abstract class SettingAction {
         return ServiceLoader.load(SettingAction.class, SettingAction.class.getClassLoader());
     }
 
-    static @Nullable SpanSink open(@Nullable String value, Iterable<SettingAction> actions) {
-        SettingAction action = find(TRACE, value, actions);
-        if (action == null || value == null) {
-            return null;
+    static @Nullable SpanSink open(@Nullable String file, boolean lines, Iterable<SettingAction> actions) {
+        SettingAction ofFile = find(TRACE, file, actions);
+        SettingAction ofLines = find(LINES, lines ? "on" : null, actions);
+        if (ofFile != null) {
+            try {
+                return ofFile.open(file, lines);
+            } catch (IllegalArgumentException refused) {
+                String reason = refused instanceof InvalidPathException ? "it is not a path" : refused.getMessage();
+                Log.of(SettingAction.class).warn("no timeline goes to '{}': {}", file, reason);
+            }
         }
-        try {
-            return action.open(value);
-        } catch (IllegalArgumentException refused) {
-            String reason = refused instanceof InvalidPathException ? "it is not a path" : refused.getMessage();
-            Log.of(SettingAction.class).warn("no timeline goes to '{}': {}", value, reason);
-            return null;
-        }
+        return ofLines == null ? null : ofLines.open(null, true);
     }
 
     /**
@@ -161,7 +178,7 @@ public abstract class SettingAction {
                 + ". A jar that bundles it must keep its META-INF/services";
         try {
             for (SettingAction each : actions) {
-                if (each.key.equals(key)) {
+                if (each.keys.contains(key)) {
                     return each;
                 }
             }

@@ -1,5 +1,6 @@
 package org.brickprofiler.internal.record;
 
+import java.util.Map;
 import java.util.function.BooleanSupplier;
 import org.brickprofiler.spi.Tracing;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +43,18 @@ public interface SpanSink extends Tracing {
      */
     @Nullable
     Stream stream(Place place, Names names, Object owner, BooleanSupplier catchUp);
+
+    /**
+     * Completes what the sink knows of bricks beside their spans, and returns it as further entries of the report of
+     * the process. Called when the virtual machine ends; may wait some seconds for the last data.
+     *
+     * @param profile the {@code ProfileSnapshot} of the process, a type above this package
+     * @return keys that the report lacks, or {@code findings} in place of its own, with their values; empty if the sink
+     *     knows no more
+     */
+    default Map<String, Object> entriesAtEnd(Object profile) {
+        return Map.of();
+    }
 
     /**
      * A queue of a device. Immutable.

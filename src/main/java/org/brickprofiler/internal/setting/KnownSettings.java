@@ -47,7 +47,7 @@ public final class KnownSettings {
                             "run_id",
                             "world_size"),
                     List.of("out.owner")),
-            new Artifact(LIBRARY + "-timeline", null, List.of("trace"), List.of()),
+            new Artifact(LIBRARY + "-timeline", null, List.of("trace", "lines"), List.of()),
             new Artifact(
                     LIBRARY + "-gpu",
                     "org.brickprofiler.device.cuda.CudaStream",

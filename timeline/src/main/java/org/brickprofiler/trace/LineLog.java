@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -41,6 +42,7 @@ public final class LineLog {
     /** The samples that are kept for slow steps: those of 40 s of 16 busy threads. */
     static final int MOST_LATEST = 1 << 15;
 
+    private static final double NS_PER_S = 1e9;
     private static final long LONGEST_WAIT_NS = 1_000_000_000L * LONGEST_WAIT_S;
 
     private final Supplier<List<Source>> sources;
@@ -72,6 +74,7 @@ public final class LineLog {
     private long readUntilNs = Long.MIN_VALUE;
     private long periodNs;
     private long clockErrorNs;
+    private Runnable ending = () -> {};
     private Optional<String> missing = Optional.of("no flight recording has taken samples");
 
     /**
@@ -213,12 +216,56 @@ public final class LineLog {
     }
 
     /**
-     * Notes that no samples will come.
+     * Notes that no samples will come, or that those of some time are lost.
      *
      * @param reason why, as reports state it
      */
     public synchronized void refuse(String reason) {
         missing = Optional.of(Objects.requireNonNull(reason, "reason"));
+    }
+
+    /**
+     * Notes that no further samples will come, as {@link #refuse} does if bricks ended after those that came: at the
+     * end of a process, the flight recorder may end before the application.
+     */
+    public synchronized void ended() {
+        long lastNs = readUntilNs;
+        long firstNs = Long.MAX_VALUE;
+        for (Source source : sources.get()) {
+            for (SpanCopy copy : source.contents().copiesAfter(identity -> readUntilNs)) {
+                for (int entry = 0; entry < copy.size(); entry++) {
+                    if (copy.kind(entry) == SpanKind.SPAN && copy.endNs(entry) > readUntilNs) {
+                        lastNs = Math.max(lastNs, copy.endNs(entry));
+                        firstNs = Math.min(firstNs, copy.startNs(entry));
+                    }
+                }
+            }
+        }
+        if (firstNs < lastNs && lastNs - Math.max(firstNs, readUntilNs) >= periodNs) {
+            refuse(String.format(
+                    Locale.ROOT,
+                    "the flight recorder did not hand over those of the last %.2f s with bricks",
+                    (lastNs - Math.max(firstNs, readUntilNs)) / NS_PER_S));
+        }
+    }
+
+    /**
+     * Sets what ends the samples before the report at the end of the process is written.
+     *
+     * @param end adds the samples that have not arrived; runs on another thread and may wait some seconds
+     */
+    public synchronized void endBy(Runnable end) {
+        ending = Objects.requireNonNull(end, "end");
+    }
+
+    /** Ends the samples: waits for those that have not arrived. */
+    void end() {
+        Runnable end;
+        synchronized (this) {
+            end = ending;
+        }
+        // Without the lock, which the thread that adds samples needs.
+        end.run();
     }
 
     /**

@@ -29,7 +29,7 @@ import org.brickprofiler.report.JsonReport;
  * @param samples where the samples are
  * @param periodNs the time between two samples of a thread that the recording asked for, ns; 0 if unknown
  * @param clockErrorNs the error of the times of samples beside those of bricks, ns; 0 if there are no samples
- * @param missing why there are no samples; empty if they were taken
+ * @param missing why samples are missing, all of them if there are none; empty if they were taken
  * @param bricks the bricks with samples, events or processor time, most samples first
  * @param elsewhere the memory and the waits that are in no brick
  * @param mode what the samples are of, in words, such as {@code "wall-clock time"}; empty if the virtual machine took
@@ -72,7 +72,7 @@ public record LineProfile(
      * @param samples where the samples are
      * @param periodNs the time between two samples of a thread that the recording asked for, ns; 0 if unknown
      * @param clockErrorNs the error of the times of samples beside those of bricks, ns
-     * @param missing why there are no samples; empty if they were taken
+     * @param missing why samples are missing, all of them if there are none; empty if they were taken
      * @param bricks the bricks with samples or processor time, most samples first
      * @throws IllegalArgumentException when a time is negative
      */

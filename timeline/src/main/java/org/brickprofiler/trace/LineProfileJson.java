@@ -217,7 +217,7 @@ final class LineProfileJson {
                             "clock_error_ns",
                             "error of the times of samples beside those of bricks, ns",
                             LineProfile::clockErrorNs),
-                    new Field<>("missing", "why there are no samples", "string", "without samples", of -> of.value()
+                    new Field<>("missing", "why samples are missing", "string", "unless all came", of -> of.value()
                             .missing()
                             .orElse(null)),
                     count("in_bricks", "samples in bricks", of -> of.samples().inBricks()),

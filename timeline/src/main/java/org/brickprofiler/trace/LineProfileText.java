@@ -83,9 +83,13 @@ final class LineProfileText {
 
     private static List<String> facts(LineProfile profile) {
         List<String> facts = new ArrayList<>();
-        facts.add(profile.missing()
-                .map(reason -> "No samples: " + PlainText.ascii(reason) + ".")
-                .orElseGet(() -> places(profile)));
+        Optional<String> missing = profile.missing().map(reason -> PlainText.ascii(reason) + ".");
+        if (missing.isPresent() && profile.samples().total() == 0) {
+            facts.add("No samples: " + missing.get());
+        } else {
+            facts.add(places(profile));
+            missing.ifPresent(reason -> facts.add("Samples are missing: " + reason));
+        }
         if (profile.bricks().stream()
                 .flatMap(brick -> Stream.of(brick.java(), brick.natives()))
                 .anyMatch(tree -> tree.independent() < tree.samples())) {

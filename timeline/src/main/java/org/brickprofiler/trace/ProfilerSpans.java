@@ -3,6 +3,7 @@ package org.brickprofiler.trace;
 import java.lang.ref.WeakReference;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
@@ -10,6 +11,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.brickprofiler.Backend;
+import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.internal.record.SpanBuffer;
 import org.brickprofiler.internal.record.SpanContents;
 import org.brickprofiler.internal.record.SpanCopy;
@@ -75,6 +77,13 @@ final class ProfilerSpans implements SpanSink {
         TimedStream stream = new TimedStream(place, names, owner, catchUp, stores.get(), keeper);
         streams.add(stream);
         return stream;
+    }
+
+    @Override
+    public Map<String, Object> entriesAtEnd(Object profile) {
+        return recorder.linesAtEnd()
+                .map(lines -> lines.reportEntries((ProfileSnapshot) profile))
+                .orElse(Map.of());
     }
 
     private SpanStore addStore(List<StoreSource> sources, SpanSink.Names names) {

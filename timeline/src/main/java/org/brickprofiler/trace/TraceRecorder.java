@@ -157,14 +157,16 @@ public final class TraceRecorder implements Tracing {
     /**
      * Returns the recorder of all profilers that were built without one. If the system property
      * {@code brick.profiler.trace} or the environment variable {@code BRICK_PROFILER_TRACE} names a file, the timeline
-     * is written there when the virtual machine ends. Both are read once, at the first call or by the first profiler.
+     * is written there when the virtual machine ends. If {@code brick.profiler.lines} or {@code BRICK_PROFILER_LINES}
+     * is {@code on}, the recorder keeps {@linkplain #lines lines}, which are in the profile that
+     * {@code BRICK_PROFILER_OUT} names. The settings are read once, at the first call or by the first profiler.
      *
      * <pre>{@code
      * TraceRecorder.configured().ifPresent(recorder -> recorder.instant("first token"));
      * }</pre>
      *
-     * @return the same recorder each time; empty if neither is set, or if the value does not name a file of a timeline,
-     *     which is logged
+     * @return the same recorder each time; empty if no setting asks for it, or if the value does not name a file of a
+     *     timeline, which is logged
      */
     public static Optional<TraceRecorder> configured() {
         return SettingAction.sink() instanceof ProfilerSpans spans ? Optional.of(spans.recorder()) : Optional.empty();
@@ -569,6 +571,12 @@ public final class TraceRecorder implements Tracing {
      */
     public Optional<LineProfile> lines() {
         return lineLog().map(LineLog::profile);
+    }
+
+    /** Returns the lines at the end of the process, once the last samples have arrived or are known to be lost. */
+    Optional<LineProfile> linesAtEnd() {
+        lineLog().ifPresent(LineLog::end);
+        return lines();
     }
 
     /**

@@ -256,6 +256,23 @@ final class LineLogTest {
     }
 
     @Test
+    void bricksAfterTheLastSamplesAreStatedAtTheEnd() {
+        log.begin(20);
+        brick(profiler, BrickId.RMS_NORM, 0, 10);
+        log.sample(mine, 5, false, STACK);
+        log.reported(20, 20, 0);
+        brick(profiler, BrickId.RMS_NORM, 21, 30);
+        log.ended();
+        assertThat(log.profile().missing()).as("less than a period").isEmpty();
+        brick(profiler, BrickId.RMS_NORM, 30, 2 * SECOND_NS);
+        log.ended();
+        assertThat(log.profile().text())
+                .contains(
+                        ": 1 in bricks.\n  Samples are missing: the flight recorder did not hand over those of the last"
+                                + " 2.00 s with bricks.\n");
+    }
+
+    @Test
     void aProfileWithoutSamplesSaysWhy() {
         assertThat(log.profile().missing()).contains("no flight recording has taken samples");
         log.begin(20_000_000);

@@ -18,6 +18,7 @@ import org.brickprofiler.console.MachineWatch;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.roofline.MachineRoof;
+import org.brickprofiler.trace.LineProfile;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +34,9 @@ final class ProgramRunner {
 
     /** The variable that asks for percentiles. */
     static final String PERCENTILES = "BRICK_PROFILER_PERCENTILES";
+
+    /** The variable that asks for the lines of bricks. */
+    static final String LINES = "BRICK_PROFILER_LINES";
 
     private static final double NS_PER_S = 1e9;
 
@@ -50,9 +54,10 @@ final class ProgramRunner {
      * @param profiled whether its profiler is on
      * @param compared whether its profiles are compared; if so, it records percentiles unless the environment says
      *     otherwise
+     * @param withLines whether it is asked for the lines of bricks
      * @param files the folder for its profiles and its output
      */
-    record Program(String command, boolean profiled, boolean compared, Path files) {}
+    record Program(String command, boolean profiled, boolean compared, boolean withLines, Path files) {}
 
     /**
      * The outcome of one run.
@@ -119,9 +124,11 @@ final class ProgramRunner {
             return new RunOutcome("", file, Optional.empty(), elapsedNs, log);
         }
         ProfileSnapshot read;
+        Optional<LineProfile> lines;
         try {
             read = JsonReport.read(unfinished);
-        } catch (IOException unreadable) {
+            lines = LineProfile.ofReport(Files.newInputStream(unfinished));
+        } catch (IOException | IllegalArgumentException unreadable) {
             String reason = "wrote no profile that can be read (" + unreadable.getMessage() + ")";
             return new RunOutcome(reason, file, Optional.empty(), elapsedNs, log);
         }
@@ -132,7 +139,8 @@ final class ProgramRunner {
             facts = facts.withMachine(figures, facts.disturbances());
         }
         ProfileSnapshot snapshot = read.withFacts(facts);
-        JsonReport.write(snapshot, unfinished);
+        JsonReport.write(
+                snapshot, lines.map(each -> each.reportEntries(snapshot)).orElse(Map.of()), unfinished);
         AtomicFile.replace(file, unfinished);
         return new RunOutcome("", file, Optional.of(snapshot), elapsedNs, log);
     }
@@ -168,6 +176,9 @@ final class ProgramRunner {
         environment.put(VARIABLE, profile.toString());
         if (!program.profiled()) {
             environment.put(SWITCH, "off");
+        }
+        if (program.withLines()) {
+            environment.put(LINES, "on");
         }
         if (program.compared()) {
             environment.putIfAbsent(PERCENTILES, "on");

@@ -51,8 +51,8 @@ import picocli.CommandLine.Spec;
         // Picocli leaves out the bar between an option and a group that exclude each other.
         customSynopsis = {
             "brick run [-h] [-n=N] [--warmup=N] [--until=PERCENT] [--most=N] [--limit=SECONDS]",
-            "                 [--out=FOLDER] [--add] [--roofline=ROOF] [--all] [--floor=PERCENT] [--step=BRICK]",
-            "                 [--across-environments] [--baseline=NAMES[,NAMES...]]...",
+            "                 [--out=FOLDER] [--add] [--lines] [--roofline=ROOF] [--all] [--floor=PERCENT]",
+            "                 [--step=BRICK] [--across-environments] [--baseline=NAMES[,NAMES...]]...",
             "                 [--fail-on-regression=PERCENT]",
             "                 (--overhead=CMD | --before=CMD --after=CMD) [--json | --markdown | --html=OUT]"
         },
@@ -150,6 +150,13 @@ final class RunCommand implements Callable<Integer> {
                     "Add runs of the same two commands to the runs in the folder, and compare all of them; --most "
                             + "counts all.")
     private boolean adds;
+
+    @Option(
+            names = "--lines",
+            description =
+                    "Also record the lines of bricks, so that the methods of slower bricks are compared. The runs need "
+                            + "the artifact brick-profiler-timeline.")
+    private boolean withLines;
 
     @Option(
             names = "--roofline",
@@ -265,7 +272,7 @@ final class RunCommand implements Callable<Integer> {
         }
         if (isOverhead() && (until != null || adds || options.isAnySet())) {
             throw new IllegalArgumentException(
-                    "--overhead runs one command: it can be combined only with -n, --warmup, --out " + "and --limit");
+                    "--overhead runs one command: it can be combined only with -n, --warmup, --lines, --out and --limit");
         }
         if (limitSeconds != null && !(limitSeconds > 0 && limitSeconds <= MOST_SECONDS)) {
             throw new IllegalArgumentException(
@@ -322,7 +329,9 @@ final class RunCommand implements Callable<Integer> {
     }
 
     private void add(String name, String command, boolean profiled) {
-        programs.put(name, new Program(command, profiled, profiled && !isOverhead(), folder.resolve(name)));
+        programs.put(
+                name,
+                new Program(command, profiled, profiled && !isOverhead(), profiled && withLines, folder.resolve(name)));
     }
 
     // ---- the runs ----

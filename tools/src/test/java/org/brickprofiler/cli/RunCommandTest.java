@@ -10,6 +10,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -22,6 +23,7 @@ import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.RunningProcess;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.LineProfile;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -440,6 +442,20 @@ class RunCommandTest {
                         .facts()
                         .machine())
                 .containsKeys("roof_gflops", "roof_read_gbps");
+    }
+
+    @Test
+    void asksForLinesAndKeepsThem() throws IOException {
+        LineProfile lines = new LineProfile(
+                new LineProfile.Samples(0, 0, 7, 0, 0, 0, 0, 0), 20_000_000, 0, Optional.empty(), List.of());
+        ProfileSnapshot profile = CompareCommandTest.snapshot(0, 1);
+        JsonReport.write(profile, lines.reportEntries(profile), folder.resolve("lines.json"));
+        String command = "echo on=$BRICK_PROFILER_LINES,$BRICK_PROFILER >> '" + folder + "/asked'; cp '" + folder
+                + "/lines.json' \"$BRICK_PROFILER_OUT\"";
+        Cli.run("run", "-n", "1", "--warmup", "0", "--lines", "--out", out, "--before", command, "--after", command);
+        assertThat(Files.readAllLines(folder.resolve("asked"))).contains("on=on,", "on=,off");
+        Path kept = out.resolve("before").resolve("001.json");
+        assertThat(LineProfile.ofReport(Files.newInputStream(kept))).contains(lines);
     }
 
     @Test

@@ -12,6 +12,7 @@ import org.brickprofiler.testing.CapturedLog;
 import org.brickprofiler.testing.SourceTree;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.TraceRecorder;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 final class SettingActionTest {
@@ -20,10 +21,10 @@ final class SettingActionTest {
 
     /** Makes the sink for one file, and refuses any other. */
     private static SettingAction action(String key, String file) {
-        return new SettingAction(key) {
+        return new SettingAction(key, SettingAction.LINES) {
             @Override
-            protected SpanSink open(String value) {
-                if (value.equals(file)) {
+            protected SpanSink open(@Nullable String value, boolean lines) {
+                if (value == null ? lines : value.equals(file)) {
                     return SINK;
                 }
                 throw new IllegalArgumentException("no such format: " + value);
@@ -35,15 +36,16 @@ final class SettingActionTest {
     void theActionOfTheSettingMakesTheSink() {
         assertThat(SettingAction.open(
                         "a.pftrace",
+                        false,
                         List.of(action(SettingAction.EXPORT, "other"), action(SettingAction.TRACE, "a.pftrace"))))
                 .isSameAs(SINK);
     }
 
     @Test
     void nothingIsTracedWithoutASetting() {
-        assertThat(SettingAction.open(null, List.of(action(SettingAction.TRACE, ""))))
+        assertThat(SettingAction.open(null, false, List.of(action(SettingAction.TRACE, ""))))
                 .isNull();
-        assertThat(SettingAction.open("", List.of(action(SettingAction.TRACE, ""))))
+        assertThat(SettingAction.open("", false, List.of(action(SettingAction.TRACE, ""))))
                 .isNull();
         assertThat(SettingAction.sink()).isNull();
     }
@@ -52,10 +54,31 @@ final class SettingActionTest {
     @Test
     void aFileThatCannotBeWrittenIsLoggedAndStopsNobody() {
         try (CapturedLog log = new CapturedLog()) {
-            assertThat(SettingAction.open("a.txt", List.of(action(SettingAction.TRACE, "a.json"))))
+            assertThat(SettingAction.open("a.txt", false, List.of(action(SettingAction.TRACE, "a.json"))))
                     .isNull();
 
             assertThat(log.linesWith("no such format")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void linesAreKeptAlthoughTheFileCannotBeWritten() {
+        try (CapturedLog log = new CapturedLog()) {
+            assertThat(SettingAction.open("a.txt", true, List.of(action(SettingAction.TRACE, "a.json"))))
+                    .isSameAs(SINK);
+
+            assertThat(log.linesWith("no such format")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void theLibraryAloneNamesTheArtifactOfLines() {
+        try (CapturedLog log = new CapturedLog()) {
+            assertThat(SettingAction.open(null, true, List.of())).isNull();
+
+            assertThat(log.linesWith("brick.profiler.lines=on has no effect: the artifact"
+                            + " org.brickprofiler:brick-profiler-timeline is neither on the class path"))
+                    .isEqualTo(1);
         }
     }
 
@@ -63,7 +86,7 @@ final class SettingActionTest {
     @Test
     void aSettingWithoutAnActionIsLoggedWithItsArtifact() {
         try (CapturedLog log = new CapturedLog()) {
-            assertThat(SettingAction.open("a.json", List.of())).isNull();
+            assertThat(SettingAction.open("a.json", false, List.of())).isNull();
 
             assertThat(log.linesWith("brick.profiler.trace=a.json has no effect: the artifact"
                             + " org.brickprofiler:brick-profiler-timeline is neither on the class path"))
@@ -75,12 +98,12 @@ final class SettingActionTest {
     void aValueThatIsNoPathIsLogged() {
         SettingAction paths = new SettingAction(SettingAction.TRACE) {
             @Override
-            protected SpanSink open(String value) {
-                throw new InvalidPathException(value, "NUL");
+            protected SpanSink open(@Nullable String value, boolean lines) {
+                throw new InvalidPathException(String.valueOf(value), "NUL");
             }
         };
         try (CapturedLog log = new CapturedLog()) {
-            assertThat(SettingAction.open("x", List.of(paths))).isNull();
+            assertThat(SettingAction.open("x", false, List.of(paths))).isNull();
 
             assertThat(log.linesWith("it is not a path")).isEqualTo(1);
         }

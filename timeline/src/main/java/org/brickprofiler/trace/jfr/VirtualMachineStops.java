@@ -85,7 +85,11 @@ public final class VirtualMachineStops implements AutoCloseable {
     private final WaitSource waits;
     private final @Nullable LineLog lines;
 
+    private final Object closing = new Object();
     private final CountDownLatch hasBegun = new CountDownLatch(1);
+
+    /** When a recording of this class ended, ns; {@link Long#MIN_VALUE} before. Written under the recorder's lock. */
+    private volatile long stoppedNs = Long.MIN_VALUE;
 
     /** Ties the clocks as soon as the recording runs. */
     private final FlightRecorderListener beginning = new FlightRecorderListener() {
@@ -94,6 +98,8 @@ public final class VirtualMachineStops implements AutoCloseable {
             if (recording.getState() == RecordingState.RUNNING) {
                 StopAnchor.emit();
                 hasBegun.countDown();
+            } else if (recording.getState() == RecordingState.STOPPED && isOwn(recording)) {
+                stoppedNs = System.nanoTime();
             }
         }
     };
@@ -117,7 +123,18 @@ public final class VirtualMachineStops implements AutoCloseable {
 
     private long firstNs;
     private long lastNs;
+
+    /** The time of the latest sample. */
+    private long sampledNs = Long.MIN_VALUE;
+
     private long reportedNs = Long.MIN_VALUE;
+
+    /** Guarded by {@link #closing}. */
+    private boolean isClosed;
+
+    /** Whether {@link #close} ends the stream; otherwise it ends by itself. */
+    private boolean isEnding;
+
     private boolean isOver;
     private @Nullable RequestRecorder requests;
 
@@ -192,7 +209,8 @@ public final class VirtualMachineStops implements AutoCloseable {
         stream.enable(PARK).withThreshold(SHORTEST_BLOCK).withoutStackTrace();
         stream.onEvent(OPERATION, this::stopped);
         if (lines != null) {
-            new StackSamples(lines, this::clockIfTied).follow(stream);
+            new StackSamples(lines, this::sampledNs).follow(stream);
+            lines.endBy(this::close);
         }
         stream.onFlush(this::flushed);
         stream.onClose(this::over);
@@ -306,8 +324,13 @@ public final class VirtualMachineStops implements AutoCloseable {
         return unixNs(at) - offsetNs;
     }
 
-    private synchronized OptionalLong clockIfTied(Instant at) {
-        return isAnchored ? OptionalLong.of(clockNs(at)) : OptionalLong.empty();
+    private synchronized OptionalLong sampledNs(Instant at) {
+        if (!isAnchored) {
+            return OptionalLong.empty();
+        }
+        long atNs = clockNs(at);
+        sampledNs = Math.max(sampledNs, atNs);
+        return OptionalLong.of(atNs);
     }
 
     /** Reports an operation, unless it is a collection, which ends after its pause. */
@@ -348,9 +371,25 @@ public final class VirtualMachineStops implements AutoCloseable {
         }
     }
 
-    private synchronized void over() {
-        isOver = true;
-        notifyAll();
+    /**
+     * Joins the last samples if the recording ended by itself, as it does with the virtual machine: all that it took
+     * have arrived.
+     */
+    private void over() {
+        long untilNs;
+        long clockErrorNs;
+        synchronized (this) {
+            untilNs = isEnding ? reportedNs : Math.max(reportedNs, Math.max(sampledNs, stoppedNs));
+            clockErrorNs = errorNs;
+        }
+        if (lines != null) {
+            lines.reported(untilNs, System.nanoTime(), clockErrorNs);
+        }
+        synchronized (this) {
+            reportedNs = untilNs;
+            isOver = true;
+            notifyAll();
+        }
     }
 
     private static long unixNs(Instant at) {
@@ -360,12 +399,25 @@ public final class VirtualMachineStops implements AutoCloseable {
     // ---- the end ----
 
     /**
-     * Waits for the stops and waits up to now, at most {@code 3 s}, and ends the reports. What was reported stays. A
-     * further call does nothing.
+     * Waits for the stops, waits and samples up to now, at most {@code 3 s}, and ends the reports. What was reported
+     * stays; lines state if the last samples are lost. A further call does nothing.
      */
     @Override
     public void close() {
+        // At the end of a process, several reports wait here for the last samples.
+        synchronized (closing) {
+            if (!isClosed) {
+                isClosed = true;
+                end();
+            }
+        }
+    }
+
+    private void end() {
         awaitReported(StopAnchor.emit());
+        if (lines != null) {
+            lines.ended();
+        }
         FlightRecorder.removePeriodicEvent(anchor);
         FlightRecorder.removeListener(beginning);
         stream.close();
@@ -384,12 +436,13 @@ public final class VirtualMachineStops implements AutoCloseable {
             while (!isOver && reportedNs < untilNs) {
                 long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
                 if (leftMs <= 0) {
-                    return;
+                    break;
                 }
                 wait(leftMs);
             }
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
         }
+        isEnding = true;
     }
 }

@@ -1,6 +1,6 @@
 /**
- * Switches a timeline on without a line of code: the {@link org.brickprofiler.internal.record.SettingAction} of the
- * setting {@code brick.profiler.trace}; not for applications.
+ * Switches a timeline or lines on without a line of code: the {@link org.brickprofiler.internal.record.SettingAction}
+ * of the settings {@code brick.profiler.trace} and {@code brick.profiler.lines}; not for applications.
  */
 @NullMarked
 package org.brickprofiler.trace.setting;
