@@ -23,6 +23,7 @@ import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.access.ProfilerAccess;
 import org.brickprofiler.internal.base.Log;
 import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.WindowReaders;
 import org.brickprofiler.internal.setting.OptionalPart;
 import org.brickprofiler.internal.setting.Settings;
@@ -45,7 +46,9 @@ import org.jspecify.annotations.Nullable;
  * without samples is not written; its time is part of the next window with samples. The time after the last sample is
  * therefore in no window. The export does not change {@link BrickProfiler#snapshot}. Samples that
  * {@link BrickProfiler#snapshotAndReset} returns are in the windows, too; samples that {@link BrickProfiler#reset}
- * discards are in none.
+ * discards are in none. If the recorder of the profiler's spans keeps the lines of bricks, a window has those of the
+ * samples that arrived in it, which is up to two seconds after they were taken; of samples that arrive after the last
+ * window, in none.
  *
  * <p><b>The engine</b> does not wait: a daemon thread reads, writes and deletes. A window therefore ends a moment after
  * its last step. If several windows would end while one is being written, the next window contains all of them; its
@@ -74,6 +77,8 @@ public final class WindowExport implements AutoCloseable {
     /** The longest sleep. It is limited because the system's clock may be set. */
     private static final long LONGEST_SLEEP_MS = 1_000;
 
+    private static final Log LOG = Log.of(WindowExport.class);
+
     private final BrickProfiler profiler;
     private final Every every;
     private final WindowReaders<ProfileSnapshot>.Reader reader;
@@ -81,6 +86,10 @@ public final class WindowExport implements AutoCloseable {
     private final Thread thread;
     private final @Nullable StepEnds stepEnds;
     private volatile boolean closing;
+    private volatile boolean isProcessEnding;
+
+    /** Reads what the profiler's sink knows beside spans. */
+    private final Optional<SpanSink.Windows> ofSink;
 
     /** Guarded by the export: the results of its thread so far. */
     private long written;
@@ -221,6 +230,7 @@ public final class WindowExport implements AutoCloseable {
             synchronized (AtEnd.class) {
                 open = List.copyOf(OPEN);
             }
+            open.forEach(export -> export.isProcessEnding = true);
             open.forEach(WindowExport::close);
         }
     }
@@ -230,6 +240,7 @@ public final class WindowExport implements AutoCloseable {
         this.every = every;
         this.files = files;
         reader = ProfilerAccess.windows(profiler).add(profiler::snapshot);
+        ofSink = ProfilerAccess.sink(profiler).flatMap(SpanSink::windows);
         thread = new Thread(this::run, "brick-window-export");
         thread.setDaemon(true);
         stepEnds = every.steps == 0 ? null : new StepEnds(every.steps, thread);
@@ -301,7 +312,7 @@ public final class WindowExport implements AutoCloseable {
         } catch (NumberFormatException noNumber) {
             // The caller reports the failure.
         }
-        Log.of(WindowExport.class).warn("export_mb '{}': expected a whole number above 0; using 256 MiB", megabytes);
+        LOG.warn("export_mb '{}': expected a whole number above 0; using 256 MiB", megabytes);
         return USUAL_BYTES;
     }
 
@@ -338,13 +349,27 @@ public final class WindowExport implements AutoCloseable {
         if (stepEnds != null) {
             stepEnds.after(window == null ? -1 : window.identity().lastStep().orElse(-1));
         }
-        if (window != null && !files.write(window, every.number(window, atMs))) {
-            reader.giveBack(window);
+        if (window != null) {
+            if (files.write(window, every.number(window, atMs), further())) {
+                ofSink.ifPresent(SpanSink.Windows::next);
+            } else {
+                reader.giveBack(window);
+            }
         }
         synchronized (this) {
             written = files.written();
             deleted = files.deleted();
             failed = files.failed();
+        }
+    }
+
+    /** Returns what the profiler's sink knows beside spans; without it, a failure of the sink would lose the window. */
+    private Map<String, Object> further() {
+        try {
+            return ofSink.map(each -> each.read(isProcessEnding)).orElse(Map.of());
+        } catch (RuntimeException | LinkageError lost) {
+            LOG.warn("a window lacks the lines of bricks: {}", lost.toString());
+            return Map.of();
         }
     }
 

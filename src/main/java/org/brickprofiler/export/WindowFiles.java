@@ -97,9 +97,10 @@ final class WindowFiles {
      * Writes a window.
      *
      * @param number its number; if a file has this number or a later one, the next free number is used
+     * @param more further members of the file, by key
      * @return false if writing failed; failures are counted, and the first one is logged
      */
-    boolean write(ProfileSnapshot window, long number) {
+    boolean write(ProfileSnapshot window, long number, Map<String, ?> more) {
         try {
             Path into = folder == null ? claim(window.identity()) : folder;
             Files.createDirectories(into);
@@ -108,15 +109,17 @@ final class WindowFiles {
             while (Files.exists(file(into, free))) {
                 free++;
             }
-            Map<String, Object> further = new LinkedHashMap<>();
-            further.put("every", every);
-            further.put("windows_deleted", deleted);
-            further.put("windows_failed", failed);
+            Map<String, Object> export = new LinkedHashMap<>();
+            export.put("every", every);
+            export.put("windows_deleted", deleted);
+            export.put("windows_failed", failed);
+            Map<String, Object> further = new LinkedHashMap<>(Map.of("export", export));
+            further.putAll(more);
             Path file = file(into, free);
             format.write(
                     window.withIdentity(
                             window.identity().toBuilder().window(free).build()),
-                    Map.of("export", further),
+                    further,
                     file);
             last = free;
             written++;

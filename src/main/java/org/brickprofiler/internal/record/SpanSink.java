@@ -1,6 +1,7 @@
 package org.brickprofiler.internal.record;
 
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import org.brickprofiler.spi.Tracing;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +55,30 @@ public interface SpanSink extends Tracing {
      */
     default Map<String, Object> entriesAtEnd(Object profile) {
         return Map.of();
+    }
+
+    /**
+     * Returns a new reader of what the sink knows of bricks beside their spans.
+     *
+     * @return the reader; empty if the sink knows no more
+     */
+    default Optional<Windows> windows() {
+        return Optional.empty();
+    }
+
+    /** Reads, window by window, what a sink knows of bricks beside their spans. One thread. */
+    interface Windows {
+
+        /**
+         * Reads the open window, which goes on.
+         *
+         * @param isAtEnd whether the virtual machine ends; the call may then wait some seconds for the last data
+         * @return keys that the report of a window lacks, with their values
+         */
+        Map<String, Object> read(boolean isAtEnd);
+
+        /** Begins the next window after what was read last. */
+        void next();
     }
 
     /**

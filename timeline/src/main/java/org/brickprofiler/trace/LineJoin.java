@@ -171,14 +171,47 @@ final class LineJoin {
                 .flatMap(List::stream)
                 .mapToLong(LineSeries::passed)
                 .sum();
+        return samples(passed, waiting - passed + further);
+    }
+
+    private LineProfile.Samples samples(long passed, long notYetEnded) {
         return new LineProfile.Samples(
                 inBricks,
                 outside + passed,
                 otherThreads,
                 severalSteps,
                 virtualThreads,
-                notEnded + waiting - passed + further,
+                notEnded + notYetEnded,
                 tooLate,
+                0);
+    }
+
+    /**
+     * What is counted at a moment.
+     *
+     * @param join where; another one counts from nothing
+     * @param samples the samples, without those that wait
+     * @param rows the rows
+     */
+    record Counts(LineJoin join, LineProfile.Samples samples, Map<LineRow, LineRow.Counts> rows) {}
+
+    Counts counts() {
+        Map<LineRow, LineRow.Counts> counts = new HashMap<>();
+        rows.values().forEach(row -> counts.put(row, row.counts()));
+        return new Counts(this, samples(0, 0), counts);
+    }
+
+    /** Returns the samples that were counted since a moment. */
+    LineProfile.Samples samplesSince(LineProfile.Samples earlier) {
+        LineProfile.Samples now = samples(0, 0);
+        return new LineProfile.Samples(
+                now.inBricks() - earlier.inBricks(),
+                now.outside() - earlier.outside(),
+                now.otherThreads() - earlier.otherThreads(),
+                now.severalSteps() - earlier.severalSteps(),
+                now.virtualThreads() - earlier.virtualThreads(),
+                now.notEnded() - earlier.notEnded(),
+                now.tooLate() - earlier.tooLate(),
                 0);
     }
 
@@ -198,18 +231,28 @@ final class LineJoin {
 
     /** Returns the bricks with samples or processor time, most samples first. */
     List<LineProfile.OfBrick> bricks() {
+        return bricksSince(Map.of());
+    }
+
+    /**
+     * Returns the bricks with samples or processor time since a moment, most samples first.
+     *
+     * @param earlier the counts at that moment
+     */
+    List<LineProfile.OfBrick> bricksSince(Map<LineRow, LineRow.Counts> earlier) {
         long own = 0;
         double processorNs = 0;
         for (LineRow row : rows.values()) {
             if (row.isTimeKnown()) {
-                own += row.ofThreads();
-                processorNs += row.processorNs();
+                LineRow.Counts before = earlier.getOrDefault(row, LineRow.Counts.NONE);
+                own += row.ofThreads() - before.ofThreads();
+                processorNs += row.processorNs() - before.processorNs();
             }
         }
         double samplesPerNs = processorNs > 0 ? own / processorNs : Double.NaN;
         return rows.values().stream()
-                .filter(row -> !row.isEmpty())
-                .map(row -> row.toOfBrick(samplesPerNs))
+                .filter(row -> !row.isEmpty(earlier.getOrDefault(row, LineRow.Counts.NONE)))
+                .map(row -> row.since(earlier.getOrDefault(row, LineRow.Counts.NONE), samplesPerNs))
                 .sorted(Comparator.comparingLong(LineProfile.OfBrick::samples)
                         .reversed()
                         .thenComparing(LineProfile.OfBrick::brick)

@@ -23,6 +23,7 @@ import org.brickprofiler.internal.record.SpanContents;
 import org.brickprofiler.internal.record.SpanCopy;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanSink;
+import org.brickprofiler.report.JsonReport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -437,5 +438,40 @@ public final class LineLog {
      */
     public synchronized LineProfile profile() {
         return new LineProfile(join.samples(arrived.size()), periodNs, clockErrorNs, missing, join.bricks());
+    }
+
+    /** Returns a reader of windows, of which the first one has all samples so far. */
+    SpanSink.Windows windows() {
+        return new Windows();
+    }
+
+    /** Reads window by window the samples that were counted in it. Those that wait are in a later one. One thread. */
+    private final class Windows implements SpanSink.Windows {
+
+        private LineJoin.Counts begun = new LineJoin().counts();
+        private LineJoin.Counts read = begun;
+
+        @Override
+        public Map<String, Object> read(boolean isAtEnd) {
+            if (isAtEnd) {
+                end();
+            }
+            synchronized (LineLog.this) {
+                boolean isSame = begun.join() == join;
+                LineProfile window = new LineProfile(
+                        join.samplesSince(isSame ? begun.samples() : LineProfile.Samples.NONE),
+                        periodNs,
+                        clockErrorNs,
+                        missing,
+                        join.bricksSince(isSame ? begun.rows() : Map.of()));
+                read = join.counts();
+                return Map.of(JsonReport.LINES, window.valuesOfWindow());
+            }
+        }
+
+        @Override
+        public void next() {
+            begun = read;
+        }
     }
 }

@@ -176,6 +176,11 @@ public record LineProfile(
         return LineProfileJson.values(this);
     }
 
+    /** Returns the values for a window: the three hottest places of each brick, without trees. */
+    Map<String, Object> valuesOfWindow() {
+        return LineProfileJson.valuesOfWindow(this);
+    }
+
     /**
      * Returns this as a JSON object on one line, in ASCII, with the bounds of {@link #values}.
      *

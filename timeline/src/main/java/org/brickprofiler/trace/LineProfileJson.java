@@ -358,6 +358,14 @@ final class LineProfileJson {
 
     // ---- writing ----
 
+    /**
+     * Returns the values with the hottest places of each brick alone: there may be hundreds of thousands of windows.
+     */
+    static Map<String, Object> valuesOfWindow(LineProfile profile) {
+        LineProfile bounded = bounded(profile, 1, LineProfileText.MOST_LINES);
+        return ALL.values(new With<>(bounded, Shared.of(bounded)));
+    }
+
     /** Returns the values, with as many nodes and places as have room in a report. */
     static Map<String, Object> values(LineProfile profile) {
         int nodes = MOST_NODES;

@@ -30,7 +30,7 @@ final class LineProfileText {
     private static final int FEWEST = 20;
 
     /** The lines that are listed of each brick. */
-    private static final int MOST_LINES = 3;
+    static final int MOST_LINES = 3;
 
     /** The bricks that are named because frames do not show them. */
     private static final int MOST_LEFT_OUT = 5;

@@ -78,25 +78,45 @@ final class LineRow {
         return processorNs;
     }
 
-    boolean isEmpty() {
-        return ofThreads + ofWorkers + allocated.events() + waited.events() == 0 && processorNs == 0 && !isTimeUnknown;
+    boolean isEmpty(Counts earlier) {
+        return ofThreads + ofWorkers + allocated.events() + waited.events() == earlier.ofThreads + earlier.ofWorkers
+                && processorNs == earlier.processorNs
+                && !isTimeUnknown;
     }
 
     /**
-     * Returns the samples.
+     * The samples and the time of a row up to a moment, without memory and waits. Immutable by convention.
      *
-     * @param samplesPerNs the samples per ns of processor time of the run; NaN if unknown
+     * @param ofThreads the samples of threads that timed the brick
+     * @param ofWorkers the samples of other threads
+     * @param processorNs the processor time, ns
+     * @param java the counts of the tree of Java code
+     * @param natives the counts of the tree of native code
      */
-    LineProfile.OfBrick toOfBrick(double samplesPerNs) {
+    record Counts(long ofThreads, long ofWorkers, double processorNs, long[] java, long[] natives) {
+        static final Counts NONE = new Counts(0, 0, 0, new long[0], new long[0]);
+    }
+
+    Counts counts() {
+        return new Counts(ofThreads, ofWorkers, processorNs, java.counts(), natives.counts());
+    }
+
+    /**
+     * Returns the samples since a moment.
+     *
+     * @param earlier the counts at that moment
+     * @param samplesPerNs the samples since then per ns of processor time of all bricks; NaN if unknown
+     */
+    LineProfile.OfBrick since(Counts earlier, double samplesPerNs) {
         return new LineProfile.OfBrick(
                 brick,
                 phase,
-                ofWorkers,
+                ofWorkers - earlier.ofWorkers,
                 isTimeUnknown || Double.isNaN(samplesPerNs)
                         ? OptionalDouble.empty()
-                        : OptionalDouble.of(processorNs * samplesPerNs),
-                java.toTree(),
-                natives.toTree(),
+                        : OptionalDouble.of((processorNs - earlier.processorNs) * samplesPerNs),
+                java.toTree(earlier.java),
+                natives.toTree(earlier.natives),
                 allocated.toAmounts(),
                 waited.toAmounts());
     }

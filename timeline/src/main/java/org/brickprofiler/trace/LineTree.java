@@ -73,10 +73,21 @@ final class LineTree {
         });
     }
 
-    CallTree toTree() {
+    /** Returns the samples of each node up to now. Later nodes follow these. */
+    long[] counts() {
+        return selfs.stream().mapToLong(Long::longValue).toArray();
+    }
+
+    /**
+     * Returns the tree of the samples since some counts.
+     *
+     * @param earlier the {@link #counts} of an earlier moment; empty for all samples
+     */
+    CallTree toTree(long[] earlier) {
         List<CallTree.Node> all = new ArrayList<>(nodes.size());
         for (int i = 0; i < nodes.size(); i++) {
-            all.add(new CallTree.Node(nodes.get(i).parent(), nodes.get(i).frame(), selfs.get(i)));
+            long before = i < earlier.length ? earlier[i] : 0;
+            all.add(new CallTree.Node(nodes.get(i).parent(), nodes.get(i).frame(), selfs.get(i) - before));
         }
         return new CallTree(all, squares == 0 ? 0 : Math.min(samples, samples * samples / squares));
     }

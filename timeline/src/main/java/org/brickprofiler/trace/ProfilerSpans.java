@@ -4,6 +4,7 @@ import java.lang.ref.WeakReference;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
@@ -84,6 +85,11 @@ final class ProfilerSpans implements SpanSink {
         return recorder.linesAtEnd()
                 .map(lines -> lines.reportEntries((ProfileSnapshot) profile))
                 .orElse(Map.of());
+    }
+
+    @Override
+    public Optional<SpanSink.Windows> windows() {
+        return recorder.lineLog().map(LineLog::windows);
     }
 
     private SpanStore addStore(List<StoreSource> sources, SpanSink.Names names) {

@@ -5,15 +5,21 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.tuple;
 
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Phaser;
+import org.assertj.core.groups.Tuple;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.internal.record.SpanSink;
+import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.LineProfile.OfBrick;
 import org.brickprofiler.trace.LineProfile.Samples;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Where samples are that no single brick contains, and the bounds of what is kept. */
@@ -253,6 +259,52 @@ final class LineLogTest {
         assertThat(brick.java().nodes().size() + brick.natives().nodes().size()).isEqualTo(LineJoin.MOST_NODES + 2);
         assertThat(brick.java().methods(1)).first().satisfies(most -> assertThat(most.place())
                 .isEqualTo(Frame.OTHER_PATHS.method()));
+    }
+
+    @Test
+    void aWindowHasTheSamplesThatWereCountedInItAndInNoOther() {
+        SpanSink.Windows windows = log.windows();
+        brick(profiler, BrickId.RMS_NORM, 0, 10);
+        log.sample(mine, 5, false, STACK);
+        log.reported(20, 20, 0);
+        assertThat(samplesOf(windows)).containsExactly(tuple("RmsNorm", 1L));
+        assertThat(samplesOf(windows)).as("the window goes on").containsExactly(tuple("RmsNorm", 1L));
+        windows.next();
+        assertThat(samplesOf(windows)).isEmpty();
+
+        brick(profiler, BrickId.RMS_NORM, 21, 30);
+        brick(profiler, BrickId.UP_PROJECTION, 31, 40);
+        log.sample(mine, 25, false, List.of(new Frame("a.B.sum", 7, "Interpreted")));
+        log.sample(mine, 35, true, STACK);
+        log.sample(mine, 36, true, STACK);
+        log.reported(50, 50, 0);
+        assertThat(samplesOf(windows)).containsExactly(tuple("UpProjection", 2L), tuple("RmsNorm", 1L));
+        assertThat(profile(windows).bricks().get(1).java().lines(9))
+                .singleElement()
+                .satisfies(line -> assertThat(line.place().method()).isEqualTo("a.B.sum"));
+        windows.next();
+        recorder.clear();
+        clock.set(60);
+        brick(profiler, BrickId.RMS_NORM, 61, 70);
+        log.sample(mine, 65, false, STACK);
+        log.reported(80, 80, 0);
+        assertThat(samplesOf(windows)).as("after the sums began anew").containsExactly(tuple("RmsNorm", 1L));
+    }
+
+    private static LineProfile profile(SpanSink.Windows windows) {
+        return LineProfile.fromJson(JsonTable.write(asValues(windows.read(false).get(JsonReport.LINES))));
+    }
+
+    @SuppressWarnings("unchecked") // the values of a profile are a map
+    private static Map<String, Object> asValues(@Nullable Object values) {
+        return (Map<String, Object>) Objects.requireNonNull(values);
+    }
+
+    private static List<Tuple> samplesOf(SpanSink.Windows windows) {
+        return profile(windows).bricks().stream()
+                .filter(brick -> brick.samples() > 0)
+                .map(brick -> tuple(brick.brick(), brick.samples()))
+                .toList();
     }
 
     @Test

@@ -2,12 +2,14 @@ package org.brickprofiler.trace.setting;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
@@ -65,17 +67,35 @@ final class LinesSettingTest {
         }
     }
 
+    private static long samplesOfWindows(Path windows) throws IOException {
+        List<Path> files;
+        try (Stream<Path> all = Files.walk(windows)) {
+            files = all.filter(each -> each.toString().endsWith(".json")).toList();
+        }
+        assertThat(files).hasSizeGreaterThan(1);
+        long samples = 0;
+        for (Path window : files) {
+            samples += LineProfile.ofReport(Files.newInputStream(window)).orElseThrow().bricks().stream()
+                    .mapToLong(LineProfile.OfBrick::samples)
+                    .sum();
+        }
+        return samples;
+    }
+
     @Spec("13.18")
     @Test
     void theProfileHasTheLinesUpToTheEndOfTheProcessBesideATimeline() throws Exception {
         Path profile = folder.resolve("run.json");
         Path timeline = folder.resolve("run.pftrace");
+        Path windows = folder.resolve("windows");
         ProcessResult ended = ChildProcess.java(Engine.class)
                 .jvmOptions(List.of("-Dbrick.profiler.lines=perhaps"))
                 .environment(Map.of(
                         "BRICK_PROFILER_LINES", "on",
                         "BRICK_PROFILER_OUT", profile.toString(),
-                        "BRICK_PROFILER_TRACE", timeline.toString()))
+                        "BRICK_PROFILER_TRACE", timeline.toString(),
+                        "BRICK_PROFILER_EXPORT", windows.toString(),
+                        "BRICK_PROFILER_EXPORT_EVERY", "300 ms"))
                 .run()
                 .assertSucceeded();
         assertThat(ended.err()).contains("brick.profiler.lines=perhaps is neither true, on, 1 nor false, off, 0");
@@ -86,10 +106,10 @@ final class LinesSettingTest {
         assertThat(lines.bricks())
                 .extracting(LineProfile.OfBrick::brick)
                 .containsExactlyInAnyOrder(BrickId.UP_PROJECTION.displayName(), BrickId.LM_HEAD.displayName());
-        assertThat(lines.bricks())
-                .allSatisfy(brick -> assertThat(brick.java().methods(1))
-                        .extracting(CallTree.Share::place)
-                        .containsExactly(Engine.class.getName() + ".multiply"));
+        assertThat(lines.bricks()).allSatisfy(brick -> assertThat(brick.java().methods(1))
+                .extracting(CallTree.Share::place)
+                .containsExactly(Engine.class.getName() + ".multiply"));
+        assertThat(samplesOfWindows(windows)).isEqualTo(lines.samples().inBricks());
         assertThat(Files.readString(profile))
                 .containsPattern("of its samples \\([0-9 to]+ %\\) are in .*multiply line");
     }
