@@ -122,7 +122,7 @@ final class PortSource implements TopSource {
                             .limit(BRICKS_WITH_LINE)
                             .flatMap(brick -> known
                                     .hottestLine(brick.name())
-                                    .map(line -> "Lines of " + brick.name() + ": " + line + ".")
+                                    .map(line -> "Lines of " + brick.name() + " since the start: " + line + ".")
                                     .stream()))
                     .toList();
         } catch (IllegalArgumentException other) {

@@ -77,7 +77,7 @@ class TopCommandTest {
         further.put(JsonReport.LINES, SampleLines.some().values());
         assertThat(top(1).out())
                 .contains(
-                        "\nLines of FusedAttention: In decode steps, 64 % of its samples (60 to 68 %) are in VectorMath.dot"
+                        "\nLines of FusedAttention since the start: In decode steps, 64 % of its samples (60 to 68 %) are in VectorMath.dot"
                                 + " line 88, interpreted.\n")
                 .doesNotContain("Lines of RmsNorm");
         further.put(JsonReport.LINES, Map.of());
