@@ -153,7 +153,7 @@ final class LineProfileJson {
     private static final JsonTable<ByFrames> BY_FRAMES = new JsonTable<>(
             "bricks by frames",
             List.of(
-                    Field.number("methods", "methods that are bricks", ByFrames::methods),
+                    Field.number("methods", "methods that are bricks; 0 for spans", ByFrames::methods),
                     new Field<>("left_out", "bricks that frames do not show", TEXTS, "", ByFrames::leftOut)));
 
     private static final JsonTable<With<OfBrick>> BRICK = new JsonTable<>(

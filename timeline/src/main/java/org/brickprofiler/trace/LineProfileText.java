@@ -102,9 +102,12 @@ final class LineProfileText {
 
     /** Adds what frames show of bricks, and what they do not. */
     private static void addTold(List<String> facts, ByFrames byFrames) {
-        facts.add("A sample belongs to the innermost of "
-                + Plural.of(byFrames.methods(), "method")
-                + " that the rules name as a brick: executions and times of bricks are unknown.");
+        facts.add(
+                byFrames.equals(ByFrames.SPANS)
+                        ? "The recording has the spans of bricks with samples: executions and times of bricks are unknown."
+                        : "A sample belongs to the innermost of "
+                                + Plural.of(byFrames.methods(), "method")
+                                + " that the rules name as a brick: executions and times of bricks are unknown.");
         facts.add(
                 "Shares are of samples, which get lost where a stack cannot be walked. Work that a brick hands to other"
                         + " threads is outside of it.");

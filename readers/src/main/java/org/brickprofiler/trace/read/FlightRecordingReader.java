@@ -336,7 +336,10 @@ final class FlightRecordingReader {
                 fields(recorded, METHOD_FIELDS);
             }
             default -> {
-                if (type.startsWith(JDK) || type.startsWith(OWN) || event.elapsedNs <= 0) {
+                if (type.startsWith(JDK)
+                        || type.startsWith(OWN)
+                        || event.elapsedNs <= 0
+                        || RecordedLines.tag(type, recorded).isPresent()) {
                     collector.omit(Omission.Reason.VIRTUAL_MACHINE);
                     return;
                 }

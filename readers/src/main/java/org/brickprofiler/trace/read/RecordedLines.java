@@ -30,6 +30,7 @@ import org.brickprofiler.trace.LineEvent;
 import org.brickprofiler.trace.LineProfile;
 import org.brickprofiler.trace.LineRecording;
 import org.brickprofiler.trace.jfr.internal.RecordedStacks;
+import org.brickprofiler.trace.jfr.internal.SpanTag;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,6 +54,8 @@ final class RecordedLines {
             "us", TimeUnit.MICROSECONDS,
             "ms", TimeUnit.MILLISECONDS,
             "s", TimeUnit.SECONDS);
+
+    private static final String BATCHES = "its samples are of wall-clock time in batches, which have no single times";
 
     /** In place of a method or a class that the recording does not state. */
     private static final String UNKNOWN = "(unknown)";
@@ -92,6 +95,10 @@ final class RecordedLines {
     private long byProcessorTime;
     private long wallClock;
     private long bricksOfOtherClock;
+
+    /** The spans of bricks with samples. */
+    private final List<Spanned> spans = new ArrayList<>();
+
     private OptionalLong typeOfSamples = OptionalLong.empty();
 
     /** The mean of the parts of the processors' time that a thread took. */
@@ -99,6 +106,9 @@ final class RecordedLines {
         private double sum;
         private int count;
     }
+
+    /** The span of a brick on a thread. */
+    private record Spanned(long threadId, SpanTag tag, long startNs, long endNs) {}
 
     /** Memory that a thread allocated, or its wait; the brick is that of its frames. */
     private record Event(@Nullable RecordedThread thread, long atNs, LineEvent event, Optional<String> brick) {}
@@ -139,6 +149,7 @@ final class RecordedLines {
             case ALLOCATION_OUTSIDE -> buffers.add(allocation(recorded, recorded.getLong("allocationSize")));
             case MONITOR -> waited(recorded, "monitorClass", "monitor of ");
             case PARK -> waited(recorded, "parkedClass", "parked on ");
+            case SpanTag.EVENT -> span(recorded);
             case "jdk.ThreadCPULoad" -> load(recorded);
             case "jdk.ActiveSetting" -> setting(recorded);
             case "jdk.JVMInformation" ->
@@ -146,6 +157,22 @@ final class RecordedLines {
             default -> {
                 // It says nothing about lines.
             }
+        }
+    }
+
+    /** Returns the brick of which an event is the span, if it is one. */
+    static Optional<SpanTag> tag(String type, RecordedEvent recorded) {
+        String tag = type.equals(SpanTag.EVENT) ? recorded.getString("tag") : null;
+        return tag == null ? Optional.empty() : SpanTag.parse(tag);
+    }
+
+    /** Notes the span of a brick, which async-profiler times with the clock of its samples. */
+    private void span(RecordedEvent recorded) {
+        RecordedThread thread = recorded.getThread();
+        Optional<SpanTag> tag = tag(SpanTag.EVENT, recorded);
+        if (thread != null && tag.isPresent()) {
+            spans.add(new Spanned(
+                    thread.getId(), tag.get(), unixNs(recorded.getStartTime()), unixNs(recorded.getEndTime())));
         }
     }
 
@@ -327,7 +354,7 @@ final class RecordedLines {
      */
     Optional<LineProfile> join(boolean hasBricks, OptionalLong clockErrorNs) {
         boolean hasSamples = running + byProcessorTime + wallClock > 0;
-        if (isEmpty() || (!hasSamples && !hasBricks)) {
+        if (isEmpty() || (!hasSamples && !hasBricks && spans.isEmpty())) {
             return Optional.empty();
         }
         if (processes.size() > 1) {
@@ -348,6 +375,9 @@ final class RecordedLines {
             events.forEach(each -> told.event(each.brick(), each.event()));
             return Optional.of(told.profile(frameBricks.orElseThrow(), periodNs(), mode(), leastWaitNs));
         }
+        if (!hasBricks && !spans.isEmpty()) {
+            return Optional.of(bySpans(events, leastWaitNs));
+        }
         return missing(hasBricks, clockErrorNs)
                 .map(LineProfile::without)
                 .or(() -> Optional.of(byTime(events, clockErrorNs.orElse(0), leastWaitNs)));
@@ -363,10 +393,33 @@ final class RecordedLines {
         } else if (bricksOfOtherClock > 0) {
             reason = "the recording has " + Plural.of(bricksOfOtherClock, "brick")
                     + " of another clock than the one that it relates to its samples";
-        } else if (running + byProcessorTime == 0 && wallClock > 0) {
-            reason = "its samples are of wall-clock time in batches, which have no single times";
+        } else if (isInBatches()) {
+            reason = BATCHES;
         }
         return Optional.ofNullable(reason);
+    }
+
+    private boolean isInBatches() {
+        return running + byProcessorTime == 0 && wallClock > 0;
+    }
+
+    /** Joins the samples with the spans of bricks, which are those of bricks with samples. */
+    private LineProfile bySpans(List<Event> events, long leastWaitNs) {
+        if (isInBatches()) {
+            return LineProfile.without(BATCHES);
+        }
+        spans.forEach(each ->
+                lines.brick(each.threadId(), each.tag().brick(), each.tag().phase(), each.startNs(), each.endNs()));
+        LineProfile joined = byTime(events, 0, leastWaitNs);
+        return new LineProfile(
+                joined.samples(),
+                joined.periodNs(),
+                joined.clockErrorNs(),
+                joined.missing(),
+                joined.bricks(),
+                joined.elsewhere(),
+                joined.mode(),
+                Optional.of(LineProfile.ByFrames.SPANS));
     }
 
     private LineProfile byTime(List<Event> events, long clockErrorNs, long leastWaitNs) {

@@ -22,6 +22,7 @@ import org.brickprofiler.report.FindingSource;
 import org.brickprofiler.report.PagePart;
 import org.brickprofiler.report.internal.JsonText;
 import org.brickprofiler.trace.LineProfile;
+import org.brickprofiler.trace.LineProfile.ByFrames;
 import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.read.Omission.Effect;
 import org.brickprofiler.trace.read.Omission.Reason;
@@ -698,7 +699,12 @@ public record TraceProfile(
         List<Line> lines() {
             if (eventsCounted == 0
                     && TraceProfile.this.lines.flatMap(LineProfile::byFrames).isPresent()) {
-                fact("counted", "no event: frames of samples tell the bricks, without executions and times");
+                boolean hasSpans =
+                        TraceProfile.this.lines.flatMap(LineProfile::byFrames).equals(Optional.of(ByFrames.SPANS));
+                fact(
+                        "counted",
+                        "no event: " + (hasSpans ? "spans" : "frames")
+                                + " of samples tell the bricks, without executions and times");
                 list("faulty", Omission::isFault);
                 return lines;
             }

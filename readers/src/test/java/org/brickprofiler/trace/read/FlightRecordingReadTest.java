@@ -19,6 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 import jdk.jfr.Event;
@@ -369,6 +370,35 @@ final class FlightRecordingReadTest {
                 .contains(
                         "processor time by async-profiler 4.5 (7,792 samples of wall-clock time beside them left out)");
         assertThat(both.samples().total()).isEqualTo(65);
+    }
+
+    /** Each brick of the engine computes in a method of its own; {@code between} is in none. */
+    @Spec("13.21")
+    @Test
+    void spansOfAsyncProfilerAreBricks() throws Exception {
+        TraceProfile profile = TraceReader.profile(Path.of("src", "test", "resources", "traces", "async-spans.jfr.gz"));
+        LineProfile lines = profile.lines().orElseThrow();
+
+        assertThat(profile.snapshot().bricks()).isEmpty();
+        assertThat(profile.summary()).contains("no event: spans of samples tell the bricks");
+        assertThat(lines.byFrames()).contains(LineProfile.ByFrames.SPANS);
+        assertThat(lines.text()).contains("The recording has the spans of bricks with samples");
+        assertThat(lines.samples()).isEqualTo(new LineProfile.Samples(58, 66, 55, 0, 0, 1, 0, 0));
+        assertThat(lines.mode()).contains("processor time by async-profiler 4.5");
+        assertThat(lines.bricks()).allSatisfy(each -> {
+            assertThat(each.phase()).contains(StepInfo.Phase.DECODE);
+            assertThat(each.due()).isEmpty();
+        });
+        Map.of("AttentionScore", "attend", "RmsNorm", "norm", "UpProjection", "project")
+                .forEach((brick, method) -> assertThat(Stream.of(
+                                        brick(lines, brick).java(),
+                                        brick(lines, brick).natives())
+                                .flatMap(tree -> tree.nodes().stream())
+                                .map(node -> node.frame().method())
+                                .filter(each -> each.startsWith("SpannedEngine.") && !each.endsWith(".main")))
+                        .as(brick)
+                        .isNotEmpty()
+                        .containsOnly("SpannedEngine." + method));
     }
 
     @Spec("13.19")
