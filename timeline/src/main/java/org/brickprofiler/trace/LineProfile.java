@@ -210,7 +210,8 @@ public record LineProfile(
      * @param otherThreads on a thread without bricks that was in native code, that belongs to this library or to the
      *     flight recorder, or while no step had a brick under way
      * @param severalSteps of such threads while several steps had a brick under way; or in bricks of several profilers
-     * @param virtualThreads on a virtual thread, whose bricks are not known by thread
+     * @param virtualThreads on a virtual thread without bricks of its own; in the process, where virtual threads share
+     *     buffers, on any virtual thread
      * @param notEnded at a time after which their thread has ended no brick: perhaps in a brick that had not ended
      * @param tooLate at a time whose bricks were overwritten before the sample arrived
      * @param cutStacks in no brick by their frames, of which the outer ones are left out: perhaps in a brick among

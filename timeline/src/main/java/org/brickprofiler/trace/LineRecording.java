@@ -159,7 +159,7 @@ public final class LineRecording {
     }
 
     /**
-     * Adds memory or a wait of a thread that has no bricks, such as a virtual one.
+     * Adds memory or a wait of a thread that works for no step.
      *
      * @param event the memory or the wait
      */
@@ -167,7 +167,17 @@ public final class LineRecording {
         join.addElsewhere(Objects.requireNonNull(event, "event"));
     }
 
-    /** Counts a sample of a virtual thread, whose bricks are not known by thread. */
+    /**
+     * Returns whether a thread has timed a brick so far.
+     *
+     * @param threadId the number of the thread
+     * @return whether {@link #brick} was called for it
+     */
+    public boolean hasBricks(long threadId) {
+        return bricks.containsKey(threadId);
+    }
+
+    /** Counts a sample of a virtual thread without bricks. */
     public void sampleOfVirtualThread() {
         join.addOfVirtualThread();
     }

@@ -11,9 +11,6 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import jdk.jfr.consumer.RecordedClass;
 import jdk.jfr.consumer.RecordedEvent;
@@ -47,14 +44,6 @@ final class RecordedLines {
     private static final String MONITOR = "jdk.JavaMonitorEnter";
     private static final String PARK = "jdk.ThreadPark";
 
-    private static final Pattern PERIOD = Pattern.compile("(\\d{1,9}) ?(ns|us|ms|s)");
-    private static final Pattern NUMBER = Pattern.compile("[1-9]\\d{0,17}");
-    private static final Map<String, TimeUnit> UNITS = Map.of(
-            "ns", TimeUnit.NANOSECONDS,
-            "us", TimeUnit.MICROSECONDS,
-            "ms", TimeUnit.MILLISECONDS,
-            "s", TimeUnit.SECONDS);
-
     private static final String BATCHES = "its samples are of wall-clock time in batches, which have no single times";
 
     /** In place of a method or a class that the recording does not state. */
@@ -69,12 +58,7 @@ final class RecordedLines {
     private final Optional<FrameSamples> wallByFrames;
     private final Map<Long, Load> loads = new HashMap<>();
 
-    /** The shortest period that the settings of an event have had, ns, by the number of its type. */
-    private final Map<Long, Long> periods = new HashMap<>();
-
-    /** The longest threshold that the settings of an event have had, ns, by the number of its type. */
-    private final Map<Long, Long> thresholds = new HashMap<>();
-
+    private final RecordedSettings settings = new RecordedSettings();
     private final Set<Long> typesOfWaits = new HashSet<>();
     private final Set<String> processes = new TreeSet<>();
 
@@ -84,12 +68,10 @@ final class RecordedLines {
     private final List<Event> buffers = new ArrayList<>();
 
     private final List<Event> waits = new ArrayList<>();
-    /** The settings of async-profiler: the periods by their names, ns, its engine, event and version. */
-    private final Map<String, Long> asyncPeriods = new HashMap<>();
 
-    private String asyncEngine = "";
-    private String asyncEvent = "";
-    private String asyncVersion = "";
+    /** The samples of virtual threads, whose bricks come later. */
+    private final List<Sample> ofVirtualThreads = new ArrayList<>();
+
     private boolean hasSleeping;
     private long running;
     private long byProcessorTime;
@@ -112,6 +94,13 @@ final class RecordedLines {
 
     /** Memory that a thread allocated, or its wait; the brick is that of its frames. */
     private record Event(@Nullable RecordedThread thread, long atNs, LineEvent event, Optional<String> brick) {}
+
+    /** A sample of a thread. */
+    private record Sample(long threadId, long atNs, boolean isNative, List<Frame> frames) {
+        void addTo(LineRecording lines) {
+            lines.sample(threadId, atNs, isNative, frames);
+        }
+    }
 
     /**
      * Creates an empty collection.
@@ -151,7 +140,7 @@ final class RecordedLines {
             case PARK -> waited(recorded, "parkedClass", "parked on ");
             case SpanTag.EVENT -> span(recorded);
             case "jdk.ThreadCPULoad" -> load(recorded);
-            case "jdk.ActiveSetting" -> setting(recorded);
+            case "jdk.ActiveSetting" -> settings.add(recorded);
             case "jdk.JVMInformation" ->
                 processes.add("process " + recorded.getLong("pid") + " of " + recorded.getInstant("jvmStartTime"));
             default -> {
@@ -207,10 +196,13 @@ final class RecordedLines {
         runningByFrames.ifPresent(told -> addByFrames(told, recorded, thread, frames, isNative, 1));
         if (thread == null || RecordedStacks.isOther(thread)) {
             lines.sampleOfOtherThread();
-        } else if (RecordedStacks.isVirtual(thread)) {
-            lines.sampleOfVirtualThread();
         } else {
-            lines.sample(thread.getId(), unixNs(recorded.getStartTime()), isNative, frames);
+            Sample sample = new Sample(thread.getId(), unixNs(recorded.getStartTime()), isNative, frames);
+            if (RecordedStacks.isVirtual(thread)) {
+                ofVirtualThreads.add(sample);
+            } else {
+                sample.addTo(lines);
+            }
         }
     }
 
@@ -277,41 +269,6 @@ final class RecordedLines {
         }
     }
 
-    private void setting(RecordedEvent recorded) {
-        String name = String.valueOf(recorded.getString("name"));
-        String value = String.valueOf(recorded.getString("value"));
-        long id = recorded.getLong("id");
-        switch (name) {
-            case "period" -> duration(value).ifPresent(ns -> periods.merge(id, ns, Math::min));
-            case "threshold" -> duration(value).ifPresent(ns -> thresholds.merge(id, ns, Math::max));
-            case "interval", "wall" -> {
-                if (NUMBER.matcher(value).matches()) {
-                    asyncPeriods.put(name, Long.parseLong(value));
-                }
-            }
-            case "lock" -> {
-                // async-profiler's threshold of waits.
-                if (NUMBER.matcher(value).matches()) {
-                    thresholds.merge(id, Long.parseLong(value), Math::max);
-                }
-            }
-            case "engine" -> asyncEngine = value;
-            case "event" -> asyncEvent = value;
-            case "version" -> asyncVersion = value;
-            default -> {
-                // It says nothing about samples.
-            }
-        }
-    }
-
-    private static OptionalLong duration(String value) {
-        Matcher duration = PERIOD.matcher(value);
-        return duration.matches()
-                ? OptionalLong.of(UNITS.getOrDefault(duration.group(2), TimeUnit.SECONDS)
-                        .toNanos(Long.parseLong(duration.group(1))))
-                : OptionalLong.empty();
-    }
-
     /**
      * Adds a brick.
      *
@@ -365,7 +322,7 @@ final class RecordedLines {
         List<Event> memory = allocations.isEmpty() ? buffers : allocations;
         List<Event> events = Stream.of(memory, waits).flatMap(List::stream).toList();
         long leastWaitNs = typesOfWaits.stream()
-                .mapToLong(type -> thresholds.getOrDefault(type, 0L))
+                .mapToLong(type -> settings.thresholdNs(type))
                 .max()
                 .orElse(0);
         if (runningByFrames.isPresent() && wallByFrames.isPresent() && (!hasBricks || clockErrorNs.isEmpty())) {
@@ -423,9 +380,18 @@ final class RecordedLines {
     }
 
     private LineProfile byTime(List<Event> events, long clockErrorNs, long leastWaitNs) {
+        for (Sample sample : ofVirtualThreads) {
+            if (lines.hasBricks(sample.threadId())) {
+                sample.addTo(lines);
+            } else {
+                lines.sampleOfVirtualThread();
+            }
+        }
         for (Event each : events) {
             RecordedThread thread = each.thread();
-            if (thread == null || RecordedStacks.isOther(thread) || RecordedStacks.isVirtual(thread)) {
+            if (thread == null
+                    || RecordedStacks.isOther(thread)
+                    || (RecordedStacks.isVirtual(thread) && !lines.hasBricks(thread.getId()))) {
                 lines.eventElsewhere(each.event());
             } else {
                 lines.event(thread.getId(), each.atNs(), each.event());
@@ -438,15 +404,14 @@ final class RecordedLines {
     }
 
     private long periodNs() {
-        if (asyncEngine.isEmpty()) {
-            return typeOfSamples.isPresent() ? periods.getOrDefault(typeOfSamples.getAsLong(), 0L) : 0;
-        }
-        return asyncPeriods.getOrDefault(isWallClock() && asyncPeriods.containsKey("wall") ? "wall" : "interval", 0L);
+        return settings.asyncProfiler().isPresent()
+                ? settings.asyncPeriodNs(isWallClock())
+                : typeOfSamples.isPresent() ? settings.periodNs(typeOfSamples.getAsLong()) : 0;
     }
 
     /** Returns whether the samples that count are of threads that run or wait, by the clock. */
     private boolean isWallClock() {
-        return running + byProcessorTime == 0 || asyncEngine.equals("wall") || hasSleeping;
+        return running + byProcessorTime == 0 || settings.isOfWallClock() || hasSleeping;
     }
 
     /** Returns what the samples are of; empty if the virtual machine took them of threads that run. */
@@ -454,10 +419,8 @@ final class RecordedLines {
         String of = "";
         if (isWallClock() && running + byProcessorTime + wallClock > 0) {
             of = "wall-clock time";
-        } else if (asyncEngine.equals("ctimer") || asyncEngine.equals("itimer") || asyncEvent.equals("cpu")) {
-            of = "processor time";
-        } else if (!asyncEngine.isEmpty()) {
-            of = "the event " + (asyncEvent.isEmpty() ? asyncEngine : asyncEvent);
+        } else if (settings.asyncMode().isPresent()) {
+            of = settings.asyncMode().get();
         } else if (byProcessorTime > 0) {
             of = running == 0 ? "processor time" : "processor time and of running threads, at two rates";
         }
@@ -466,9 +429,7 @@ final class RecordedLines {
         }
         boolean isBesideOthers = wallClock > 0 && running + byProcessorTime > 0;
         return Optional.of(of
-                + (asyncEngine.isEmpty()
-                        ? ""
-                        : " by async-profiler" + (asyncVersion.isEmpty() ? "" : " " + asyncVersion))
+                + settings.asyncProfiler().map(profiler -> " by " + profiler).orElse("")
                 + (of.equals("wall-clock time") ? " (the threads may have waited)" : "")
                 + (isBesideOthers
                         ? " (" + Plural.of(wallClock, "sample") + " of wall-clock time beside them left out)"

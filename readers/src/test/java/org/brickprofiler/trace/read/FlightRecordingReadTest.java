@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -37,6 +38,7 @@ import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.testing.VirtualThreadStarter;
 import org.brickprofiler.trace.CallTree;
 import org.brickprofiler.trace.Frame;
 import org.brickprofiler.trace.FrameBricks;
@@ -297,6 +299,25 @@ final class FlightRecordingReadTest {
         assertThat(TraceReader.profile(recordBricks()).lines())
                 .as("no samples, no lines")
                 .isEmpty();
+    }
+
+    @Spec("13.19")
+    @Test
+    @EnabledForJreRange(minVersion = 25, disabledReason = "samples of earlier JDKs need not name the virtual thread")
+    void theSamplesOfAVirtualThreadAreJoinedWithItsBricks() throws Exception {
+        FutureTask<Path> recording = new FutureTask<>(() -> recordLines(true));
+        VirtualThreadStarter.find().orElseThrow().start(recording).join();
+        LineProfile lines = TraceReader.profile(recording.get()).lines().orElseThrow();
+
+        LineProfile.OfBrick brick = lines.bricks().get(0);
+        assertThat(brick.brick()).isEqualTo("UpProjection");
+        assertThat(brick.ofWorkers()).isZero();
+        assertThat(brick.java().methods(9))
+                .extracting(CallTree.Share::place)
+                .contains(FlightRecordingReadTest.class.getName() + ".work")
+                .noneMatch(method -> method.endsWith("workBetween"));
+        assertThat(lines.samples().virtualThreads()).isZero();
+        assertThat(lines.samples().inBricks()).isGreaterThan(lines.samples().outside());
     }
 
     @Spec("13.19")

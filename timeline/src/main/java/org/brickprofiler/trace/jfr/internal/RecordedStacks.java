@@ -32,7 +32,7 @@ public final class RecordedStacks {
     private RecordedStacks() {}
 
     /**
-     * Returns whether a thread is a virtual one; its bricks are not known by thread.
+     * Returns whether a thread is a virtual one. In the process, its bricks are not known by thread.
      *
      * @param thread the thread of a sample
      * @return false before JDK 21
