@@ -85,7 +85,7 @@ final class LineRow {
     }
 
     /**
-     * The samples and the time of a row up to a moment, without memory and waits. Immutable by convention.
+     * The samples and the time of a row up to a moment, without memory and waits.
      *
      * @param ofThreads the samples of threads that timed the brick
      * @param ofWorkers the samples of other threads
@@ -93,8 +93,9 @@ final class LineRow {
      * @param java the counts of the tree of Java code
      * @param natives the counts of the tree of native code
      */
-    record Counts(long ofThreads, long ofWorkers, double processorNs, long[] java, long[] natives) {
-        static final Counts NONE = new Counts(0, 0, 0, new long[0], new long[0]);
+    record Counts(
+            long ofThreads, long ofWorkers, double processorNs, LineTree.Counts java, LineTree.Counts natives) {
+        static final Counts NONE = new Counts(0, 0, 0, LineTree.Counts.NONE, LineTree.Counts.NONE);
     }
 
     Counts counts() {

@@ -73,22 +73,38 @@ final class LineTree {
         });
     }
 
-    /** Returns the samples of each node up to now. Later nodes follow these. */
-    long[] counts() {
-        return selfs.stream().mapToLong(Long::longValue).toArray();
+    /**
+     * The samples of a tree up to a moment.
+     *
+     * @param selfs the samples of each node; later nodes follow these
+     * @param samples their sum
+     * @param squares the sum of the squares of the sizes of batches
+     */
+    record Counts(List<Long> selfs, double samples, double squares) {
+        static final Counts NONE = new Counts(List.of(), 0, 0);
+
+        Counts {
+            selfs = List.copyOf(selfs);
+        }
+    }
+
+    Counts counts() {
+        return new Counts(selfs, samples, squares);
     }
 
     /**
      * Returns the tree of the samples since some counts.
      *
-     * @param earlier the {@link #counts} of an earlier moment; empty for all samples
+     * @param earlier the {@link #counts} of an earlier moment
      */
-    CallTree toTree(long[] earlier) {
+    CallTree toTree(Counts earlier) {
         List<CallTree.Node> all = new ArrayList<>(nodes.size());
         for (int i = 0; i < nodes.size(); i++) {
-            long before = i < earlier.length ? earlier[i] : 0;
+            long before = i < earlier.selfs.size() ? earlier.selfs.get(i) : 0;
             all.add(new CallTree.Node(nodes.get(i).parent(), nodes.get(i).frame(), selfs.get(i) - before));
         }
-        return new CallTree(all, squares == 0 ? 0 : Math.min(samples, samples * samples / squares));
+        double later = samples - earlier.samples;
+        double laterSquares = squares - earlier.squares;
+        return new CallTree(all, laterSquares == 0 ? 0 : Math.min(later, later * later / laterSquares));
     }
 }
