@@ -44,6 +44,9 @@ public final class LineLog {
     static final int MOST_LATEST = 1 << 15;
 
     private static final double NS_PER_S = 1e9;
+    /** For so long, the share of a thread in a processor since samples began says something of its first bricks. */
+    private static final long LONGEST_BEGINNING_NS = 5_000_000_000L;
+
     private static final long LONGEST_WAIT_NS = 1_000_000_000L * LONGEST_WAIT_S;
 
     private final Supplier<List<Source>> sources;
@@ -71,12 +74,23 @@ public final class LineLog {
     /** The samples after the time until which bricks have been read. */
     private final List<LineSample> arrived = new ArrayList<>();
 
+    /** The processor time of the threads that noted when samples began, by their ids. */
+    private final Map<Long, ProcessorTime> begun = new HashMap<>();
+
     private long fromNs = Long.MIN_VALUE;
     private long readUntilNs = Long.MIN_VALUE;
     private long periodNs;
     private long clockErrorNs;
     private Runnable ending = () -> {};
     private Optional<String> missing = Optional.of("no flight recording has taken samples");
+
+    /**
+     * How long processors had run a thread.
+     *
+     * @param ranNs the time, ns
+     * @param atNs when it was read, ns on the recorder's clock
+     */
+    private record ProcessorTime(long ranNs, long atNs) {}
 
     /**
      * The bricks that a profiler records.
@@ -97,8 +111,8 @@ public final class LineLog {
         /** The end of the last brick that has been read, from which on the next ones are copied. */
         private long readNs = fromNs;
 
-        private long processorNs;
-        private long processorAtNs;
+        /** The latest reading of its processor time; null before the first one. */
+        private @Nullable ProcessorTime read;
 
         /** The share of the latest time in which a processor ran the thread; NaN before it is known. */
         private double processorShare = Double.NaN;
@@ -132,11 +146,13 @@ public final class LineLog {
                 // The thread has ended, or its time is unknown.
                 return;
             }
+            ProcessorTime first = begun.remove(threadId);
+            if (read == null && first != null && nowNs - first.atNs() <= LONGEST_BEGINNING_NS) {
+                read = first;
+            }
             // The first reading is of the whole life of a thread, which may have begun long before its bricks.
-            processorShare =
-                    processorAtNs == 0 ? 1 : Math.min(1, (double) (ns - processorNs) / (nowNs - processorAtNs));
-            processorNs = ns;
-            processorAtNs = nowNs;
+            processorShare = read == null ? 1 : Math.min(1, (double) (ns - read.ranNs()) / (nowNs - read.atNs()));
+            read = new ProcessorTime(ns, nowNs);
         }
 
         /** Reads the bricks that have ended until a moment. */
@@ -208,12 +224,18 @@ public final class LineLog {
 
     /**
      * Notes when samples began. A slow step that began earlier lacks some. An application that never calls this is
-     * assumed to give all samples.
+     * assumed to give all samples. If the calling thread goes on to run bricks, its processor time is known from now
+     * on; that of other threads from the first report after their first brick.
      *
      * @param atNs the moment, ns on the recorder's clock
      */
     public synchronized void sampledFrom(long atNs) {
         latestFromNs = Math.max(latestFromNs, atNs);
+        long threadId = Thread.currentThread().getId();
+        long ranNs = processorNsOf.applyAsLong(threadId);
+        if (ranNs >= 0) {
+            begun.put(threadId, new ProcessorTime(ranNs, atNs));
+        }
     }
 
     /**
@@ -448,8 +470,8 @@ public final class LineLog {
     /** Reads window by window the samples that were counted in it. Those that wait are in a later one. One thread. */
     private final class Windows implements SpanSink.Windows {
 
-        private LineJoin.Counts begun = new LineJoin().counts();
-        private LineJoin.Counts read = begun;
+        private LineJoin.Counts earlier = new LineJoin().counts();
+        private LineJoin.Counts read = earlier;
 
         @Override
         public Map<String, Object> read(boolean isAtEnd) {
@@ -457,13 +479,13 @@ public final class LineLog {
                 end();
             }
             synchronized (LineLog.this) {
-                boolean isSame = begun.join() == join;
+                boolean isSame = earlier.join() == join;
                 LineProfile window = new LineProfile(
-                        join.samplesSince(isSame ? begun.samples() : LineProfile.Samples.NONE),
+                        join.samplesSince(isSame ? earlier.samples() : LineProfile.Samples.NONE),
                         periodNs,
                         clockErrorNs,
                         missing,
-                        join.bricksSince(isSame ? begun.rows() : Map.of()));
+                        join.bricksSince(isSame ? earlier.rows() : Map.of()));
                 read = join.counts();
                 return Map.of(JsonReport.LINES, window.valuesOfWindow());
             }
@@ -471,7 +493,7 @@ public final class LineLog {
 
         @Override
         public void next() {
-            begun = read;
+            earlier = read;
         }
     }
 }

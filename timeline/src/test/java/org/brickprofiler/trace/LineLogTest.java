@@ -262,6 +262,25 @@ final class LineLogTest {
     }
 
     @Test
+    void theProcessorTimeOfFirstBricksCountsFromTheBeginningOfTheSamples() {
+        times.ranNs = 7 * SECOND_NS;
+        log.sampledFrom(0);
+        brick(profiler, BrickId.RMS_NORM, 0, SECOND_NS);
+        log.sample(mine, 5, false, STACK);
+        times.ranNs += SECOND_NS / 4;
+        log.reported(SECOND_NS, SECOND_NS, 0);
+        brick(profiler, BrickId.UP_PROJECTION, SECOND_NS, 2 * SECOND_NS);
+        for (int i = 1; i <= 4; i++) {
+            log.sample(mine, SECOND_NS + i, false, STACK);
+        }
+        times.ranNs += SECOND_NS;
+        log.reported(2 * SECOND_NS, 2 * SECOND_NS, 0);
+        assertThat(log.profile().bricks())
+                .extracting(OfBrick::brick, each -> each.due().orElseThrow())
+                .containsExactly(tuple("UpProjection", 4.0), tuple("RmsNorm", 1.0));
+    }
+
+    @Test
     void aWindowHasTheSamplesThatWereCountedInItAndInNoOther() {
         SpanSink.Windows windows = log.windows();
         brick(profiler, BrickId.RMS_NORM, 0, 10);

@@ -221,7 +221,9 @@ public final class VirtualMachineStops implements AutoCloseable {
         following.setDaemon(true);
         following.start();
         try {
-            hasBegun.await(LONGEST_WAIT.toMillis(), TimeUnit.MILLISECONDS);
+            if (hasBegun.await(LONGEST_WAIT.toMillis(), TimeUnit.MILLISECONDS) && lines != null) {
+                lines.sampledFrom(System.nanoTime());
+            }
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
         }
