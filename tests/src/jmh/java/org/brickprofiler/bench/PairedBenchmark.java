@@ -3,6 +3,8 @@ package org.brickprofiler.bench;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.brickprofiler.trace.TraceRecorder;
+import org.brickprofiler.trace.jfr.VirtualMachineStops;
 import org.openjdk.jmh.annotations.AuxCounters;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -60,6 +62,7 @@ public class PairedBenchmark {
         BY_ALIAS,
         WITH_PERCENTILES,
         WITH_TIMELINE,
+        WITH_LINES,
         LAP_BY_ID,
         LAP_BY_KEY,
         SCOPE,
@@ -82,6 +85,7 @@ public class PairedBenchmark {
                 case BY_ALIAS -> twoReads(bench, bench::startStopByAlias);
                 case WITH_PERCENTILES -> twoReads(bench, bench::startStopWithPercentiles);
                 case WITH_TIMELINE -> withTimeline(bench);
+                case WITH_LINES -> withLines(bench);
                 case LAP_BY_ID -> twoReads(bench, bench::lap);
                 case LAP_BY_KEY -> twoReads(bench, bench::lapByKey);
                 case SCOPE -> twoReads(bench, bench::scope);
@@ -111,6 +115,21 @@ public class PairedBenchmark {
             RecordingBenchmark.Traced traced = new RecordingBenchmark.Traced();
             traced.prepare();
             return twoReads(bench, () -> bench.startStopTraced(traced));
+        }
+
+        /** Returns the bricks while stacks are sampled, over those without a recorder. */
+        private static Pair withLines(RecordingBenchmark bench) {
+            TraceRecorder recorder = TraceRecorder.builder().lines(true).build();
+            RecordingBenchmark.Traced lined = new RecordingBenchmark.Traced(recorder);
+            lined.prepare();
+            VirtualMachineStops samples = VirtualMachineStops.of(recorder);
+            return new Pair(
+                    side(bench::startStop),
+                    HOST_RUNS,
+                    side(() -> bench.startStopTraced(lined)),
+                    HOST_RUNS,
+                    () -> {},
+                    samples::close);
         }
 
         private static Pair twoReads(RecordingBenchmark bench, Runnable path) {

@@ -78,6 +78,7 @@ public final class RatioTable {
                 atMost(1.10, "start + stop by key", Path.BY_KEY),
                 atMost(1.20, "start + stop with percentiles", Path.WITH_PERCENTILES),
                 atMost(1.22, "start + stop with a timeline", Path.WITH_TIMELINE),
+                paired("start + stop with lines, over without", Path.WITH_LINES, Kind.NS_OVER, 3),
                 atMost(1.35, "start + stop by dynamic name", Path.BY_NAME),
                 shown("start + stop by alias", Path.BY_ALIAS),
                 atMost(0.62, "lap by id", Path.LAP_BY_ID),

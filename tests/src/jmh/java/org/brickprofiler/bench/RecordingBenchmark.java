@@ -57,8 +57,15 @@ public class RecordingBenchmark {
     /** A profiler whose samples go to a timeline, too. */
     @State(Scope.Thread)
     public static class Traced {
-        final BrickProfiler profiler =
-                BrickProfiler.builder().tracing(new TraceRecorder()).build();
+        final BrickProfiler profiler;
+
+        public Traced() {
+            this(new TraceRecorder());
+        }
+
+        Traced(TraceRecorder recorder) {
+            profiler = BrickProfiler.builder().tracing(recorder).build();
+        }
 
         @Setup
         public void prepare() {
