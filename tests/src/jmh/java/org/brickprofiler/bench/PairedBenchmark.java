@@ -36,6 +36,9 @@ public class PairedBenchmark {
     /** How often a turn repeats the host's bricks. */
     private static final int HOST_RUNS = 3 * RecordingBenchmark.LAYERS;
 
+    /** The bricks of a thread that a setting keeps for lines: 1 MiB. */
+    private static final int LINES_CAPACITY = 43_690;
+
     /** Work that takes time, and a result that keeps it from being eliminated. */
     @FunctionalInterface
     interface Side {
@@ -119,7 +122,10 @@ public class PairedBenchmark {
 
         /** Returns the bricks while stacks are sampled, over those without a recorder. */
         private static Pair withLines(RecordingBenchmark bench) {
-            TraceRecorder recorder = TraceRecorder.builder().lines(true).build();
+            TraceRecorder recorder = TraceRecorder.builder()
+                    .lines(true)
+                    .threadCapacity(LINES_CAPACITY)
+                    .build();
             RecordingBenchmark.Traced lined = new RecordingBenchmark.Traced(recorder);
             lined.prepare();
             VirtualMachineStops samples = VirtualMachineStops.of(recorder);
