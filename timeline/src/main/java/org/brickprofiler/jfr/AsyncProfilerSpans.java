@@ -119,7 +119,11 @@ public final class AsyncProfilerSpans implements AutoCloseable {
 
         /** Emits a span that has just ended on this thread, if async-profiler records. */
         static void emit(
-                Map<String, String[]> tags, String brick, Optional<StepInfo.Phase> phase, long endNs, long ns) {
+                Map<String, Map<Optional<StepInfo.Phase>, String>> tags,
+                String brick,
+                Optional<StepInfo.Phase> phase,
+                long endNs,
+                long ns) {
             try {
                 if ((int) STATE.invokeExact() != RUNNING) {
                     return;
@@ -138,30 +142,26 @@ public final class AsyncProfilerSpans implements AutoCloseable {
         }
 
         /** Returns the tag of a brick in a phase, which is made once. */
-        private static String tag(Map<String, String[]> tags, String brick, Optional<StepInfo.Phase> phase) {
-            String[] ofBrick = tags.get(brick);
+        private static String tag(
+                Map<String, Map<Optional<StepInfo.Phase>, String>> tags, String brick, Optional<StepInfo.Phase> phase) {
+            Map<Optional<StepInfo.Phase>, String> ofBrick = tags.get(brick);
             if (ofBrick == null) {
-                ofBrick = tags(brick);
+                ofBrick = new ConcurrentHashMap<>();
                 tags.put(brick, ofBrick);
             }
-            return ofBrick[phase.isPresent() ? 1 + phase.get().ordinal() : 0];
-        }
-
-        private static String[] tags(String brick) {
-            StepInfo.Phase[] phases = StepInfo.Phase.values();
-            String[] tags = new String[1 + phases.length];
-            tags[0] = new SpanTag(brick, Optional.empty()).text();
-            for (StepInfo.Phase phase : phases) {
-                tags[1 + phase.ordinal()] = new SpanTag(brick, Optional.of(phase)).text();
+            String tag = ofBrick.get(phase);
+            if (tag == null) {
+                tag = new SpanTag(brick, phase).text();
+                ofBrick.put(phase, tag);
             }
-            return tags;
+            return tag;
         }
     }
 
     private static final class Listener implements ProfilerListener {
 
-        /** The tags of each brick: outside of steps, and in each phase. */
-        private final Map<String, String[]> tags = new ConcurrentHashMap<>();
+        /** The tags of each brick, outside of steps and in each phase. */
+        private final Map<String, Map<Optional<StepInfo.Phase>, String>> tags = new ConcurrentHashMap<>();
 
         @Override
         public boolean wantsBricks() {
