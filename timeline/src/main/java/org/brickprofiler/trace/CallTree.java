@@ -92,7 +92,7 @@ public record CallTree(List<Node> nodes, Hottest hottest, double independent) {
          * @throws IllegalArgumentException when there are more samples than all, or a number is out of range
          */
         public static <P> Share<P> of(P place, long samples, long of) {
-            return of(place, samples, of, of);
+            return of(place, samples, of, (double) of);
         }
 
         /**
@@ -180,7 +180,7 @@ public record CallTree(List<Node> nodes, Hottest hottest, double independent) {
      * @throws IllegalArgumentException when a node comes before its parent
      */
     public CallTree(List<Node> nodes) {
-        this(nodes, samples(requireOrdered(nodes)));
+        this(nodes, (double) samples(requireOrdered(nodes)));
     }
 
     /**

@@ -500,7 +500,7 @@ final class LineProfileJson {
             nodes.add(new Node(parents.get(i), at("frame", lists.frames(), frames.get(i)), self.get(i)));
         }
         long samples = self.stream().mapToLong(Long::longValue).sum();
-        double independent = of.has("independent") ? of.real("independent") : samples;
+        double independent = of.has("independent") ? of.real("independent") : (double) samples;
         return new CallTree(
                 nodes,
                 new Hottest(

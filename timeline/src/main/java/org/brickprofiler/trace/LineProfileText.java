@@ -226,7 +226,7 @@ final class LineProfileText {
                 .filter(tree -> tree.independent() > 0)
                 .mapToDouble(tree -> (double) tree.samples() * tree.samples() / tree.independent())
                 .sum();
-        double independent = Math.min(all, (double) all * all / squares);
+        double independent = Math.min((double) all, (double) all * all / squares);
         Share<String> share = Share.of(brick.brick(), samples.applyAsLong(brick), all, independent);
         return ", " + percent(share.share()) + " of those of bricks" + (isOneRate ? " (" : " in Java code (")
                 + interval(share) + ")";

@@ -61,7 +61,7 @@ final class LineTree {
             node = known == null ? nodeOf(place) : known;
         }
         selfs.set(node, selfs.get(node) + count);
-        samples += count;
+        samples += (double) count;
         squares += (double) count * count;
     }
 

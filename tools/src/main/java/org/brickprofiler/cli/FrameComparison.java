@@ -59,7 +59,7 @@ final class FrameComparison {
         }
 
         Share<String> share(String brick) {
-            double independent = Math.min(samples, samples * (double) samples / squares);
+            double independent = Math.min((double) samples, (double) samples * samples / squares);
             return Share.of(brick, byBrick.getOrDefault(brick, 0L), samples, independent);
         }
     }

@@ -384,7 +384,7 @@ final class FlightRecordingReadTest {
                                 .high()
                         - CallTree.Share.of("", line.samples(), waits.samples()).low());
         assertThat(brick(processor, "attend").java().independent())
-                .isEqualTo(brick(processor, "attend").java().samples());
+                .isEqualTo((double) brick(processor, "attend").java().samples());
 
         LineProfile both = async("both");
         assertThat(both.mode())
