@@ -59,7 +59,8 @@ final class NativeImageTest {
     /** Classes that cannot work in a native image, with the reason. */
     private static final Map<String, String> OUTSIDE = Map.of(
             "org/brickprofiler/agent/", "the agent weaves classes while a virtual machine loads them",
-            "org/brickprofiler/fleet/Duck", "the driver of DuckDB is loaded from its jar");
+            "org/brickprofiler/fleet/Duck", "the driver of DuckDB is loaded from its jar",
+            "org/brickprofiler/jfr/AsyncProfilerSpans", "async-profiler samples a virtual machine");
 
     private static final Pattern CLASS_NAME = Pattern.compile("([a-z]\\w*\\.){2,}[A-Z]\\w*");
 

@@ -93,8 +93,7 @@ final class LineRow {
      * @param java the counts of the tree of Java code
      * @param natives the counts of the tree of native code
      */
-    record Counts(
-            long ofThreads, long ofWorkers, double processorNs, LineTree.Counts java, LineTree.Counts natives) {
+    record Counts(long ofThreads, long ofWorkers, double processorNs, LineTree.Counts java, LineTree.Counts natives) {
         static final Counts NONE = new Counts(0, 0, 0, LineTree.Counts.NONE, LineTree.Counts.NONE);
     }
 
