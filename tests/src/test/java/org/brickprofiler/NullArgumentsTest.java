@@ -96,6 +96,7 @@ import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.SourceTree;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileProfiler;
+import org.brickprofiler.trace.CallTree;
 import org.brickprofiler.trace.DeviceTrack;
 import org.brickprofiler.trace.FrameLines;
 import org.brickprofiler.trace.LineLog;
@@ -143,6 +144,7 @@ final class NullArgumentsTest {
         instances.put(ChecksumLog.class, () -> BrickProfiler.enabled().checksums());
         instances.put(SampleTimes.class, NullArgumentsTest::sampleTimes);
         instances.put(ExecutionGraph.class, ExecutionGraph::new);
+        instances.put(CallTree.class, () -> CallTree.EMPTY);
         instances.put(
                 HtmlReport.class, () -> HtmlReport.of(BrickProfiler.enabled().snapshot()));
         instances.put(RunIdentity.class, () -> RunIdentity.NONE);

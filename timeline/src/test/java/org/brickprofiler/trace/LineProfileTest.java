@@ -91,6 +91,7 @@ class LineProfileTest {
         assertThat(SampleLines.byFrames().text()).isEqualTo("""
                 Lines of bricks
                   616 samples of processor time, one of a thread each 1 ms: 569 in bricks, 31 outside of bricks, 12 of other threads, 4 perhaps in a brick among the callers that the recording left out.
+                  The samples of one wait count once in intervals, since they depend on each other.
                   Allocated, estimated from 47 samples: 4.0 MB in bricks, 2.0 MB elsewhere.
                   Threads waited 70 ms in bricks, 30 ms elsewhere, in 4 waits; those below 20 ms may be missing.
                   A sample belongs to the innermost of 2 methods that the rules name as a brick: executions and times of bricks are unknown.
@@ -101,7 +102,7 @@ class LineProfileTest {
                       20 % (17 to 24)    org.example.VectorMath.exp line 12, inlined
                       12 % (9.4 to 15)   org.example.VectorMath.dot line 90
                     in native code, 25 samples:
-                     100 % (87 to 100)   java.lang.StrictMath.sin
+                     100 % (71 to 100)   java.lang.StrictMath.sin
                     allocated about 4.0 MB, by 40 samples: 75 % a.B.c, 25 % a.B.d
                   GateProjection, 44 samples, 7.7 % of those of bricks (5.8 to 10)
                      100 % (92 to 100)   org.example.Projection.multiply, line unknown

@@ -59,7 +59,9 @@ public final class SampleLines {
                                 CallTree.EMPTY)));
     }
 
-    /** Returns the lines of a recording without bricks, with memory and waits. */
+    /**
+     * Returns the lines of a recording without bricks, with memory and waits, and samples that depend on each other.
+     */
     public static LineProfile byFrames() {
         OfBrick attention = some().bricks().get(0);
         OfBrick gate = some().bricks().get(1);
@@ -75,7 +77,7 @@ public final class SampleLines {
                                 0,
                                 OptionalDouble.empty(),
                                 attention.java(),
-                                attention.natives(),
+                                new CallTree(attention.natives().nodes(), 9.5),
                                 Amounts.of(40, Map.of("a.B.c", 3_000_000L, "a.B.d", 1_000_000L)),
                                 Amounts.NONE),
                         new OfBrick(
