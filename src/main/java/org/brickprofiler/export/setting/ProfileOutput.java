@@ -21,10 +21,10 @@ import org.brickprofiler.internal.base.Log;
 import org.brickprofiler.internal.io.OutputOwner;
 import org.brickprofiler.internal.io.OwnedFile;
 import org.brickprofiler.internal.record.SettingAction;
-import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.WindowReaders;
 import org.brickprofiler.internal.setting.OptionalPart;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.report.internal.EntriesAtEnd;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,8 +57,8 @@ public final class ProfileOutput extends SettingAction {
     /** The number of profilers beyond the limit. Guarded by this, like the fields above. */
     private long left;
 
-    /** The sinks of the profilers, in the order of these. */
-    private final Set<SpanSink> sinks = new LinkedHashSet<>();
+    /** What the recorders of the profilers add, in the order of these. */
+    private final Set<EntriesAtEnd> recorders = new LinkedHashSet<>();
 
     private boolean opened;
 
@@ -107,7 +107,9 @@ public final class ProfileOutput extends SettingAction {
     private void add(BrickProfiler profiler) {
         if (readers.size() < MOST_PROFILERS) {
             readers.add(ProfilerAccess.windows(profiler).add(profiler::snapshot));
-            ProfilerAccess.sink(profiler).ifPresent(sinks::add);
+            if (ProfilerAccess.sink(profiler).orElse(null) instanceof EntriesAtEnd recorder) {
+                recorders.add(recorder);
+            }
         } else if (left++ == 0) {
             LOG.warn(
                     "BRICK_PROFILER_OUT: the profile has the first {} profilers of this process and no further ones; use one"
@@ -130,17 +132,17 @@ public final class ProfileOutput extends SettingAction {
                 each -> each.withFacts(each.facts().withMachine(each.facts().machine(), remarks)));
     }
 
-    /** Writes the report with the further entries of the sinks, whose failure must not lose the profile. */
+    /** Writes the report with the further entries of the recorders, whose failure must not lose the profile. */
     private void writeReport(ProfileSnapshot profile, Path path) throws IOException {
-        List<SpanSink> all;
+        List<EntriesAtEnd> all;
         synchronized (this) {
-            all = List.copyOf(sinks);
+            all = List.copyOf(recorders);
         }
         Map<String, Object> further = Map.of();
         List<String> remarks = new ArrayList<>(profile.facts().disturbances());
-        for (SpanSink sink : all) {
+        for (EntriesAtEnd recorder : all) {
             try {
-                Map<String, Object> entries = sink.entriesAtEnd(profile);
+                Map<String, Object> entries = recorder.entriesAtEnd(profile);
                 if (further.isEmpty()) {
                     further = entries;
                 } else if (!entries.isEmpty()) {

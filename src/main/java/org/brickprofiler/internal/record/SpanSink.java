@@ -46,18 +46,6 @@ public interface SpanSink extends Tracing {
     Stream stream(Place place, Names names, Object owner, BooleanSupplier catchUp);
 
     /**
-     * Completes what the sink knows of bricks beside their spans, and returns it as further entries of the report of
-     * the process. Called when the virtual machine ends; may wait some seconds for the last data.
-     *
-     * @param profile the {@code ProfileSnapshot} of the process, a type above this package
-     * @return keys that the report lacks, or {@code findings} in place of its own, with their values; empty if the sink
-     *     knows no more
-     */
-    default Map<String, Object> entriesAtEnd(Object profile) {
-        return Map.of();
-    }
-
-    /**
      * Returns a new reader of what the sink knows of bricks beside their spans.
      *
      * @return the reader; empty if the sink knows no more

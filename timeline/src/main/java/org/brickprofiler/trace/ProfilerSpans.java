@@ -19,6 +19,7 @@ import org.brickprofiler.internal.record.SpanCopy;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.SpanStore;
+import org.brickprofiler.report.internal.EntriesAtEnd;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * not keep profilers alive: only the entries of an unreachable profiler stay, and their names. Every method may be
  * called from any thread, but not while holding a lock that a profiler may acquire.
  */
-final class ProfilerSpans implements SpanSink {
+final class ProfilerSpans implements SpanSink, EntriesAtEnd {
 
     private final TraceRecorder recorder;
     private final Supplier<SpanStore> stores;
@@ -81,10 +82,8 @@ final class ProfilerSpans implements SpanSink {
     }
 
     @Override
-    public Map<String, Object> entriesAtEnd(Object profile) {
-        return recorder.linesAtEnd()
-                .map(lines -> lines.reportEntries((ProfileSnapshot) profile))
-                .orElse(Map.of());
+    public Map<String, Object> entriesAtEnd(ProfileSnapshot profile) {
+        return recorder.linesAtEnd().map(lines -> lines.reportEntries(profile)).orElse(Map.of());
     }
 
     @Override
