@@ -1326,6 +1326,9 @@ public final class BrickProfiler extends Boundaries {
     /** Forgets the same as {@link #reset}, but lets open passes go on. */
     void forget() {
         snapshots.forget();
+        if (sink != null) {
+            sink.discarded();
+        }
     }
 
     /**

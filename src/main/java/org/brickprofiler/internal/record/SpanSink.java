@@ -46,6 +46,12 @@ public interface SpanSink extends Tracing {
     Stream stream(Place place, Names names, Object owner, BooleanSupplier catchUp);
 
     /**
+     * Notes that a profiler has discarded all that it had recorded. Spans stay; sums that a sink makes of them must not
+     * contain what the profile lacks.
+     */
+    default void discarded() {}
+
+    /**
      * Returns a new reader of what the sink knows of bricks beside their spans.
      *
      * @return the reader; empty if the sink knows no more

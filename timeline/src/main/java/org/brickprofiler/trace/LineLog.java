@@ -453,6 +453,20 @@ public final class LineLog {
     }
 
     /**
+     * Forgets all samples, because a profiler has discarded its own: the lines of a brick would be those of other
+     * executions than its time.
+     *
+     * @param beginNs the moment, ns on the recorder's clock
+     * @param profilers the number of profilers; of several, the samples of the others are lost, which is stated
+     */
+    synchronized void discarded(long beginNs, int profilers) {
+        clear(beginNs);
+        if (profilers > 1 && missing.isEmpty()) {
+            missing = Optional.of("those before one of " + profilers + " profilers was reset, also of the others");
+        }
+    }
+
+    /**
      * Returns the samples so far. Those that still wait count as {@linkplain LineProfile.Samples#notEnded not ended},
      * or as outside if their thread has ended a later brick.
      *

@@ -82,6 +82,12 @@ final class ProfilerSpans implements SpanSink, EntriesAtEnd {
     }
 
     @Override
+    public void discarded() {
+        endForgotten();
+        recorder.discardLines(bricks.size());
+    }
+
+    @Override
     public Map<String, Object> entriesAtEnd(ProfileSnapshot profile) {
         return recorder.linesAtEnd().map(lines -> lines.reportEntries(profile)).orElse(Map.of());
     }

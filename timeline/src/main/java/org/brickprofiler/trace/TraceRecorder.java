@@ -573,6 +573,17 @@ public final class TraceRecorder implements Tracing {
         return lineLog().map(LineLog::profile);
     }
 
+    /**
+     * Forgets the lines, because a profiler has discarded its samples.
+     *
+     * @param profilers the number of profilers whose bricks have lines
+     */
+    void discardLines(int profilers) {
+        if (lines != null) {
+            lines.discarded(clock.nanoTime(), profilers);
+        }
+    }
+
     /** Returns the lines at the end of the process, once the last samples have arrived or are known to be lost. */
     Optional<LineProfile> linesAtEnd() {
         lineLog().ifPresent(LineLog::end);
@@ -793,7 +804,8 @@ public final class TraceRecorder implements Tracing {
         /**
          * Joins the stacks that a flight recording samples with bricks; false by default. {@link TraceRecorder#lines()}
          * then has the methods and lines of each brick. The buffers of threads must hold the bricks of the last three
-         * seconds, since samples arrive late: those of bricks that were overwritten are counted as too late.
+         * seconds, since samples arrive late: those of bricks that were overwritten are counted as too late. Lines are
+         * those since the latest {@link org.brickprofiler.BrickProfiler#reset} of a profiler with this recorder.
          *
          * @param on true to keep lines
          * @return this

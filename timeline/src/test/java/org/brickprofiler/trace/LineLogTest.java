@@ -90,6 +90,30 @@ final class LineLogTest {
 
     @Spec("13.18")
     @Test
+    void aResetForgetsTheSamplesOfWhatTheProfileLacks() {
+        brick(profiler, BrickId.RMS_NORM, 0, 10);
+        log.sample(mine, 5, false, STACK);
+        log.reported(20, 20, 0);
+        assertThat(samples().inBricks()).isEqualTo(1);
+        clock.set(21);
+        profiler.reset();
+        assertThat(samples().total()).isZero();
+        assertThat(log.profile().bricks()).isEmpty();
+
+        brick(profiler, BrickId.UP_PROJECTION, 30, 40);
+        log.sample(mine, 6, false, STACK);
+        log.sample(mine, 35, false, STACK);
+        log.reported(50, 50, 0);
+        assertThat(only().brick()).isEqualTo("UpProjection");
+        assertThat(samples().inBricks()).as("not the one that arrived late").isEqualTo(1);
+        log.begin(1);
+        BrickProfiler other = profiler(recorder);
+        other.reset();
+        assertThat(log.profile().missing()).contains("those before one of 2 profilers was reset, also of the others");
+    }
+
+    @Spec("13.18")
+    @Test
     void samplesOfOverwrittenBricksAreTooLate() {
         for (boolean readsBefore : new boolean[] {true, false}) {
             TraceRecorder small = recorder(4);

@@ -7,6 +7,7 @@ import java.lang.management.ManagementFactory;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -159,7 +160,7 @@ public final class Demo implements Callable<Integer> {
         try (Decoder reference = decoder(Decoder.Instruments.NONE)) {
             describe(reference.config(), out);
             DecodeRun run = new DeviceDemo(options, reference, out).run(device, this::progress);
-            writeResults(run.snapshot(), HtmlReport.of(run.snapshot()), out);
+            writeResults(run.snapshot(), Map.of(), HtmlReport.of(run.snapshot()), out);
         } catch (DeviceFailure failed) {
             report(spec.commandLine(), String.valueOf(failed.getMessage()));
             return CommandLine.ExitCode.SOFTWARE;
@@ -191,6 +192,7 @@ public final class Demo implements Callable<Integer> {
             recordings.write(profiler, out);
             writeResults(
                     run.snapshot(),
+                    recordings.lines(run.snapshot()),
                     recordings.on(HtmlReport.of(run.snapshot())
                             .withTiles(profiler.tiles().places())),
                     out);
@@ -235,6 +237,7 @@ public final class Demo implements Callable<Integer> {
             recordings.write(profiler, out);
             writeResults(
                     snapshot,
+                    recordings.lines(snapshot),
                     recordings.on(
                             HtmlReport.of(snapshot).withTiles(profiler.tiles().places())),
                     out);
@@ -270,15 +273,21 @@ public final class Demo implements Callable<Integer> {
         }
     }
 
-    private void writeResults(ProfileSnapshot snapshot, HtmlReport page, PrintWriter out) throws IOException {
+    /**
+     * Writes the profile and the page.
+     *
+     * @param further further entries of both; empty for none
+     */
+    private void writeResults(ProfileSnapshot snapshot, Map<String, Object> further, HtmlReport page, PrintWriter out)
+            throws IOException {
         Path json = options.json();
         if (json != null) {
-            JsonReport.write(snapshot, json);
+            JsonReport.write(snapshot, further, json);
             out.println("JSON: " + json.toAbsolutePath());
         }
         Path html = options.html();
         if (html != null) {
-            page.write(html);
+            (further.isEmpty() ? page : page.withFurther(further)).write(html);
             out.println("HTML: " + html.toAbsolutePath());
         }
         out.flush();

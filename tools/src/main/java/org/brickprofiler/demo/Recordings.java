@@ -8,17 +8,20 @@ import java.text.ParseException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 import jdk.jfr.Configuration;
 import jdk.jfr.Recording;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickProfilerBuilder;
+import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.console.OutputFile;
 import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.GraphExport;
 import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.record.SettingAction;
 import org.brickprofiler.jfr.BrickEvents;
 import org.brickprofiler.report.ChecksumFile;
 import org.brickprofiler.report.HtmlReport;
@@ -65,9 +68,10 @@ final class Recordings {
         if (timelineFile != null) {
             TraceFiles.requireFormat(timelineFile);
         }
-        trace = timelineFile == null && options.html() == null ? null : timeline(options);
+        boolean keepsLines = SettingAction.wantsLines();
+        trace = timelineFile == null && options.html() == null && !keepsLines ? null : timeline(options, keepsLines);
         flight = options.jfr() == null ? null : flight();
-        stops = trace == null || options.slow() == null ? null : stops(trace);
+        stops = trace == null || (options.slow() == null && !keepsLines) ? null : stops(trace);
     }
 
     /**
@@ -82,9 +86,11 @@ final class Recordings {
         }
     }
 
-    private static TraceRecorder timeline(DemoOptions options) {
-        TraceRecorder.Builder timeline =
-                TraceRecorder.builder().processName("demo").tiles(options.trace() != null);
+    private static TraceRecorder timeline(DemoOptions options, boolean keepsLines) {
+        TraceRecorder.Builder timeline = TraceRecorder.builder()
+                .processName("demo")
+                .tiles(options.trace() != null)
+                .lines(keepsLines);
         return options.slow() == null
                 ? timeline.build()
                 : timeline.keepSlowSteps(DemoOptions.SLOW_STEPS).build();
@@ -137,6 +143,13 @@ final class Recordings {
             runner = graph;
         }
         return new Decoder.Instruments(runner, TiledProduct.Probe.of(profiler.tiles()), alteration);
+    }
+
+    /** Returns the lines of the bricks of a profile as further entries of its report, if a setting asks for them. */
+    Map<String, Object> lines(ProfileSnapshot snapshot) {
+        return trace == null
+                ? Map.of()
+                : trace.lines().map(lines -> lines.reportEntries(snapshot)).orElse(Map.of());
     }
 
     /** Adds the timeline, and the graph of the first measured pass, to a page, if they were recorded. */

@@ -47,6 +47,17 @@ class DemoIT {
     }
 
     @Test
+    void theProfileHasTheLinesThatASettingAsksFor() throws Exception {
+        ProcessResult demo = DemoProcess.run(folder, List.of(), List.of("-Dbrick.profiler.lines=on"), DemoProcess.TINY);
+        assertThat(demo.exitCode()).as(demo.err()).isZero();
+        JsonNode lines = new ObjectMapper()
+                .readTree(folder.resolve("brick-profile.json").toFile())
+                .get("lines");
+        assertThat(lines.get("period_ns").asLong()).isEqualTo(20_000_000);
+        assertThat(lines.get("missing")).isNull();
+    }
+
+    @Test
     void showsNoProgressBarInAPipe() throws Exception {
         ProcessResult demo = DemoProcess.run(folder, DemoProcess.TINY);
 
