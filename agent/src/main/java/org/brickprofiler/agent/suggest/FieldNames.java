@@ -53,12 +53,7 @@ final class FieldNames {
                             "fcw", BrickId.UP_PROJECTION,
                             "fcprojw", BrickId.DOWN_PROJECTION)),
             // Classes of their own for attention and the feed-forward block.
-            new Convention(
-                    Set.of("wq", "wk", "wv"),
-                    Map.of(
-                            "wq", BrickId.QKV_PROJECTION,
-                            "wk", BrickId.QKV_PROJECTION,
-                            "wv", BrickId.QKV_PROJECTION)),
+            new Convention(Set.of("wq", "wk", "wv"), OF_LLAMA),
             new Convention(
                     Set.of("wquery", "wkey", "wvalue"),
                     Map.of(
