@@ -120,16 +120,30 @@ final class RunSuggestions {
         /** The known brick that the field read before it is named after, or else what it calls. */
         private final Optional<BrickId> brick;
 
+        /**
+         * Whether it is this brick by its own name, that of its layer, or as a product: another field may be read for
+         * another call.
+         */
+        private final boolean isNamed;
+
         /** Its samples in the second run. */
         private BrickStats stats;
 
-        Site(Code in, MethodInsnNode node, int number, List<Code> targets, List<Code> bodies, Optional<BrickId> brick) {
+        Site(
+                Code in,
+                MethodInsnNode node,
+                int number,
+                List<Code> targets,
+                List<Code> bodies,
+                Optional<BrickId> brick,
+                boolean isNamed) {
             this.in = in;
             this.node = node;
             this.number = number;
             this.targets = targets;
             this.bodies = bodies;
             this.brick = brick;
+            this.isNamed = isNamed;
             stats = BrickStats.builder(node.name, BrickCategory.OTHER).build();
         }
 
@@ -264,14 +278,17 @@ final class RunSuggestions {
                     boolean isOfJdk = CallGraph.isOfJdk(call.owner);
                     List<Code> targets = isOfJdk ? List.of() : graph.targets(call);
                     if (!targets.isEmpty() || !bodies.isEmpty()) {
-                        Optional<BrickId> operand = FieldNames.layer(call).flatMap(fields::brick);
-                        if (operand.isEmpty() && !MethodNames.isRearranging(call.name)) {
+                        Optional<AbstractInsnNode> layer = FieldNames.layer(call);
+                        Optional<BrickId> called = bodies.isEmpty() ? called(targets) : Optional.empty();
+                        Optional<BrickId> operand = layer.flatMap(fields::brick);
+                        boolean isNamed = operand.isPresent() || called.isPresent() || MethodNames.isProduct(call.name);
+                        if (layer.isEmpty() && !MethodNames.isRearranging(call.name)) {
                             operand = read.map(each -> MethodNames.ofCall(call.name, each));
                             read = Optional.empty();
                         }
-                        Optional<BrickId> brick =
-                                operand.or(() -> bodies.isEmpty() ? called(targets) : Optional.empty());
-                        found.add(new Site(code, call, number, targets, List.copyOf(bodies), brick));
+                        Optional<BrickId> brick = operand.or(() -> called);
+                        found.add(new Site(
+                                code, call, number, targets, List.copyOf(bodies), brick, isNamed && brick.isPresent()));
                     }
                     if (Type.getArgumentTypes(call.desc).length > 0) {
                         bodies.clear();
@@ -434,13 +451,13 @@ final class RunSuggestions {
 
     /**
      * Returns the methods that run within a call which is named after a brick, such as the product of each layer's own
-     * weights. Calls in them are no bricks: they would tell nothing of the weights, and count twice.
+     * weights. Calls in them are no bricks: they would not show the weights, and count twice.
      */
     private Set<Code> inNamed() {
         Set<Code> found = new HashSet<>();
         inMethod.values().stream()
                 .flatMap(List::stream)
-                .filter(site -> site.brick().isPresent() && site.targets().size() == 1)
+                .filter(site -> site.isNamed && site.targets().size() == 1)
                 .forEach(site -> found.addAll(graph.reached(site.targets().get(0))));
         return found;
     }
@@ -480,7 +497,7 @@ final class RunSuggestions {
                         .filter(other -> other.targets().equals(site.targets()))
                         .count()
                 >= SEVERAL;
-        if (!site.bodies().isEmpty() || isOneOfSeveral || site.brick().isPresent()) {
+        if (!site.bodies().isEmpty() || isOneOfSeveral || site.isNamed) {
             return itself;
         }
         Set<Site> deeper = new LinkedHashSet<>();

@@ -114,10 +114,16 @@ final class LayeredEngine {
 
         float[] forward(int[] tokens) {
             float[] x = new float[tokens.length];
+            x[0] = tokenEmbedding[0];
             for (int layer = 0; layer < 2; layer++) {
-                x = feedForward.forward(attention.forward(norm.forward(x)));
+                x = block(x);
             }
             return product(norm.forward(x), transpose(tokenEmbedding));
+        }
+
+        private float[] block(float[] x) {
+            x[0] += tokenEmbedding[1];
+            return feedForward.forward(attention.forward(norm.forward(x)));
         }
     }
 

@@ -209,12 +209,14 @@ class RunSuggestionsTest {
         for (String each : List.of("Linear", "LayerNorm", "MultiHeadAttention", "FeedForward", "Gelu")) {
             samples.put(LayeredEngine.class.getName().replace('.', '/') + '$' + each + ".forward([F)[F", 100);
         }
-        for (String each : List.of("$Gpt.forward([I)[F", ".generate([II)[I", ".product([F[F)[F", ".transpose([F)[F")) {
+        for (String each : List.of(
+                "$Gpt.forward([I)[F", "$Gpt.block([F)[F", ".generate([II)[I", ".product([F[F)[F", ".transpose([F)[F")) {
             samples.put(LayeredEngine.class.getName().replace('.', '/') + each, 100);
         }
         RunSuggestions found =
                 RunSuggestions.of(LayeredEngine.files(), new HotMethods(samples, 1_000, ""), leftOut -> {});
-        Map<String, Long> ns = Map.of("generate forward 1", 1_200_000L, "generate together 1", 100L);
+        Map<String, Long> ns =
+                Map.of("generate forward 1", 1_200_000L, "forward block 1", 900_000L, "generate together 1", 100L);
         String rules = found.rules(measured(
                 found, 10_000_000_000L, call -> ns.getOrDefault(call, call.contains("product") ? 150_000L : 160_000L)));
         assertThat(rules).contains("""
@@ -227,7 +229,7 @@ class RunSuggestionsTest {
                 """);
         assertThat(calls(rules))
                 .containsExactly(
-                        "Gpt.forward forward 1 LAYER_NORM",
+                        "Gpt.block forward 1 LAYER_NORM",
                         "MultiHeadAttention.forward forward 1 QKV_PROJECTION",
                         "MultiHeadAttention.forward forward 2 QKV_PROJECTION",
                         "MultiHeadAttention.forward forward 3 QKV_PROJECTION",
@@ -237,14 +239,14 @@ class RunSuggestionsTest {
                         "FeedForward.forward forward 1 UP_PROJECTION",
                         "FeedForward.forward forward 2 ACTIVATION",
                         "FeedForward.forward forward 3 DOWN_PROJECTION",
-                        "Gpt.forward forward 4 LAYER_NORM",
+                        "Gpt.forward forward 1 LAYER_NORM",
                         "Gpt.forward transpose 1 Gpt.forward transpose 1",
                         "Gpt.forward product 1 LM_HEAD");
         String shortNorm = found.rules(measured(
                 found,
                 10_000_000_000L,
-                call -> ns.getOrDefault(call, call.equals("forward forward 4") ? 1_000L : 160_000L)));
-        assertThat(calls(shortNorm)).contains("Gpt.forward forward 4 LAYER_NORM");
+                call -> ns.getOrDefault(call, call.equals("forward forward 1") ? 1_000L : 160_000L)));
+        assertThat(calls(shortNorm)).contains("Gpt.forward forward 1 LAYER_NORM");
     }
 
     /** Returns the class, the method, the call and the brick of each rule for a call. */
