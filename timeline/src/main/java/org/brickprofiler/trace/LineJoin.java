@@ -187,7 +187,7 @@ final class LineJoin {
     }
 
     /**
-     * What is counted at a moment.
+     * The counts at a moment.
      *
      * @param join where; another one counts from nothing
      * @param samples the samples, without those that wait

@@ -34,7 +34,7 @@ import org.brickprofiler.report.JsonReport;
  * @param elsewhere the memory and the waits that are in no brick
  * @param mode what the samples are of, in words, such as {@code "wall-clock time"}; empty if the virtual machine took
  *     them of threads that run
- * @param byFrames that the recording has no bricks, and frames of samples or their spans told them
+ * @param byFrames that the recording has no bricks, and frames of samples or their spans show them
  */
 public record LineProfile(
         Samples samples,
@@ -257,14 +257,14 @@ public record LineProfile(
     }
 
     /**
-     * That frames or spans of samples told the bricks: their executions and times are unknown.
+     * That frames or spans of samples show the bricks: their executions and times are unknown.
      *
-     * @param methods the methods that rules name as whole bricks; 0 if spans of async-profiler told the bricks
+     * @param methods the methods that rules name as whole bricks; 0 if spans of async-profiler show the bricks
      * @param leftOut the bricks of the rules that frames do not show, such as parts of methods, each with its place
      */
     public record ByFrames(int methods, List<String> leftOut) {
 
-        /** That spans of bricks with samples told the bricks. */
+        /** That spans of bricks with samples show the bricks. */
         public static final ByFrames SPANS = new ByFrames(0, List.of());
 
         /**

@@ -68,7 +68,7 @@ final class FrameComparison {
         return run.lines().orElseThrow();
     }
 
-    /** Returns whether frames told the bricks of a run, whose times are unknown. */
+    /** Returns whether frames show the bricks of a run, whose times are unknown. */
     static boolean isFor(WithLines run) {
         return run.lines().flatMap(LineProfile::byFrames).isPresent()
                 && run.run().snapshot().bricks().isEmpty();

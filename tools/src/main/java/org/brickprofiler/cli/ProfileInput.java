@@ -250,7 +250,7 @@ record ProfileInput(
         return explained + above + bricks + ofLines;
     }
 
-    /** Returns whether frames of samples told the bricks of lines. */
+    /** Returns whether frames of samples show the bricks of lines. */
     boolean isByFrames() {
         return lines.flatMap(LineProfile::byFrames).isPresent();
     }

@@ -45,7 +45,7 @@ final class TraceOptions {
     /** The rules of the agent, once they are read. */
     private Optional<FrameBricks> frames = Optional.empty();
 
-    /** Returns whether bricks are told by the frames of samples. */
+    /** Returns whether the frames of samples show the bricks. */
     boolean isByFrames() {
         return agentRules != null;
     }

@@ -193,7 +193,7 @@ final class RecordedLines {
     }
 
     private void sample(RecordedEvent recorded, @Nullable RecordedThread thread, List<Frame> frames, boolean isNative) {
-        runningByFrames.ifPresent(told -> addByFrames(told, recorded, thread, frames, isNative, 1));
+        runningByFrames.ifPresent(samples -> addByFrames(samples, recorded, thread, frames, isNative, 1));
         if (thread == null || RecordedStacks.isOther(thread)) {
             lines.sampleOfOtherThread();
         } else {
@@ -207,18 +207,18 @@ final class RecordedLines {
     }
 
     private void addByFrames(
-            FrameSamples told,
+            FrameSamples samples,
             RecordedEvent recorded,
             @Nullable RecordedThread thread,
             List<Frame> frames,
             boolean isNative,
             long count) {
         if (thread == null || RecordedStacks.isOther(thread)) {
-            told.ofOtherThread(count);
+            samples.ofOtherThread(count);
         } else if (isSleeping(recorded)) {
-            told.waiting(thread.getId(), brick(recorded), isNative, frames, count);
+            samples.waiting(thread.getId(), brick(recorded), isNative, frames, count);
         } else {
-            told.running(thread.getId(), brick(recorded), isNative, frames, count);
+            samples.running(thread.getId(), brick(recorded), isNative, frames, count);
         }
     }
 
@@ -234,8 +234,13 @@ final class RecordedLines {
                 ? typeOfSamples
                 : OptionalLong.of(recorded.getEventType().getId());
         List<Frame> frames = frames(recorded);
-        wallByFrames.ifPresent(told -> addByFrames(
-                told, recorded, recorded.getThread("sampledThread"), frames, RecordedStacks.isNative(frames), count));
+        wallByFrames.ifPresent(samples -> addByFrames(
+                samples,
+                recorded,
+                recorded.getThread("sampledThread"),
+                frames,
+                RecordedStacks.isNative(frames),
+                count));
     }
 
     private Event allocation(RecordedEvent recorded, long bytes) {
@@ -326,11 +331,11 @@ final class RecordedLines {
                 .max()
                 .orElse(0);
         if (runningByFrames.isPresent() && wallByFrames.isPresent() && (!hasBricks || clockErrorNs.isEmpty())) {
-            FrameLines told = (running + byProcessorTime > 0 ? runningByFrames : wallByFrames)
+            FrameLines byFrames = (running + byProcessorTime > 0 ? runningByFrames : wallByFrames)
                     .get()
                     .ended();
-            events.forEach(each -> told.event(each.brick(), each.event()));
-            return Optional.of(told.profile(frameBricks.orElseThrow(), periodNs(), mode(), leastWaitNs));
+            events.forEach(each -> byFrames.event(each.brick(), each.event()));
+            return Optional.of(byFrames.profile(frameBricks.orElseThrow(), periodNs(), mode(), leastWaitNs));
         }
         if (!hasBricks && !spans.isEmpty()) {
             return Optional.of(bySpans(events, leastWaitNs));
