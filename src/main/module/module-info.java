@@ -44,6 +44,7 @@ module org.brickprofiler {
             org.brickprofiler.timeline;
     exports org.brickprofiler.report.internal to
             org.brickprofiler.analysis,
+            org.brickprofiler.metrics,
             org.brickprofiler.readers,
             org.brickprofiler.timeline;
 

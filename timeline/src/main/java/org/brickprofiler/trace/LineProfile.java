@@ -4,6 +4,7 @@ import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -99,6 +100,23 @@ public record LineProfile(
      */
     public String text() {
         return LineProfileText.render(this);
+    }
+
+    /**
+     * Returns the part of the section on some bricks: why samples are missing if some are, and the hottest lines of
+     * each.
+     *
+     * @param names the names of the bricks, in the order in which they are listed; those without samples are left out
+     * @return lines as {@link #text()} has them; empty if no brick has samples, and none are missing
+     */
+    public String text(List<String> names) {
+        Objects.requireNonNull(names, "names");
+        return LineProfileText.render(
+                this,
+                bricks.stream()
+                        .filter(each -> names.contains(each.brick()))
+                        .sorted(Comparator.comparingInt(each -> names.indexOf(each.brick())))
+                        .toList());
     }
 
     /**

@@ -50,8 +50,21 @@ final class LineProfileText {
     static String render(LineProfile profile) {
         StringBuilder text = new StringBuilder("Lines of bricks\n");
         facts(profile).forEach(fact -> text.append("  " + fact + "\n"));
+        addBricks(text, profile, profile.bricks());
+        return text.toString();
+    }
+
+    /** Returns the part of that section on some bricks, and why samples are missing if some are. */
+    static String render(LineProfile profile, List<OfBrick> shown) {
+        StringBuilder text = new StringBuilder();
+        missing(profile).ifPresent(fact -> text.append("  " + fact + "\n"));
+        addBricks(text, profile, shown);
+        return text.toString();
+    }
+
+    private static void addBricks(StringBuilder text, LineProfile profile, List<OfBrick> shown) {
         List<String> few = new ArrayList<>();
-        for (OfBrick brick : profile.bricks()) {
+        for (OfBrick brick : shown) {
             if (hasShares(brick.java())
                     || hasShares(brick.natives())
                     || brick.isDoubted()
@@ -64,10 +77,9 @@ final class LineProfileText {
         if (!few.isEmpty()) {
             text.append("  Too few samples for shares: " + String.join(", ", few) + ".\n");
         }
-        if (profile.bricks().stream().anyMatch(LineProfileText::hasUnknownLine)) {
+        if (shown.stream().anyMatch(LineProfileText::hasUnknownLine)) {
             text.append("  " + UNKNOWN_LINE + "\n");
         }
-        return text.toString();
     }
 
     /** Returns where the samples are, and why lines are unknown if some are. */
@@ -83,13 +95,10 @@ final class LineProfileText {
 
     private static List<String> facts(LineProfile profile) {
         List<String> facts = new ArrayList<>();
-        Optional<String> missing = profile.missing().map(reason -> PlainText.ascii(reason) + ".");
-        if (missing.isPresent() && profile.samples().total() == 0) {
-            facts.add("No samples: " + missing.get());
-        } else {
+        if (profile.missing().isEmpty() || profile.samples().total() > 0) {
             facts.add(places(profile));
-            missing.ifPresent(reason -> facts.add("Samples are missing: " + reason));
         }
+        missing(profile).ifPresent(facts::add);
         if (profile.bricks().stream()
                 .flatMap(brick -> Stream.of(brick.java(), brick.natives()))
                 .anyMatch(tree -> tree.independent() < tree.samples())) {
@@ -98,6 +107,12 @@ final class LineProfileText {
         addEvents(facts, profile);
         profile.byFrames().ifPresent(byFrames -> addTold(facts, byFrames));
         return facts;
+    }
+
+    private static Optional<String> missing(LineProfile profile) {
+        return profile.missing()
+                .map(reason -> (profile.samples().total() == 0 ? "No samples: " : "Samples are missing: ")
+                        + PlainText.ascii(reason) + ".");
     }
 
     /** Adds what frames show of bricks, and what they do not. */

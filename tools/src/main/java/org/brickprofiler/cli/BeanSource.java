@@ -22,6 +22,7 @@ import javax.management.remote.JMXConnector;
 import javax.management.remote.JMXConnectorFactory;
 import javax.management.remote.JMXServiceURL;
 import org.brickprofiler.stats.LatencyDistribution;
+import org.brickprofiler.trace.LineProfile;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +44,9 @@ final class BeanSource implements TopSource {
 
     private static final String RECENT = "RecentRequests";
 
+    /** The operation that returns the lines of bricks. A process with an earlier version has none. */
+    private static final String LINES = "lines";
+
     private static final String[] READ =
             Stream.concat(Stream.of(SUMS), Stream.of(PROGRESS, RECENT)).toArray(String[]::new);
 
@@ -58,6 +62,7 @@ final class BeanSource implements TopSource {
     private final JMXConnector connector;
     private final MBeanServerConnection server;
     private final ObjectName bean;
+    private final boolean hasLines;
 
     /** Whether the profiler was off, and is on only while it is read. */
     private final AtomicBoolean switchedOn = new AtomicBoolean();
@@ -65,11 +70,14 @@ final class BeanSource implements TopSource {
     private final AtomicBoolean closed = new AtomicBoolean();
     private long lastMs;
 
-    private BeanSource(String name, JMXConnector connector, MBeanServerConnection server, ObjectName bean) {
+    private BeanSource(String name, JMXConnector connector, MBeanServerConnection server, ObjectName bean)
+            throws IOException, JMException {
         this.name = name;
         this.connector = connector;
         this.server = server;
         this.bean = bean;
+        hasLines = Stream.of(server.getMBeanInfo(bean).getOperations())
+                .anyMatch(operation -> operation.getName().equals(LINES));
     }
 
     /**
@@ -177,7 +185,7 @@ final class BeanSource implements TopSource {
                             .forEach(each -> sums.put(each.getName(), each.getValue()));
                     if (endedMs() == beganMs) {
                         lastMs = beganMs;
-                        return reading(beganMs, sums);
+                        return withLines(reading(beganMs, sums));
                     }
                 }
                 LockSupport.parkNanos(PAUSE_NS);
@@ -233,6 +241,19 @@ final class BeanSource implements TopSource {
                                 requests(requests, "slowest"),
                                 requests(requests, "oldestLive")))
                 .withProgress(texts(sums, PROGRESS), texts(sums, RECENT));
+    }
+
+    /** Adds the lines of bricks, if the profiler keeps them. */
+    private TopReading withLines(TopReading reading) throws IOException {
+        if (!hasLines) {
+            return reading;
+        }
+        try {
+            return reading.withLines(Optional.ofNullable((String) server.invoke(bean, LINES, null, null))
+                    .map(LineProfile::fromJson));
+        } catch (JMException | IllegalArgumentException failed) {
+            return reading.withoutLines(failed);
+        }
     }
 
     private static List<String> texts(Map<String, Object> sums, String name) {

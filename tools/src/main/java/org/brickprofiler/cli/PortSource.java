@@ -13,10 +13,7 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
-import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.Progress;
 import org.brickprofiler.report.JsonReport;
@@ -26,9 +23,6 @@ import org.brickprofiler.trace.LineProfile;
 final class PortSource implements TopSource {
 
     private static final int LIMIT_MS = (int) Duration.ofSeconds(10).toMillis();
-
-    /** The number of bricks whose hottest line is shown, those with the most time. */
-    private static final int BRICKS_WITH_LINE = 3;
 
     private final URI profile;
 
@@ -72,7 +66,7 @@ final class PortSource implements TopSource {
         if (snapshot.wallNs() == 0) {
             throw new Refused("the profiler of " + name() + " is off: BRICK_PROFILER=off switches all profilers off");
         }
-        return withProgress(TopReading.of(snapshot), report, hottestLines(snapshot, report));
+        return withLines(withProgress(TopReading.of(snapshot), report), report);
     }
 
     /** Returns the profile up to now. */
@@ -111,30 +105,20 @@ final class PortSource implements TopSource {
         }
     }
 
-    /** Returns the hottest lines of the largest bricks, each in a sentence; none if the agent takes no samples. */
-    private static List<String> hottestLines(ProfileSnapshot snapshot, String report) throws IOException {
+    /** Adds the lines of bricks, if the agent takes samples. */
+    private static TopReading withLines(TopReading reading, String report) throws IOException {
         try {
-            Optional<LineProfile> lines = LineProfile.ofReport(new ByteArrayInputStream(report.getBytes(UTF_8)));
-            return lines.stream()
-                    .flatMap(known -> snapshot.bricks().stream()
-                            .sorted(Comparator.comparingLong(BrickStats::totalNs)
-                                    .reversed())
-                            .limit(BRICKS_WITH_LINE)
-                            .flatMap(brick -> known
-                                    .hottestLine(brick.name())
-                                    .map(line -> "Lines of " + brick.name() + " since the start: " + line + ".")
-                                    .stream()))
-                    .toList();
+            return reading.withLines(LineProfile.ofReport(new ByteArrayInputStream(report.getBytes(UTF_8))));
         } catch (IllegalArgumentException other) {
-            return List.of("Lines: unknown, since " + other.getMessage() + ".");
+            return reading.withoutLines(other);
         }
     }
 
     /**
-     * Adds what is under way, then some lines, and the requests of the last minutes, in words; the report of an agent
-     * of an earlier version has neither.
+     * Adds what is under way, and the requests of the last minutes, in words; an agent of an earlier version has
+     * neither.
      */
-    private static TopReading withProgress(TopReading reading, String report, List<String> further) throws IOException {
+    private static TopReading withProgress(TopReading reading, String report) throws IOException {
         List<String> lines = new ArrayList<>();
         List<String> windows = new ArrayList<>();
         try (JsonParser json = new JsonFactory().createParser(report)) {
@@ -158,7 +142,6 @@ final class PortSource implements TopSource {
                 }
             }
         }
-        lines.addAll(further);
         return reading.withProgress(lines, windows);
     }
 

@@ -32,6 +32,9 @@ record TopPage(String title, TopWindow window, Order order, boolean isPaused) {
     /** The fewest bricks for whose sake phases, and then requests, are left out. */
     private static final int FEWEST_BRICKS = 5;
 
+    /** The fewest rows with lines of bricks: an empty one, the heading, a brick, and its hottest line. */
+    private static final int FEWEST_LINES = 4;
+
     /** The header of a table and its rule. */
     private static final int HEAD = 2;
 
@@ -163,18 +166,42 @@ record TopPage(String title, TopWindow window, Order order, boolean isPaused) {
         while (!further.isEmpty() && left < Math.min(FEWEST_BRICKS, bricks)) {
             left += further.remove(further.size() - 1).size() + 1;
         }
+        String linesText = now.linesText(sorted(now));
+        List<String> ofBricks = linesText.isEmpty() ? List.of() : fitted(linesText, screen);
+        int most = Math.max(1, left);
+        int forLines = rowsForLines(ofBricks.size(), bricks, most);
         for (List<String> part : further) {
             lines.add("");
             lines.addAll(part);
         }
         lines.add("");
-        lines.addAll(bricks == 0 ? List.of("Bricks: none were recorded.") : bricks(now, screen, Math.max(1, left)));
+        lines.addAll(bricks == 0 ? List.of("Bricks: none were recorded.") : bricks(now, screen, most - forLines));
         lines.addAll(bricks == 0 ? List.of() : end);
+        if (forLines > 0) {
+            lines.add("");
+            lines.addAll(ofBricks.subList(0, Math.min(ofBricks.size(), forLines - 1)));
+        }
+    }
+
+    /**
+     * Returns the number of rows for the lines of bricks and the empty row before them, of those for bricks: half of
+     * them, and those that the bricks do not need; 0 if there are too few.
+     *
+     * @param lines the rows that they need
+     * @param bricks the rows that the bricks need
+     * @param most the rows for both
+     */
+    private static int rowsForLines(int lines, int bricks, int most) {
+        int rows = Math.min(1 + lines, most - Math.min(bricks, Math.max(FEWEST_BRICKS, most / 2)));
+        return lines > 0 && rows >= Math.min(1 + lines, FEWEST_LINES) ? rows : 0;
+    }
+
+    private List<TopReading.Brick> sorted(Activity now) {
+        return now.bricks().stream().sorted(order.comparator(now)).toList();
     }
 
     private List<String> bricks(Activity now, Size screen, int most) {
-        List<TopReading.Brick> all =
-                now.bricks().stream().sorted(order.comparator(now)).toList();
+        List<TopReading.Brick> all = sorted(now);
         List<TopReading.Brick> shown = all.subList(0, Math.min(all.size(), most));
         int trend = trendColumns(screen);
         int columns = screen.columns() - (trend == 0 ? 0 : trend + GAP.length());

@@ -17,6 +17,7 @@ import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.report.internal.HumanUnits;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.stats.LatencyDistribution;
+import org.brickprofiler.trace.LineProfile;
 
 /**
  * The sums of a profiler at a moment, as far as {@code brick top} shows them. Immutable.
@@ -30,6 +31,8 @@ import org.brickprofiler.stats.LatencyDistribution;
  * @param requests the requests
  * @param progress what is under way, in words; empty if nothing is, or the source does not state it
  * @param recent the requests of the last 1, 5 and 60 minutes, in words; empty if the source does not state them
+ * @param lines the lines of bricks since the last reset, by the name of the replica, which is empty for the only one;
+ *     without those that keep none
  */
 record TopReading(
         long startedMs,
@@ -39,7 +42,11 @@ record TopReading(
         Map<String, Phase> phases,
         Requests requests,
         List<String> progress,
-        List<String> recent) {
+        List<String> recent,
+        Map<String, LineProfile> lines) {
+
+    /** The name of the only replica. */
+    static final String ONLY_ONE = "";
 
     /**
      * The sums of a brick.
@@ -251,9 +258,24 @@ record TopReading(
         }
     }
 
-    TopReading withProgress(List<String> lines, List<String> windows) {
+    TopReading withProgress(List<String> words, List<String> windows) {
         return new TopReading(
-                startedMs, endedMs, wallNs, bricks, phases, requests, List.copyOf(lines), List.copyOf(windows));
+                startedMs, endedMs, wallNs, bricks, phases, requests, List.copyOf(words), List.copyOf(windows), lines);
+    }
+
+    /** Returns this reading of the only replica with the lines of its bricks. */
+    TopReading withLines(Optional<LineProfile> known) {
+        return withLines(known.map(each -> Map.of(ONLY_ONE, each)).orElse(Map.of()));
+    }
+
+    /** Returns this reading with the reason why the lines of its bricks are not known. */
+    TopReading withoutLines(Exception reason) {
+        return withLines(Optional.of(
+                LineProfile.without(reason.getMessage() == null ? reason.toString() : reason.getMessage())));
+    }
+
+    private TopReading withLines(Map<String, LineProfile> known) {
+        return new TopReading(startedMs, endedMs, wallNs, bricks, phases, requests, progress, recent, known);
     }
 
     /**
@@ -264,6 +286,7 @@ record TopReading(
     static TopReading together(Map<String, TopReading> replicas) {
         Map<String, Brick> bricks = new LinkedHashMap<>();
         Map<String, Phase> phases = new LinkedHashMap<>();
+        Map<String, LineProfile> lines = new LinkedHashMap<>();
         Requests requests = new Requests(0, 0, 0, 0, LatencyDistribution.EMPTY, LatencyDistribution.EMPTY, List.of());
         long period = 0;
         long wallNs = 0;
@@ -275,12 +298,13 @@ record TopReading(
             reading.phases.forEach((name, phase) ->
                     phases.put(name, phases.getOrDefault(name, Phase.NONE).plus(phase, replicas.size())));
             requests = requests.plus(reading.requests, replica.getKey());
+            reading.lines.values().forEach(each -> lines.put(replica.getKey(), each));
         }
         long endedMs = Math.round(replicas.values().stream()
                 .mapToLong(reading -> reading.endedMs)
                 .average()
                 .orElse((double) System.currentTimeMillis()));
-        return new TopReading(period, endedMs, wallNs, bricks, phases, requests, List.of(), List.of());
+        return new TopReading(period, endedMs, wallNs, bricks, phases, requests, List.of(), List.of(), lines);
     }
 
     static TopReading of(ProfileSnapshot snapshot) {
@@ -326,7 +350,7 @@ record TopReading(
             Requests requests) {
         Map<String, Brick> byName = new LinkedHashMap<>();
         bricks.forEach(brick -> byName.put(key(brick), brick));
-        return new TopReading(startedMs, endedMs, wallNs, byName, phases, requests, List.of(), List.of());
+        return new TopReading(startedMs, endedMs, wallNs, byName, phases, requests, List.of(), List.of(), Map.of());
     }
 
     /** Returns the key of a brick in {@link #bricks()}. */
@@ -386,6 +410,7 @@ record TopReading(
                 morePhases,
                 requests.since(earlier.requests),
                 progress,
-                recent);
+                recent,
+                lines);
     }
 }

@@ -14,10 +14,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.report.internal.TextTable;
 import org.brickprofiler.stats.LatencyDistribution;
+import org.brickprofiler.trace.LineProfile;
 
 /**
  * The readings of {@code brick top}, and their text for a file or a pipe: the activity of the last {@value #LONGEST_MS}
@@ -32,6 +34,10 @@ final class TopWindow {
 
     private static final int BRICKS = 5;
     private static final int OLDEST = 3;
+
+    /** The number of bricks whose hottest line is shown of each of several replicas. */
+    private static final int BRICKS_WITH_LINES = 3;
+
     private static final double MS_PER_S = 1e3;
     private static final double NS_PER_MS = 1e6;
 
@@ -171,6 +177,35 @@ final class TopWindow {
             return TopWindow.progressText(latest);
         }
 
+        /**
+         * Returns the hottest lines of bricks since the last reset; of several replicas, the hottest line of each.
+         *
+         * @param bricks the bricks
+         * @return empty if no lines are kept
+         */
+        String linesText(List<TopReading.Brick> bricks) {
+            List<String> names =
+                    bricks.stream().map(TopReading.Brick::name).distinct().toList();
+            StringBuilder text = new StringBuilder();
+            latest.lines()
+                    .forEach((replica, lines) -> text.append(
+                            replica.equals(TopReading.ONLY_ONE)
+                                    ? lines.text(names)
+                                    : linesOfReplica(replica, lines, names)));
+            return text.isEmpty() ? "" : PlainText.visible("Lines of bricks since the last reset\n" + text);
+        }
+
+        private static String linesOfReplica(String replica, LineProfile lines, List<String> names) {
+            return Stream.concat(
+                            lines.missing().map(reason -> "samples are missing: " + reason).stream(),
+                            names.stream()
+                                    .limit(BRICKS_WITH_LINES)
+                                    .flatMap(brick ->
+                                            lines.hottestLine(brick).map(line -> brick + ": " + line).stream()))
+                    .map(sentence -> "  " + replica + ", " + sentence + ".\n")
+                    .collect(Collectors.joining());
+        }
+
         /** Returns the line on all bricks. */
         String allText() {
             return "All bricks: " + duration(allNs() / seconds()) + " a second, over all threads.\n";
@@ -267,6 +302,7 @@ final class TopWindow {
         if (largest.isEmpty()) {
             return "Bricks: none were recorded.\n";
         }
+        String lines = now.linesText(largest);
         return new TextTable<TopReading.Brick>()
                         .left("brick", TopReading.Brick::name, "")
                         .left("category", TopReading.Brick::category, "")
@@ -276,6 +312,7 @@ final class TopWindow {
                         .right("samples/s", brick -> rateCell(brick.count() / now.seconds()), "")
                         .right("avg", brick -> brick.marked(durationCell((double) brick.totalNs() / brick.count())), "")
                         .render(largest)
-                + now.allText();
+                + now.allText()
+                + (lines.isEmpty() ? "" : "\n" + lines);
     }
 }

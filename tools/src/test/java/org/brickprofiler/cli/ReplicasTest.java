@@ -10,6 +10,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -19,6 +20,8 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.LineProfile;
+import org.brickprofiler.trace.SampleLines;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -61,7 +64,11 @@ class ReplicasTest {
         }
         return serve(() -> {
             profiler.record(BrickId.RMS_NORM, sampleNs, 1);
-            return JsonReport.toJson(profiler.snapshot(), profiler.progress().reportEntries());
+            profiler.record(BrickId.FUSED_ATTENTION, sampleNs, 1);
+            Map<String, Object> further = new HashMap<>(profiler.progress().reportEntries());
+            LineProfile lines = waiting == 1 ? SampleLines.some() : LineProfile.without("it has none");
+            further.put(JsonReport.LINES, lines.values());
+            return JsonReport.toJson(profiler.snapshot(), further);
         });
     }
 
@@ -120,7 +127,10 @@ class ReplicasTest {
                         "\n" + NOBODY + " is left out: Connection refused",
                         "\n" + two + ": Last 1 minute: ",
                         "\n" + two + ": Stalled: no step has ended yet, for ",
-                        "RmsNorm  Norm");
+                        "RmsNorm         Norm",
+                        "\n\nLines of bricks since the last reset\n  " + one
+                                + ", FusedAttention: In decode steps, 64 % of its samples (60 to 68 %) are in VectorMath.dot"
+                                + " line 88, interpreted.\n  " + two + ", samples are missing: it has none.\n");
     }
 
     @Test

@@ -16,6 +16,9 @@ import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.Fixture;
 import org.brickprofiler.testing.RunningProcess;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.Frame;
+import org.brickprofiler.trace.LineLog;
+import org.brickprofiler.trace.TraceRecorder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,7 +41,9 @@ class TopCommandIT {
         public static void main(String[] names) throws Exception {
             Path folder = Path.of(names[0]);
             BrickProfiler on = BrickProfiler.enabled();
-            BrickProfiler off = new BrickProfiler();
+            TraceRecorder recorder = TraceRecorder.builder().lines(true).build();
+            recorder.lineLog().orElseThrow().begin(20_000_000);
+            BrickProfiler off = BrickProfiler.builder().tracing(recorder).build();
             if (names.length > 1) {
                 BrickProfileBean.register(on, "on");
                 BrickProfileBean.register(off, "off");
@@ -50,13 +55,23 @@ class TopCommandIT {
             Files.createFile(folder.resolve("ready"));
             while (!Files.exists(folder.resolve("end"))) {
                 Thread.sleep(5);
-                off.record(BrickId.LM_HEAD, 1_000, 1);
+                runBrick(off, recorder);
             }
             JsonReport.write(on.snapshot(), folder.resolve("on.json"));
             Files.writeString(
                     folder.resolve("off.txt"),
                     off.isEnabled() + " " + off.brickStats(BrickId.LM_HEAD).count());
         }
+    }
+
+    /** Runs a brick, and samples it as a flight recording would. */
+    private static void runBrick(BrickProfiler profiler, TraceRecorder recorder) {
+        long timer = profiler.startBrick(BrickId.LM_HEAD);
+        long withinNs = recorder.nowNs();
+        profiler.stopBrick(timer, 1);
+        LineLog log = recorder.lineLog().orElseThrow();
+        log.sample(Thread.currentThread().getId(), withinNs, false, List.of(new Frame("a.Head.run", 7, "Inlined")));
+        log.reported(recorder.nowNs(), recorder.nowNs(), 0);
     }
 
     private RunningProcess start(String... names) throws Exception {
@@ -78,7 +93,9 @@ class TopCommandIT {
         try (RunningProcess engine = start("with profilers")) {
             assertThat(top(engine, "other").err()).contains("has no profiler 'other': choose one by --name: off, on");
             Cli off = top(engine, "off");
-            assertThat(off.out()).contains(", off, on while it is watched", "LmHead  Other");
+            assertThat(off.out())
+                    .contains(", off, on while it is watched", "LmHead  Other", "Lines of bricks since the last reset")
+                    .containsPattern("LmHead, \\d+ samples\\n +100 % \\(8\\d to 100\\) +a.Head.run line 7, inlined");
             assertThat(top(engine, "on").out())
                     .contains("Bricks: none were recorded.", "1 waiting request.\nThe oldest request arrived ");
             Files.createFile(folder.resolve("end"));

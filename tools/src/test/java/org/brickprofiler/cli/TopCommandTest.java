@@ -33,6 +33,7 @@ class TopCommandTest {
                     return;
                 }
                 profiler.record(BrickId.RMS_NORM, 1_000_000, 1);
+                profiler.record(BrickId.FUSED_ATTENTION, 1_000, 1);
                 Map<String, Object> entries = new HashMap<>(profiler.progress().reportEntries());
                 entries.putAll(further);
                 byte[] json = JsonReport.toJson(profiler.snapshot(), entries).getBytes(UTF_8);
@@ -56,7 +57,7 @@ class TopCommandTest {
         Cli top = top(1);
         assertThat(top.exitCode()).isZero();
         assertThat(top.out())
-                .contains("brick top: localhost:", "The last 1", "RmsNorm  Norm")
+                .contains("brick top: localhost:", "The last 1", "RmsNorm         Norm")
                 .doesNotContain("Under way");
         assertThat(top.err()).contains(" has ended");
     }
@@ -73,16 +74,16 @@ class TopCommandTest {
     @Test
     void showsTheHottestLinesOfTheLargestBricks() throws Exception {
         profiler.enable();
-        profiler.record(BrickId.FUSED_ATTENTION, 5_000_000, 1);
         further.put(JsonReport.LINES, SampleLines.some().values());
         assertThat(top(1).out())
-                .contains(
-                        "\nLines of FusedAttention since the start: In decode steps, 64 % of its samples (60 to 68 %) are in VectorMath.dot"
-                                + " line 88, interpreted.\n")
-                .doesNotContain("Lines of RmsNorm");
+                .contains("\n\nLines of bricks since the last reset\n", """
+                  FusedAttention in decode steps, 525 samples (40 of workers)
+                      64 % (60 to 68)    org.example.VectorMath.dot line 88, interpreted
+                """)
+                .doesNotContain("GateProjection");
         further.put(JsonReport.LINES, Map.of());
         assertThat(top(1).out())
-                .contains("\nLines: unknown, since in_bricks of lines of bricks is not a whole number: null.\n");
+                .contains("reset\n  No samples: in_bricks of lines of bricks is not a whole number: null.\n");
     }
 
     @Spec("25.17")

@@ -7,11 +7,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.brickprofiler.cli.TopPage.Order;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.Golden;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.CallTree;
+import org.brickprofiler.trace.LineProfile;
+import org.brickprofiler.trace.LineProfile.OfBrick;
+import org.brickprofiler.trace.SampleLines;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -30,13 +36,13 @@ class TopPageTest {
         private final long[] totalNs = new long[40];
         private final boolean hasPercentiles;
 
-        Engine(int seconds, boolean hasPercentiles) {
+        Engine(int seconds, boolean hasPercentiles, Optional<LineProfile> lines) {
             this.hasPercentiles = hasPercentiles;
             for (int second = 0; second <= seconds; second++) {
                 for (int i = 0; i < totalNs.length; i++) {
                     totalNs[i] += second == 0 ? 0 : ns(i, second);
                 }
-                window.add(reading(second));
+                window.add(reading(second).withLines(lines));
             }
         }
 
@@ -83,7 +89,52 @@ class TopPageTest {
     }
 
     private static TopPage page(int seconds, boolean hasPercentiles) {
-        return new TopPage(TITLE, new Engine(seconds, hasPercentiles).window, Order.TOTAL, false);
+        return page(seconds, hasPercentiles, Optional.empty());
+    }
+
+    private static TopPage page(int seconds, boolean hasPercentiles, Optional<LineProfile> lines) {
+        return new TopPage(TITLE, new Engine(seconds, hasPercentiles, lines).window, Order.TOTAL, false);
+    }
+
+    private static LineProfile linesOf(String... bricks) {
+        LineProfile some = SampleLines.some();
+        return new LineProfile(
+                some.samples(),
+                some.periodNs(),
+                some.clockErrorNs(),
+                some.missing(),
+                Stream.of(bricks)
+                        .map(brick -> new OfBrick(
+                                brick,
+                                Optional.empty(),
+                                0,
+                                OptionalDouble.empty(),
+                                some.bricks().get(0).java(),
+                                CallTree.EMPTY))
+                        .toList());
+    }
+
+    @Spec("25.20")
+    @Test
+    void linesOfBricksHaveTheRowsThatAreLeftAndHalfOfThoseOfTheBricks() {
+        TopPage page = page(30, true, Optional.of(linesOf("layer.2", "layer.0")));
+        String wide = text(page, size(50, 130));
+        assertThat(wide).contains("""
+                  layer.0, 500 samples
+                      64 % (60 to 68)    org.example.VectorMath.dot line 88, interpreted
+                      20 % (17 to 24)    org.example.VectorMath.exp line 12, inlined
+                      12 % (9.4 to 15)   org.example.VectorMath.dot line 90
+                  layer.2, 500 samples
+                """);
+        assertThat(wide.indexOf("\nLines of bricks since the last reset\n  layer.0, "))
+                .isGreaterThan(wide.indexOf("All bricks: "));
+        assertThat(bricks(page, 50)).isEqualTo(20);
+        // Only the first lines of the first brick.
+        assertThat(text(page, size(30, 100))).contains("layer.0, 500 samples\n").doesNotContain("layer.2, 500");
+        assertThat(text(page, size(24, 100))).doesNotContain("Lines of bricks");
+        LineProfile none = LineProfile.without("Java has no flight recorder here");
+        assertThat(text(page(30, true, Optional.of(none)), size(60, 100)))
+                .contains("reset\n  No samples: Java has no flight recorder here.\n");
     }
 
     @Spec("25.20")
@@ -105,7 +156,8 @@ class TopPageTest {
     @CsvSource({"1, 20", "2, 40", "5, 30", "10, 60", "16, 79", "24, 80", "25, 99", "50, 100", "60, 122", "90, 300"})
     void noPageIsLargerThanTheScreen(int rows, int columns) {
         for (int seconds : new int[] {0, 1, 9, 30}) {
-            assertThat(page(seconds, true).lines(size(rows, columns)))
+            assertThat(page(seconds, true, Optional.of(linesOf("layer.0", "layer.1", "layer.2")))
+                            .lines(size(rows, columns)))
                     .hasSizeLessThanOrEqualTo(rows)
                     .allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(columns));
         }

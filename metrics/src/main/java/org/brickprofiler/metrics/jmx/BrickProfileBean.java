@@ -7,6 +7,7 @@ import java.lang.management.ManagementFactory;
 import java.util.Date;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import javax.management.InstanceAlreadyExistsException;
 import javax.management.JMException;
@@ -19,7 +20,12 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.CategoryStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepStats;
+import org.brickprofiler.internal.access.ProfilerAccess;
+import org.brickprofiler.internal.record.SpanSink;
+import org.brickprofiler.internal.setting.OptionalPart;
 import org.brickprofiler.metrics.Recent;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.report.internal.JsonText;
 import org.brickprofiler.request.RecentRequests;
 import org.brickprofiler.request.RequestIdentity;
 import org.brickprofiler.request.RequestStats;
@@ -38,6 +44,7 @@ public final class BrickProfileBean implements BrickProfileMXBean {
 
     private final BrickProfiler profiler;
     private final Recent<ProfileSnapshot> recent;
+    private final Recent<Optional<String>> lines;
 
     /** True if the profiler is on for {@link #watch} only. Guarded by this, like the next field. */
     private boolean isWatched;
@@ -50,6 +57,7 @@ public final class BrickProfileBean implements BrickProfileMXBean {
         this.profiler = profiler;
         this.reset = reset;
         this.recent = new Recent<>(profiler::snapshot, Recent.DEFAULT_AGE, NanoClock.SYSTEM);
+        this.lines = new Recent<>(() -> lines(profiler), Recent.DEFAULT_AGE, NanoClock.SYSTEM);
     }
 
     /**
@@ -209,6 +217,24 @@ public final class BrickProfileBean implements BrickProfileMXBean {
     }
 
     @Override
+    public @Nullable String lines() {
+        return lines.read().orElse(null);
+    }
+
+    private static Optional<String> lines(BrickProfiler profiler) {
+        // The first window of a new reader has all samples since the last reset.
+        return ProfilerAccess.sink(profiler)
+                .flatMap(SpanSink::windows)
+                .map(window -> window.read(false).get(JsonReport.LINES))
+                .map(BrickProfileBean::json);
+    }
+
+    private static String json(Object values) {
+        OptionalPart.JACKSON_CORE.require("the lines of bricks");
+        return JsonText.of(json -> JsonText.value(json, values));
+    }
+
+    @Override
     public synchronized boolean watch(long ms) {
         requireNotNegative("ms", ms);
         if (!isWatched && ms > 0 && !profiler.isEnabled()) {
@@ -251,6 +277,7 @@ public final class BrickProfileBean implements BrickProfileMXBean {
     public void reset() {
         reset.run();
         recent.expire();
+        lines.expire();
     }
 
     private record BrickView(BrickStats stats) implements Brick {

@@ -435,6 +435,16 @@ public interface BrickProfileMXBean {
     String[] getRecentRequests();
 
     /**
+     * Returns the lines of bricks since the last reset, if the recorder of the profiler keeps them. This is an
+     * operation, so that clients that read all attributes do not compute it.
+     *
+     * @return the entry {@link org.brickprofiler.report.JsonReport#LINES} of a report, with the three hottest lines of
+     *     each brick, as JSON; null if no lines are kept
+     */
+    @Nullable
+    String lines();
+
+    /**
      * Switches the profiler on for some time if it is off, and off again after that time. A further call replaces the
      * time. {@link #setEnabled} ends the time, and its argument takes effect.
      *

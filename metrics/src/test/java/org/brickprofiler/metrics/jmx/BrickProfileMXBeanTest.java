@@ -126,6 +126,7 @@ final class BrickProfileMXBeanTest {
                         .isInstanceOf(OpenType.class))
                 .allSatisfy(attribute -> assertThat(server.getAttribute(name, attribute.getName()))
                         .isNotNull());
+        assertThat(server.invoke(name, "lines", null, null)).isNull();
     }
 
     @Spec("20.6")
