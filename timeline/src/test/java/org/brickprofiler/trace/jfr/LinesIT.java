@@ -52,18 +52,23 @@ final class LinesIT {
             Thread idle = new Thread(() -> profiler.stopBrick(profiler.startBrick(BrickId.SAMPLING), 1));
             idle.start();
             idle.join();
+            Thread client = new Thread(LinesIT::ofClient, "RMI TCP Connection(1)-127.0.0.1");
+            client.start();
             long untilNs = System.nanoTime() + LONGEST_NS;
             while (!isEnough() && System.nanoTime() < untilNs) {
                 for (int i = 0; i < 50; i++) {
                     step();
                 }
             }
+            client.join();
             stops.close();
             profile = recorder.lines().orElseThrow();
         }
         assertThat(result).as("what the engine computed").isPositive();
         assertThat(profile.missing()).isEmpty();
         assertThat(profile.clockErrorNs()).isBetween(1L, 5_000_000L);
+        assertThat(profile.text()).as("a client of JMX works for no step").doesNotContain("ofClient");
+        assertThat(profile.samples().otherThreads()).isPositive();
         requireTruth(profile, BrickId.QKV_PROJECTION, "firstOfProjection", "secondOfProjection");
         requireTruth(profile, BrickId.ATTENTION_SOFTMAX, "firstOfSoftmax", "secondOfSoftmax");
         LineProfile.OfBrick sines = lines(profile, BrickId.ROPE_EMBEDDING);
@@ -144,6 +149,13 @@ final class LinesIT {
             profiler.stopBrick(timer, 1);
         }
         profiler.endPass();
+    }
+
+    private static void ofClient() {
+        long untilNs = System.nanoTime() + 1_000_000_000;
+        while (System.nanoTime() < untilNs) {
+            Thread.onSpinWait();
+        }
     }
 
     private void sines() {

@@ -21,8 +21,8 @@ public final class RecordedStacks {
     /** The event of a sample by the processor time of a thread, in Java or native code, of JDK 25 on Linux. */
     public static final String BY_PROCESSOR_TIME = "jdk.CPUTimeSample";
 
-    /** The beginnings of the names of threads that work for no step: of this library, and of the flight recorder. */
-    private static final List<String> OTHER_THREADS = List.of("brick-", "JFR ");
+    /** The beginnings of the names of threads that work for no step: of this library, the flight recorder, and JMX. */
+    private static final List<String> OTHER_THREADS = List.of("brick-", "JFR ", "JMX ", "RMI ");
 
     /** In the names of classes that the virtual machine makes for lambdas; a number follows that each run changes. */
     private static final String LAMBDA = "$$Lambda";
@@ -45,7 +45,8 @@ public final class RecordedStacks {
      * Returns whether a thread works for no step.
      *
      * @param thread the thread of a sample
-     * @return true for threads of this library and of the flight recorder, and for those that are none of Java's
+     * @return true for threads of this library, of the flight recorder, and of JMX, which {@code brick top} makes work,
+     *     and for those that are none of Java's
      */
     public static boolean isOther(RecordedThread thread) {
         String name = thread.getJavaName();
