@@ -27,7 +27,7 @@ import org.brickprofiler.trace.LineProfile.Samples;
 final class LineProfileText {
 
     /** With fewer samples, shares say nothing. */
-    private static final int FEWEST = 20;
+    static final int FEWEST = 20;
 
     /** The lines that are listed of each brick. */
     static final int MOST_LINES = 3;
@@ -372,6 +372,19 @@ final class LineProfileText {
                 + lost(brick)
                         .map(lost -> "; but " + lost.substring(0, 1).toLowerCase(Locale.ROOT) + lost.substring(1))
                         .orElse(""));
+    }
+
+    /** Returns a sentence on the share of a method in the samples of steps. */
+    static String shareOfSamples(SlowSteps.SampledMethod method, long samples, long all) {
+        Share<String> share = Share.of(method.method(), samples, all);
+        return String.format(
+                Locale.ROOT,
+                "Of %,d samples, %s (%s %%) are in %s of %s.",
+                all,
+                percent(share.share()),
+                interval(share),
+                PlainText.ascii(shortPlace(new Frame(method.method(), Frame.NO_LINE, ""))),
+                PlainText.ascii(method.brick()));
     }
 
     /** Returns a place without the package. */

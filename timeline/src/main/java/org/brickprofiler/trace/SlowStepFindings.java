@@ -16,6 +16,8 @@ import org.brickprofiler.report.Finding;
 import org.brickprofiler.trace.SlowSteps.Explained;
 import org.brickprofiler.trace.SlowSteps.Part;
 import org.brickprofiler.trace.SlowSteps.PhaseSteps;
+import org.brickprofiler.trace.SlowSteps.SampledMethod;
+import org.brickprofiler.trace.SlowSteps.SamplesOfStep;
 
 /** Slow steps as candidates for findings. The whole is the time of these steps. Stateless; any thread. */
 final class SlowStepFindings {
@@ -61,14 +63,15 @@ final class SlowStepFindings {
                 (double) excessNs / totalNs,
                 String.format(
                         Locale.ROOT,
-                        "%s of %,d %s %s instead of %s, which is typical for %s size: %s.",
+                        "%s of %,d %s %s instead of %s, which is typical for %s size: %s.%s",
                         Plural.of(slow.size(), phase.phase().displayName() + " step"),
                         phase.steps(),
                         isOne ? "takes" : "take",
                         duration((double) totalNs / slow.size()) + (isOne ? "" : " on average"),
                         duration((double) (totalNs - excessNs) / slow.size()),
                         isOne ? "its" : "their",
-                        causes(slow)),
+                        causes(slow),
+                        method(slow)),
                 "brick report FILE --html OUT draws them beside the step with the median duration");
     }
 
@@ -91,6 +94,40 @@ final class SlowStepFindings {
         return "the largest part is " + String.join(", ", named)
                 + (steps.size() > MOST_CAUSES ? ", ..." : "")
                 + (unknown.isEmpty() ? "" : ". Unknown, so part of these: " + unknown);
+    }
+
+    /**
+     * Returns a sentence on the method in which most samples of the steps stood; empty if too few show it, or some are
+     * missing.
+     */
+    private static String method(List<Explained> slow) {
+        List<SamplesOfStep> samples = slow.stream()
+                .flatMap(step -> step.samples().stream())
+                .filter(each -> each.state() == SamplesOfStep.State.COMPLETE)
+                .toList();
+        long all = samples.stream().mapToLong(SamplesOfStep::total).sum();
+        if (samples.size() < slow.size() || all < LineProfileText.FEWEST) {
+            return "";
+        }
+        Map<SampledMethod, Long> counts = samples.stream()
+                .flatMap(each -> each.hottest().stream())
+                .collect(Collectors.groupingBy(
+                        each -> new SampledMethod(each.brick(), each.method(), 0),
+                        Collectors.summingLong(SampledMethod::samples)));
+        return counts.entrySet().stream()
+                .max(Map.Entry.<SampledMethod, Long>comparingByValue()
+                        .thenComparing(each -> each.getKey().toString(), Comparator.reverseOrder()))
+                .filter(each -> samples.stream().allMatch(step -> isCounted(each.getKey(), step)))
+                .map(each -> " " + LineProfileText.shareOfSamples(each.getKey(), each.getValue(), all))
+                .orElse("");
+    }
+
+    /** Returns whether the samples of a method are known, which a step lists only if it is one of the hottest. */
+    private static boolean isCounted(SampledMethod method, SamplesOfStep step) {
+        return step.hottest().size() < SamplesOfStep.MOST_METHODS
+                || step.hottest().stream()
+                        .anyMatch(each -> each.brick().equals(method.brick())
+                                && each.method().equals(method.method()));
     }
 
     private static Part largest(Explained step) {

@@ -9,6 +9,7 @@ import java.util.concurrent.Phaser;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
+import org.brickprofiler.report.Finding;
 import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.Spec;
@@ -17,6 +18,8 @@ import org.brickprofiler.trace.SlowSteps.SampledMethod;
 import org.brickprofiler.trace.SlowSteps.SamplesOfStep;
 import org.brickprofiler.trace.SlowSteps.SamplesOfStep.State;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The samples of stacks in slow steps. Times are ns of a fake clock. */
 final class StepSamplesTest {
@@ -73,6 +76,29 @@ final class StepSamplesTest {
 
     private SamplesOfStep samples() {
         return slowest().samples().orElseThrow();
+    }
+
+    @Spec("13.18")
+    @ParameterizedTest
+    @CsvSource({
+        "19, 12000, other stops of the virtual machine.",
+        "20, 10400, other stops of the virtual machine.",
+        "20, 12000, 'virtual machine. Of 20 samples, 75 % (53 to 89 %) are in VectorMath.dot of LmHead.'"
+    })
+    void theFindingOnSlowStepsNamesTheirHottestMethodIfEnoughSamplesHaveCome(
+            int samples, long reportedNs, String ending) throws Exception {
+        for (int i = 0; i < 8; i++) {
+            long atNs = 1_000L * i;
+            step(atNs, atNs + 100, () -> brick(BrickId.LM_HEAD, atNs, atNs + 100));
+        }
+        step(10_000, 10_600, () -> brick(BrickId.LM_HEAD, 10_000, 10_500));
+        step(11_000, 11_100, () -> brick(BrickId.LM_HEAD, 11_000, 11_100));
+        for (int i = 0; i < samples; i++) {
+            sample(mine, 10_100 + i, i < 15 ? "a.VectorMath.dot" : "a.VectorMath.exp");
+        }
+        reported(reportedNs);
+        List<Finding> findings = recorder.slowSteps().orElseThrow().candidates(profiler.snapshot());
+        assertThat(findings.get(0).sentence()).endsWith(ending);
     }
 
     /** A step with nested bricks, a worker without bricks, and a worker of a pool with its own. */
