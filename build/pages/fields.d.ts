@@ -427,6 +427,7 @@ interface BrickLines {
   due?: number;
   doubted: boolean;
   text?: string;
+  interpreted_passes?: number;
   java?: CallTree;
   natives?: CallTree;
   allocated?: BrickAmounts;

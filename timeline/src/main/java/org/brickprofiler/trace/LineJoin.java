@@ -22,6 +22,10 @@ final class LineJoin {
     private final Map<Brick, LineRow> rows = new HashMap<>();
     private final Map<Long, List<LineSeries>> ofThreads = new HashMap<>();
     private final List<LineSeries> ofSteps = new ArrayList<>();
+
+    /** The number of series that have run steps so far; the passes of several have no common numbers. */
+    private int ranSteps;
+
     private long waiting;
     private long inBricks;
     private long outside;
@@ -66,6 +70,8 @@ final class LineJoin {
     /** Notes that the thread of a series runs steps, for which threads without bricks work. */
     void runsSteps(LineSeries series) {
         ofSteps.add(series);
+        series.runsPasses();
+        ranSteps++;
     }
 
     /** Removes a series whose bricks are no longer known. */
@@ -252,7 +258,7 @@ final class LineJoin {
         double samplesPerNs = processorNs > 0 ? own / processorNs : Double.NaN;
         return rows.values().stream()
                 .filter(row -> !row.isEmpty(earlier.getOrDefault(row, LineRow.Counts.NONE)))
-                .map(row -> row.since(earlier.getOrDefault(row, LineRow.Counts.NONE), samplesPerNs))
+                .map(row -> row.since(earlier.getOrDefault(row, LineRow.Counts.NONE), samplesPerNs, ranSteps == 1))
                 .sorted(Comparator.comparingLong(LineProfile.OfBrick::samples)
                         .reversed()
                         .thenComparing(LineProfile.OfBrick::brick)

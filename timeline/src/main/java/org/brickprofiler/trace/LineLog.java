@@ -174,7 +174,11 @@ public final class LineLog {
                                     processorShare);
                         }
                     }
-                    case PASS_END -> series.passEnded(copy.startNs(entry));
+                    case PASS_END -> {
+                        if (copy.startNs(entry) >= fromNs) {
+                            series.passEnded(copy.startNs(entry));
+                        }
+                    }
                     default -> {
                         // It says nothing of the time of bricks.
                     }

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.report.Finding;
@@ -398,6 +399,9 @@ public record LineProfile(
      * @param allocated the memory that its threads allocated, an estimate, bytes, by the innermost method outside of
      *     the JDK
      * @param waited the time for which its threads waited for monitors or were parked, ns, by the class of the lock
+     * @param interpretedPasses the number of first passes, of those recorded, in which the virtual machine interpreted
+     *     the hottest line of Java code, and after which it rarely did; empty unless enough samples show it, on one
+     *     thread that runs passes
      */
     public record OfBrick(
             String brick,
@@ -407,7 +411,8 @@ public record LineProfile(
             CallTree java,
             CallTree natives,
             Amounts allocated,
-            Amounts waited) {
+            Amounts waited,
+            OptionalLong interpretedPasses) {
 
         /**
          * Checks the numbers.
@@ -423,6 +428,7 @@ public record LineProfile(
             Objects.requireNonNull(natives, "natives");
             Objects.requireNonNull(allocated, "allocated");
             Objects.requireNonNull(waited, "waited");
+            Objects.requireNonNull(interpretedPasses, "interpretedPasses");
             if (ofWorkers > java.samples() + natives.samples()) {
                 throw new IllegalArgumentException("brick " + brick + " has " + ofWorkers + " samples of workers, of "
                         + (java.samples() + natives.samples()));
@@ -448,7 +454,7 @@ public record LineProfile(
                 OptionalDouble due,
                 CallTree java,
                 CallTree natives) {
-            this(brick, phase, ofWorkers, due, java, natives, Amounts.NONE, Amounts.NONE);
+            this(brick, phase, ofWorkers, due, java, natives, Amounts.NONE, Amounts.NONE, OptionalLong.empty());
         }
 
         /**

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
 import java.util.function.ToLongFunction;
@@ -192,6 +193,14 @@ final class LineProfileJson {
                             "string",
                             IF_KNOWN + ", " + JsonTable.IGNORED,
                             of -> LineProfileText.hottest(of.value()).orElse(null)),
+                    new Field<>(
+                            "interpreted_passes",
+                            "first recorded passes in which its hottest line was interpreted",
+                            "number",
+                            "if samples show it",
+                            of -> of.value().interpretedPasses().isPresent()
+                                    ? of.value().interpretedPasses().getAsLong()
+                                    : null),
                     tree("java", "samples in Java code", OfBrick::java),
                     tree("natives", "samples in native code", OfBrick::natives),
                     amounts("allocated", "memory, estimated bytes, by method outside of the JDK", OfBrick::allocated),
@@ -405,7 +414,8 @@ final class LineProfileJson {
                     limited(java, places),
                     limited(natives, places),
                     brick.allocated(),
-                    brick.waited()));
+                    brick.waited(),
+                    brick.interpretedPasses()));
         }
         return new LineProfile(
                 profile.samples(),
@@ -475,7 +485,8 @@ final class LineProfileJson {
                 of.object("java").map(tree -> tree(tree, lists)).orElse(CallTree.EMPTY),
                 of.object("natives").map(tree -> tree(tree, lists)).orElse(CallTree.EMPTY),
                 of.object("allocated").map(LineProfileJson::amounts).orElse(Amounts.NONE),
-                of.object("waited").map(LineProfileJson::amounts).orElse(Amounts.NONE));
+                of.object("waited").map(LineProfileJson::amounts).orElse(Amounts.NONE),
+                of.has("interpreted_passes") ? OptionalLong.of(of.number("interpreted_passes")) : OptionalLong.empty());
     }
 
     private static Amounts amounts(JsonValues of) {

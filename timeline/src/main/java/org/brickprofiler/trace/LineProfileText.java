@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
@@ -212,11 +213,11 @@ final class LineProfileText {
             text.append(String.format(Locale.ROOT, " (%,d of workers)", brick.ofWorkers()));
         }
         text.append('\n');
-        addLines(text, brick.java());
+        addLines(text, brick.java(), brick.interpretedPasses());
         if (brick.natives().samples() > 0) {
             text.append("    in native code, " + Plural.of(brick.natives().samples(), "sample")
                     + (hasShares(brick.natives()) ? ":\n" : ", too few for shares\n"));
-            addLines(text, brick.natives());
+            addLines(text, brick.natives(), OptionalLong.empty());
         }
         lost(brick).ifPresent(lost -> text.append("    " + lost + ". These lines may be of a part of its time.\n"));
         allocated(brick).ifPresent(allocated -> text.append("    " + allocated + "\n"));
@@ -278,21 +279,27 @@ final class LineProfileText {
                 .collect(Collectors.joining(", "));
     }
 
-    private static void addLines(StringBuilder text, CallTree tree) {
+    private static void addLines(StringBuilder text, CallTree tree, OptionalLong interpretedPasses) {
         if (hasShares(tree)) {
+            OptionalLong passes = interpretedPasses;
             for (Share<Frame> line : tree.lines(MOST_LINES)) {
                 text.append(String.format(
                         Locale.ROOT,
                         "    %6s %-13s %s\n",
                         percent(line.share()),
                         "(" + interval(line) + ")",
-                        frame(line.place(), line.place().toString())));
+                        frame(line.place(), line.place().toString(), passes)));
+                // They are known of the hottest line alone.
+                passes = OptionalLong.empty();
             }
         }
     }
 
-    private static String frame(Frame frame, String place) {
-        String mode = MODES.get(frame.how());
+    private static String frame(Frame frame, String place, OptionalLong interpretedPasses) {
+        String mode = interpretedPasses.isPresent()
+                ? "interpreted in the first "
+                        + Plural.of(interpretedPasses.getAsLong(), "recorded pass", "recorded passes")
+                : MODES.get(frame.how());
         return PlainText.ascii(place) + (isUnknown(frame) ? ", line unknown" : "") + (mode == null ? "" : ", " + mode);
     }
 
@@ -368,7 +375,11 @@ final class LineProfileText {
                         .orElse("")
                 + percent(line.share())
                 + (isNative ? " of its samples in native code (" : " of its samples (")
-                + interval(line) + " %) are in " + frame(line.place(), shortPlace(line.place()))
+                + interval(line) + " %) are in "
+                + frame(
+                        line.place(),
+                        shortPlace(line.place()),
+                        isNative ? OptionalLong.empty() : brick.interpretedPasses())
                 + lost(brick)
                         .map(lost -> "; but " + lost.substring(0, 1).toLowerCase(Locale.ROOT) + lost.substring(1))
                         .orElse(""));

@@ -1,17 +1,31 @@
 package org.brickprofiler.trace;
 
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import org.brickprofiler.StepInfo;
 
 /** The samples and the processor time of a brick in a phase. Not thread-safe. */
 final class LineRow {
 
+    /** The most lines of which is known in which passes the virtual machine interpreted them. */
+    private static final int MOST_LINES = 64;
+
+    private static final String INTERPRETED = "Interpreted";
+
     private final String brick;
     private final Optional<StepInfo.Phase> phase;
     private final LineTree java;
     private final LineTree natives;
+
+    /**
+     * Of each line, in no mode, its samples by passes; empty if the virtual machine had compiled it at the first one.
+     */
+    private final Map<Frame, Optional<InterpretedPasses>> interpreted = new HashMap<>();
+
     private final LineSums allocated = new LineSums();
     private final LineSums waited = new LineSums();
     private long ofThreads;
@@ -37,7 +51,29 @@ final class LineRow {
             add(event.get());
         } else {
             add(sample.isNative(), sample.stack(), sample.isOfWorker(), 1);
+            if (!sample.isNative()) {
+                addMode(sample.stack().get(0), sample.pass());
+            }
         }
+    }
+
+    private void addMode(Frame frame, long pass) {
+        Frame line = new Frame(frame.method(), frame.line(), "");
+        boolean isInterpreted = frame.how().equals(INTERPRETED);
+        if (interpreted.size() < MOST_LINES && !interpreted.containsKey(line)) {
+            interpreted.put(line, isInterpreted ? Optional.of(new InterpretedPasses()) : Optional.empty());
+        }
+        interpreted.getOrDefault(line, Optional.empty()).ifPresent(passes -> passes.add(pass, isInterpreted));
+    }
+
+    /** Returns the first passes in which the virtual machine interpreted the hottest line; empty if unknown. */
+    private OptionalLong interpretedPasses(CallTree tree) {
+        return tree.lines(1).stream()
+                .map(line -> new Frame(line.place().method(), line.place().line(), ""))
+                .flatMap(line -> interpreted.getOrDefault(line, Optional.empty()).stream())
+                .map(InterpretedPasses::first)
+                .findFirst()
+                .orElse(OptionalLong.empty());
     }
 
     /** Adds memory that was allocated in the brick, or a wait. */
@@ -106,8 +142,10 @@ final class LineRow {
      *
      * @param earlier the counts at that moment
      * @param samplesPerNs the samples since then per ns of processor time of all bricks; NaN if unknown
+     * @param hasPasses whether the passes of all samples have common numbers
      */
-    LineProfile.OfBrick since(Counts earlier, double samplesPerNs) {
+    LineProfile.OfBrick since(Counts earlier, double samplesPerNs, boolean hasPasses) {
+        CallTree javaTree = java.toTree(earlier.java);
         return new LineProfile.OfBrick(
                 brick,
                 phase,
@@ -115,9 +153,10 @@ final class LineRow {
                 isTimeUnknown || Double.isNaN(samplesPerNs)
                         ? OptionalDouble.empty()
                         : OptionalDouble.of((processorNs - earlier.processorNs) * samplesPerNs),
-                java.toTree(earlier.java),
+                javaTree,
                 natives.toTree(earlier.natives),
                 allocated.toAmounts(),
-                waited.toAmounts());
+                waited.toAmounts(),
+                hasPasses && earlier.equals(Counts.NONE) ? interpretedPasses(javaTree) : OptionalLong.empty());
     }
 }

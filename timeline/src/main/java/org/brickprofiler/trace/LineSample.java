@@ -38,6 +38,9 @@ final class LineSample {
     /** The thread that timed the brick, if there is one. */
     private long timedBy;
 
+    /** The number of the pass of that thread, from 0; negative if it is unknown. */
+    private long pass = LineSeries.UNKNOWN_PASS;
+
     private Without without = Without.OUTSIDE;
 
     /**
@@ -104,11 +107,13 @@ final class LineSample {
             foundOwn++;
             row = in;
             timedBy = threadId;
+            pass = series.pass();
         } else {
             openOfSteps--;
             foundOfSteps++;
             row = foundOwn > 0 ? row : in;
             timedBy = foundOwn > 0 ? timedBy : series.threadId();
+            pass = foundOwn > 0 ? pass : series.pass();
         }
     }
 
@@ -160,6 +165,11 @@ final class LineSample {
     /** Returns the thread that timed a brick in which it was taken, if there is one. */
     long timedBy() {
         return timedBy;
+    }
+
+    /** Returns the number of the pass in which it was taken, from 0; negative if it is unknown. */
+    long pass() {
+        return pass;
     }
 
     /** Returns whether its thread has bricks. */

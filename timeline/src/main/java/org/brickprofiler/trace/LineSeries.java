@@ -15,6 +15,8 @@ final class LineSeries {
     /** The most bricks whose outer brick is awaited, for the time without inner bricks. */
     private static final int MOST_INNER = 4_096;
 
+    static final long UNKNOWN_PASS = -1;
+
     private final long threadId;
     private final Consumer<LineSample> settled;
 
@@ -30,6 +32,9 @@ final class LineSeries {
     private long latestNs = Long.MIN_VALUE;
     private long latestPassNs = Long.MIN_VALUE;
 
+    /** The number of passes that have ended; {@link #UNKNOWN_PASS} if the thread runs none, or some were lost. */
+    private long passes = UNKNOWN_PASS;
+
     /**
      * Makes an empty series.
      *
@@ -43,6 +48,16 @@ final class LineSeries {
 
     long threadId() {
         return threadId;
+    }
+
+    /** Notes that the thread runs passes, of which this series has all. */
+    void runsPasses() {
+        passes = 0;
+    }
+
+    /** Returns the number of the pass of the latest brick, from 0; negative if it is unknown. */
+    long pass() {
+        return passes;
     }
 
     /** Returns whether a later brick or pass has ended. */
@@ -91,12 +106,14 @@ final class LineSeries {
     void passEnded(long atNs) {
         settleBefore(latestPassNs, LineSample.Without.OUTSIDE);
         latestPassNs = atNs;
+        passes += passes == UNKNOWN_PASS ? 0 : 1;
         latestNs = Math.max(latestNs, atNs);
     }
 
     /** Notes that the bricks before the end of one were overwritten, and some of them may be unknown. */
     void lostBefore(long ns) {
         inner = 0;
+        passes = UNKNOWN_PASS;
         settleBefore(ns, LineSample.Without.TOO_LATE);
     }
 

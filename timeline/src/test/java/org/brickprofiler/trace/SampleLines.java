@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import java.util.Random;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.trace.CallTree.Node;
@@ -49,7 +50,10 @@ public final class SampleLines {
                                 0,
                                 OptionalDouble.empty(),
                                 tree("org.example.Attention.run", 30, 2),
-                                natives(2)),
+                                natives(2),
+                                Amounts.NONE,
+                                Amounts.NONE,
+                                OptionalLong.of(1)),
                         new OfBrick(
                                 "<b>Sampling</b>",
                                 Optional.empty(),
@@ -79,7 +83,8 @@ public final class SampleLines {
                                 attention.java(),
                                 new CallTree(attention.natives().nodes(), 9.5),
                                 Amounts.of(40, Map.of("a.B.c", 3_000_000L, "a.B.d", 1_000_000L)),
-                                Amounts.NONE),
+                                Amounts.NONE,
+                                OptionalLong.empty()),
                         new OfBrick(
                                 "GateProjection",
                                 Optional.empty(),
@@ -88,7 +93,8 @@ public final class SampleLines {
                                 gate.java(),
                                 CallTree.EMPTY,
                                 Amounts.of(2, Map.of("a.B.c", 999L)),
-                                Amounts.of(3, Map.of("monitor of a.Lock", 70_000_000L)))),
+                                Amounts.of(3, Map.of("monitor of a.Lock", 70_000_000L)),
+                                OptionalLong.empty())),
                 new Elsewhere(5, 2_000_000, 1, 30_000_000, 20_000_000),
                 Optional.of("processor time"),
                 Optional.of(new ByFrames(2, List.of("A in a.B.x (line 1)", "B", "C", "D", "E", "F"))));
