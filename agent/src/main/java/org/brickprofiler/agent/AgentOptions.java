@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param spans the provider, in the terms of OpenTelemetry's conventions, of requests that are exported as spans by the
  *     application's OpenTelemetry; empty for no spans
  * @param lines whether the stacks that the virtual machine samples are joined with the bricks
+ * @param sources the roots of the sources to which the lines of a page lead; empty for no links
  * @param recording whether an agent that is already running switches recording on or off; empty for neither
  */
 record AgentOptions(
@@ -40,6 +41,7 @@ record AgentOptions(
         OptionalInt warmup,
         Optional<String> spans,
         boolean lines,
+        List<String> sources,
         Optional<Boolean> recording) {
 
     /** The variable by which {@code brick run} names the file to which a run writes its profile. */
@@ -58,11 +60,13 @@ record AgentOptions(
     private static final String WARMUP = "warmup";
     private static final String SPANS = "spans";
     private static final String LINES = "lines";
+    private static final String SOURCES = "sources";
     private static final String RECORDING = "recording";
-    private static final List<String> VALUES = List.of(PORT, METRICS, AB, WARMUP, SPANS, LINES, RECORDING);
+    private static final List<String> VALUES = List.of(PORT, METRICS, AB, WARMUP, SPANS, LINES, SOURCES, RECORDING);
 
     /** Examples of the values that are no numbers. */
-    private static final Map<String, String> EXAMPLES = Map.of(SPANS, "acme", LINES, "on", RECORDING, "on");
+    private static final Map<String, String> EXAMPLES =
+            Map.of(SPANS, "acme", LINES, "on", SOURCES, "src/main/java", RECORDING, "on");
 
     private static final Map<String, Boolean> SWITCH = Map.of("on", true, "off", false);
 
@@ -118,6 +122,12 @@ record AgentOptions(
         String metrics = values.get(METRICS);
         String seed = values.get(AB);
         String warmup = values.get(WARMUP);
+        boolean lines = onOrOff(LINES, values).orElseGet(SettingAction::wantsLines);
+        String sources = values.get(SOURCES);
+        if (sources != null && !lines) {
+            throw new IllegalArgumentException(
+                    "sources=" + sources + " makes lines into links: it needs lines=on, and a page");
+        }
         return new AgentOptions(
                 Map.copyOf(files),
                 port == null ? OptionalInt.empty() : OptionalInt.of((int) number(PORT, port, LAST_PORT)),
@@ -125,7 +135,8 @@ record AgentOptions(
                 seed == null ? OptionalLong.empty() : OptionalLong.of(number(AB, seed, Long.MAX_VALUE)),
                 warmup == null ? OptionalInt.empty() : OptionalInt.of((int) number(WARMUP, warmup, Integer.MAX_VALUE)),
                 Optional.ofNullable(values.get(SPANS)).map(AgentOptions::provider),
-                onOrOff(LINES, values).orElseGet(SettingAction::wantsLines),
+                lines,
+                sources == null ? List.of() : List.of(sources.split(";", -1)),
                 onOrOff(RECORDING, values));
     }
 

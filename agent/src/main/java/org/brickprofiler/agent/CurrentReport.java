@@ -17,6 +17,7 @@ import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.trace.LineProfile;
 import org.brickprofiler.trace.SlowSteps;
+import org.brickprofiler.trace.SourceLinks;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TimelineDigest;
 import org.brickprofiler.trace.TraceRecorder;
@@ -30,15 +31,17 @@ import org.jspecify.annotations.Nullable;
  * @param progress what is under way; null at the end of the process
  * @param slow keeps the slow steps; null if none are kept
  * @param lines the lines of its bricks; empty if the agent takes no samples
+ * @param sources the links of lines to sources on a page; empty for none
  */
 record CurrentReport(
         ProfileSnapshot snapshot,
         @Nullable Progress progress,
         @Nullable TraceRecorder slow,
-        Optional<LineProfile> lines) {
+        Optional<LineProfile> lines,
+        Optional<SourceLinks> sources) {
 
     CurrentReport withSnapshot(ProfileSnapshot other) {
-        return new CurrentReport(other, progress, slow, lines);
+        return new CurrentReport(other, progress, slow, lines, sources);
     }
 
     /** Returns the report as JSON. */
@@ -82,7 +85,10 @@ record CurrentReport(
 
     /** Returns the report as a page, with the spans of the slow steps. */
     HtmlReport page() {
-        HtmlReport page = HtmlReport.of(snapshot);
+        HtmlReport plain = HtmlReport.of(snapshot);
+        HtmlReport page = sources.flatMap(links -> lines.map(links::part))
+                .map(plain::with)
+                .orElse(plain);
         if (slow == null) {
             return page.withFurther(further());
         }

@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickProfilerBuilder;
 import org.brickprofiler.request.RequestRecorder;
+import org.brickprofiler.trace.SourceLinks;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.write.TraceFiles;
 import org.jspecify.annotations.Nullable;
@@ -52,6 +53,9 @@ final class Recording {
     /** The profiles that ONNX Runtime records of its sessions; empty unless these are the shipped rules for it. */
     final Optional<OnnxSessions> sessions;
 
+    /** The links of lines to sources; empty without the option {@code sources}. */
+    final Optional<SourceLinks> sources;
+
     private final AgentOptions options;
 
     /**
@@ -60,13 +64,14 @@ final class Recording {
      * @param options the options of the agent
      * @param rules the rules that are woven
      * @param say prints a message
-     * @throws IllegalArgumentException when an option needs steps and no rule has them, or the timeline's name has no
-     *     known ending
+     * @throws IllegalArgumentException when an option needs steps and no rule has them, the timeline's name has no
+     *     known ending, or a root of sources is no folder and no address
      */
     Recording(AgentOptions options, RuleFile.Rules rules, Consumer<String> say) {
         this.options = options;
         requireSteps(rules, options.rules());
         requireRequests(rules, options.rules());
+        sources = options.sources().isEmpty() ? Optional.empty() : Optional.of(SourceLinks.to(options.sources()));
         losses = new AgentLosses(say);
         sessions = OnnxSessions.of(options, say);
         BrickProfilerBuilder builder = BrickProfiler.builder().stepCpuTimes(true);

@@ -310,7 +310,8 @@ final class Reports {
                 snapshot,
                 progress,
                 recording.keepsSlowSteps ? recorder : null,
-                recorder == null ? Optional.empty() : recorder.lines());
+                recorder == null ? Optional.empty() : recorder.lines(),
+                recording.sources);
     }
 
     /**

@@ -10,6 +10,7 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.trace.CallTree;
 import org.brickprofiler.trace.Frame;
 import org.brickprofiler.trace.LineProfile;
+import org.brickprofiler.trace.SourceLinks;
 import org.brickprofiler.trace.TraceRecorder;
 import org.junit.jupiter.api.Test;
 
@@ -39,7 +40,12 @@ class CurrentReportTest {
         profiler.enable();
         profiler.record(BrickId.FUSED_ATTENTION, 5_000_000, 1);
         TraceRecorder slow = TraceRecorder.builder().keepSlowSteps(2).build();
-        CurrentReport report = new CurrentReport(profiler.snapshot(), null, slow, Optional.of(LINES));
+        CurrentReport report = new CurrentReport(
+                profiler.snapshot(),
+                null,
+                slow,
+                Optional.of(LINES),
+                Optional.of(SourceLinks.to(List.of("https://acme.org/src"))));
 
         assertThat(report.toJson())
                 .containsOnlyOnce("\"findings\"")
@@ -50,6 +56,7 @@ class CurrentReportTest {
         assertThat(report.text())
                 .containsSubsequence(
                         "Bricks, largest first", "\nLines of bricks\n", "\nFindings\n", "VectorMath.dot line 88");
-        assertThat(report.page().render()).contains("\"frame_method\"");
+        assertThat(report.page().render())
+                .contains("\"frame_method\"", "https://acme.org/src/", "Lines lead to the sources of 1 class.");
     }
 }

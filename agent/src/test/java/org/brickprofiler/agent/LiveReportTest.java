@@ -43,7 +43,7 @@ final class LiveReportTest {
     }
 
     private CurrentReport report() {
-        return new CurrentReport(profiler.snapshot(), profiler.progress(), null, Optional.empty());
+        return new CurrentReport(profiler.snapshot(), profiler.progress(), null, Optional.empty(), Optional.empty());
     }
 
     @AfterEach

@@ -188,7 +188,7 @@ class RuleFileTest {
         assertThat(options.out()).isNull();
         assertThat(options.port()).isEmpty();
         assertThat(options.ab()).isEmpty();
-        assertThat(AgentOptions.parse("port=0,ab=12,warmup=3,spans=acme,lines=on", Map.of()))
+        assertThat(AgentOptions.parse("port=0,ab=12,warmup=3,spans=acme,lines=on,sources=a;b=https://c", Map.of()))
                 .isEqualTo(new AgentOptions(
                         Map.of(),
                         OptionalInt.of(0),
@@ -197,11 +197,15 @@ class RuleFileTest {
                         OptionalInt.of(3),
                         Optional.of("acme"),
                         true,
+                        List.of("a", "b=https://c"),
                         Optional.empty()));
         assertThat(AgentOptions.parse("lines=off", Map.of()).asksForRecording()).isFalse();
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> AgentOptions.parse("lines=fast", Map.of()))
                 .withMessage("lines=fast is neither on nor off");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> AgentOptions.parse("sources=a,lines=off", Map.of()))
+                .withMessage("sources=a makes lines into links: it needs lines=on, and a page");
         assertThat(AgentOptions.parse("slow=s.pftrace", Map.of()).timeline()).isEqualTo(Path.of("s.pftrace"));
         assertThat(AgentOptions.parse("trace=t.json", Map.of()).timeline()).isEqualTo(Path.of("t.json"));
         assertThat(AgentOptions.parse("", Map.of(AgentOptions.OUT_VARIABLE, "y"))
