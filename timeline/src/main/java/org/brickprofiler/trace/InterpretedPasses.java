@@ -5,8 +5,8 @@ import java.util.OptionalLong;
 import org.brickprofiler.trace.CallTree.Share;
 
 /**
- * The samples of a line by the pass in which each was taken, from a first one in which the virtual machine interpreted
- * the line. Passes are kept with a relative error of a quarter, so the size is bounded. Not thread-safe.
+ * The samples of a method by the pass in which each was taken, from a first one in which the virtual machine
+ * interpreted the method. Passes are kept with a relative error of a quarter, so the size is bounded. Not thread-safe.
  */
 final class InterpretedPasses {
 
@@ -33,7 +33,7 @@ final class InterpretedPasses {
      * Adds a sample.
      *
      * @param pass the number of the pass, from 0; negative if it is unknown
-     * @param isInterpreted whether the virtual machine interpreted the line
+     * @param isInterpreted whether the virtual machine interpreted the method
      */
     void add(long pass, boolean isInterpreted) {
         if (pass < 0) {
@@ -65,8 +65,8 @@ final class InterpretedPasses {
     }
 
     /**
-     * Returns the number of first passes in which the virtual machine interpreted the line, but for a few samples, and
-     * after which it rarely did.
+     * Returns the number of first passes in which the virtual machine interpreted the method, but for a few samples,
+     * and after which it rarely did.
      *
      * @return 1 or more; empty if too few samples show it, or the pass of one is unknown
      */

@@ -400,8 +400,8 @@ public record LineProfile(
      *     the JDK
      * @param waited the time for which its threads waited for monitors or were parked, ns, by the class of the lock
      * @param interpretedPasses the number of first passes, of those recorded, in which the virtual machine interpreted
-     *     the hottest line of Java code, and after which it rarely did; empty unless enough samples show it, on one
-     *     thread that runs passes
+     *     the method of the hottest line of Java code, and after which it rarely did; empty unless enough samples show
+     *     it, on one thread that runs passes
      */
     public record OfBrick(
             String brick,

@@ -195,7 +195,7 @@ final class LineProfileJson {
                             of -> LineProfileText.hottest(of.value()).orElse(null)),
                     new Field<>(
                             "interpreted_passes",
-                            "first recorded passes in which its hottest line was interpreted",
+                            "first recorded passes in which the method of its hottest line was interpreted",
                             "number",
                             "if samples show it",
                             of -> of.value().interpretedPasses().isPresent()

@@ -296,11 +296,14 @@ final class LineProfileText {
     }
 
     private static String frame(Frame frame, String place, OptionalLong interpretedPasses) {
-        String mode = interpretedPasses.isPresent()
-                ? "interpreted in the first "
-                        + Plural.of(interpretedPasses.getAsLong(), "recorded pass", "recorded passes")
-                : MODES.get(frame.how());
-        return PlainText.ascii(place) + (isUnknown(frame) ? ", line unknown" : "") + (mode == null ? "" : ", " + mode);
+        String mode = MODES.get(frame.how());
+        return PlainText.ascii(place)
+                + (isUnknown(frame) ? ", line unknown" : "")
+                + (mode == null ? "" : ", " + mode)
+                + (interpretedPasses.isEmpty()
+                        ? ""
+                        : ", its method interpreted in the first "
+                                + Plural.of(interpretedPasses.getAsLong(), "recorded pass", "recorded passes"));
     }
 
     private static String interval(Share<?> share) {

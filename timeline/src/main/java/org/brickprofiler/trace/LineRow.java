@@ -11,8 +11,8 @@ import org.brickprofiler.StepInfo;
 /** The samples and the processor time of a brick in a phase. Not thread-safe. */
 final class LineRow {
 
-    /** The most lines of which is known in which passes the virtual machine interpreted them. */
-    private static final int MOST_LINES = 64;
+    /** The most methods of which is known in which passes the virtual machine interpreted them. */
+    private static final int MOST_METHODS = 64;
 
     private static final String INTERPRETED = "Interpreted";
 
@@ -21,10 +21,8 @@ final class LineRow {
     private final LineTree java;
     private final LineTree natives;
 
-    /**
-     * Of each line, in no mode, its samples by passes; empty if the virtual machine had compiled it at the first one.
-     */
-    private final Map<Frame, Optional<InterpretedPasses>> interpreted = new HashMap<>();
+    /** Of each method, its samples by passes; empty if the virtual machine had compiled it at the first one. */
+    private final Map<String, Optional<InterpretedPasses>> interpreted = new HashMap<>();
 
     private final LineSums allocated = new LineSums();
     private final LineSums waited = new LineSums();
@@ -58,19 +56,20 @@ final class LineRow {
     }
 
     private void addMode(Frame frame, long pass) {
-        Frame line = new Frame(frame.method(), frame.line(), "");
+        String method = frame.method();
         boolean isInterpreted = frame.how().equals(INTERPRETED);
-        if (interpreted.size() < MOST_LINES && !interpreted.containsKey(line)) {
-            interpreted.put(line, isInterpreted ? Optional.of(new InterpretedPasses()) : Optional.empty());
+        if (interpreted.size() < MOST_METHODS && !interpreted.containsKey(method)) {
+            interpreted.put(method, isInterpreted ? Optional.of(new InterpretedPasses()) : Optional.empty());
         }
-        interpreted.getOrDefault(line, Optional.empty()).ifPresent(passes -> passes.add(pass, isInterpreted));
+        interpreted.getOrDefault(method, Optional.empty()).ifPresent(passes -> passes.add(pass, isInterpreted));
     }
 
-    /** Returns the first passes in which the virtual machine interpreted the hottest line; empty if unknown. */
+    /**
+     * Returns the first passes in which the virtual machine interpreted the hottest line's method; empty if unknown.
+     */
     private OptionalLong interpretedPasses(CallTree tree) {
         return tree.lines(1).stream()
-                .map(line -> new Frame(line.place().method(), line.place().line(), ""))
-                .flatMap(line -> interpreted.getOrDefault(line, Optional.empty()).stream())
+                .flatMap(line -> interpreted.getOrDefault(line.place().method(), Optional.empty()).stream())
                 .map(InterpretedPasses::first)
                 .findFirst()
                 .orElse(OptionalLong.empty());
