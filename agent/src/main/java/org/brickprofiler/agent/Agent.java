@@ -14,6 +14,7 @@ import javax.management.ObjectName;
 import org.brickprofiler.agent.bridge.Bridge;
 import org.brickprofiler.agent.bridge.JdkBridge;
 import org.brickprofiler.internal.base.Log;
+import org.brickprofiler.jfr.AsyncProfilerSpans;
 import org.brickprofiler.metrics.jmx.BrickProfileBean;
 import org.jspecify.annotations.Nullable;
 
@@ -184,6 +185,9 @@ public final class Agent {
         recording.profiler.enable();
         options.spans()
                 .ifPresent(provider -> ApplicationSpans.begin(recording.profiler, provider, instrumentation, messages));
+        if (options.asyncProfiler()) {
+            emitSpans();
+        }
         recording.sessions.ifPresent(sessions -> sessions.begin(instrumentation));
         weaving.begin(instrumentation, reports::reportStops);
         reports.writeAtEnd();
@@ -201,6 +205,14 @@ public final class Agent {
         }
         weaving.sayApplied(true);
         reports.loadClasses();
+    }
+
+    private void emitSpans() {
+        try {
+            AsyncProfilerSpans.of(recording.profiler);
+        } catch (IllegalStateException missing) {
+            messages.warn("async-profiler=on: bricks are no spans: " + missing.getMessage());
+        }
     }
 
     /**

@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param spans the provider, in the terms of OpenTelemetry's conventions, of requests that are exported as spans by the
  *     application's OpenTelemetry; empty for no spans
  * @param lines whether the stacks that the virtual machine samples are joined with the bricks
+ * @param asyncProfiler whether bricks are spans of the application's async-profiler
  * @param sources the roots of the sources to which the lines of a page lead; empty for no links
  * @param recording whether an agent that is already running switches recording on or off; empty for neither
  */
@@ -41,6 +42,7 @@ record AgentOptions(
         OptionalInt warmup,
         Optional<String> spans,
         boolean lines,
+        boolean asyncProfiler,
         List<String> sources,
         Optional<Boolean> recording) {
 
@@ -60,13 +62,15 @@ record AgentOptions(
     private static final String WARMUP = "warmup";
     private static final String SPANS = "spans";
     private static final String LINES = "lines";
+    private static final String ASYNC_PROFILER = "async-profiler";
     private static final String SOURCES = "sources";
     private static final String RECORDING = "recording";
-    private static final List<String> VALUES = List.of(PORT, METRICS, AB, WARMUP, SPANS, LINES, SOURCES, RECORDING);
+    private static final List<String> VALUES =
+            List.of(PORT, METRICS, AB, WARMUP, SPANS, LINES, ASYNC_PROFILER, SOURCES, RECORDING);
 
     /** Examples of the values that are no numbers. */
     private static final Map<String, String> EXAMPLES =
-            Map.of(SPANS, "acme", LINES, "on", SOURCES, "src/main/java", RECORDING, "on");
+            Map.of(SPANS, "acme", LINES, "on", ASYNC_PROFILER, "on", SOURCES, "src/main/java", RECORDING, "on");
 
     private static final Map<String, Boolean> SWITCH = Map.of("on", true, "off", false);
 
@@ -136,6 +140,7 @@ record AgentOptions(
                 warmup == null ? OptionalInt.empty() : OptionalInt.of((int) number(WARMUP, warmup, Integer.MAX_VALUE)),
                 Optional.ofNullable(values.get(SPANS)).map(AgentOptions::provider),
                 lines,
+                onOrOff(ASYNC_PROFILER, values).orElse(false),
                 sources == null ? List.of() : List.of(sources.split(";", -1)),
                 onOrOff(RECORDING, values));
     }

@@ -41,6 +41,7 @@ import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.NvtxStandIn;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.RunningProcess;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.testing.VirtualThreadStarter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -103,6 +104,33 @@ class AgentIT extends WovenApplication {
         assertThat(recorded("run.json")).contains("QkvProjection=36/288");
         assertThat(lines).content().startsWith("domain 1 Brick Profiler\n").doesNotContain("error");
         assertThat(Files.readAllLines(lines).stream().filter(line -> line.matches("push \\d+ 1 QkvProjection")))
+                .hasSize(36);
+    }
+
+    /** Classes that the application compiles stand for async-profiler's. */
+    @Spec("13.21")
+    @Test
+    void wovenBricksAreSpansOfTheApplicationsAsyncProfiler() throws Exception {
+        String options = "rules=bricks.yaml,out=run.json,warmup=0,async-profiler=on";
+        assertThat(application(options).run().assertSucceeded().err())
+                .contains("async-profiler=on: bricks are no spans: ", "add it\n");
+        compile(folder, "one/profiler/Recording.java", """
+                package one.profiler;
+                public final class Recording {
+                    public static int state() { return 2; }
+                    public static long timestamp() { return System.nanoTime(); }
+                    public static long clockFrequency() { return 1_000_000_000; }
+                }
+                """);
+        compile(folder, "one/profiler/Span.java", """
+                package one.profiler;
+                public final class Span {
+                    public static void emitIfProfiled(long start, long end, String tag) { System.out.println(tag); }
+                }
+                """);
+        ProcessResult result = application(options).run().assertSucceeded();
+        assertThat(result.err()).doesNotContain("async-profiler");
+        assertThat(result.out().lines().filter("brick:prefill:QkvProjection"::equals))
                 .hasSize(36);
     }
 

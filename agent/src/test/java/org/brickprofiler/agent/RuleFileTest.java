@@ -188,7 +188,8 @@ class RuleFileTest {
         assertThat(options.out()).isNull();
         assertThat(options.port()).isEmpty();
         assertThat(options.ab()).isEmpty();
-        assertThat(AgentOptions.parse("port=0,ab=12,warmup=3,spans=acme,lines=on,sources=a;b=https://c", Map.of()))
+        assertThat(AgentOptions.parse(
+                        "port=0,ab=12,warmup=3,spans=acme,lines=on,async-profiler=on,sources=a;b=https://c", Map.of()))
                 .isEqualTo(new AgentOptions(
                         Map.of(),
                         OptionalInt.of(0),
@@ -196,6 +197,7 @@ class RuleFileTest {
                         OptionalLong.of(12),
                         OptionalInt.of(3),
                         Optional.of("acme"),
+                        true,
                         true,
                         List.of("a", "b=https://c"),
                         Optional.empty()));

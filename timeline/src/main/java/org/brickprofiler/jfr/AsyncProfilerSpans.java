@@ -70,8 +70,8 @@ public final class AsyncProfilerSpans implements AutoCloseable {
 
     private static void requireApi() {
         try {
-            Api.emit();
-            Api.state();
+            Methods.emit();
+            Methods.state();
         } catch (ReflectiveOperationException missing) {
             throw new IllegalStateException(
                     "AsyncProfilerSpans needs tools.profiler:async-profiler of version 4.5 or later, which is neither on"
@@ -80,12 +80,43 @@ public final class AsyncProfilerSpans implements AutoCloseable {
         }
     }
 
-    /** The interface of async-profiler. Constants, so that the compiler inlines them. */
+    /** Finds the methods of async-profiler's interface. */
+    private static final class Methods {
+
+        static MethodHandle emit() throws ReflectiveOperationException {
+            MethodType type = MethodType.methodType(void.class, long.class, long.class, String.class);
+            return find("Span", "emitIfProfiled", type);
+        }
+
+        static MethodHandle state() throws ReflectiveOperationException {
+            return recording("state", int.class);
+        }
+
+        static MethodHandle recording(String method, Class<?> result) throws ReflectiveOperationException {
+            return find("Recording", method, MethodType.methodType(result));
+        }
+
+        private static MethodHandle find(String type, String method, MethodType signature)
+                throws ReflectiveOperationException {
+            return MethodHandles.publicLookup().findStatic(type(API + type), method, signature);
+        }
+
+        /** Returns a class that this library sees, or, if it is the agent's, the class path of the application. */
+        private static Class<?> type(String name) throws ClassNotFoundException {
+            try {
+                return Class.forName(name);
+            } catch (ClassNotFoundException elsewhere) {
+                return Class.forName(name, true, ClassLoader.getSystemClassLoader());
+            }
+        }
+    }
+
+    /** The interface of async-profiler, which must be present. Constants, so that the compiler inlines them. */
     private static final class Api {
-        private static final MethodHandle EMIT = present(Api::emit);
-        private static final MethodHandle STATE = present(Api::state);
-        private static final MethodHandle TICKS = present(() -> recording("timestamp", long.class));
-        private static final MethodHandle FREQUENCY = present(() -> recording("clockFrequency", long.class));
+        private static final MethodHandle EMIT = present(Methods::emit);
+        private static final MethodHandle STATE = present(Methods::state);
+        private static final MethodHandle TICKS = present(() -> Methods.recording("timestamp", long.class));
+        private static final MethodHandle FREQUENCY = present(() -> Methods.recording("clockFrequency", long.class));
 
         private interface Lookup {
             MethodHandle find() throws ReflectiveOperationException;
@@ -97,24 +128,6 @@ public final class AsyncProfilerSpans implements AutoCloseable {
             } catch (ReflectiveOperationException missing) {
                 throw new LinkageError("async-profiler has another interface", missing);
             }
-        }
-
-        static MethodHandle emit() throws ReflectiveOperationException {
-            MethodType type = MethodType.methodType(void.class, long.class, long.class, String.class);
-            return find("Span", "emitIfProfiled", type);
-        }
-
-        static MethodHandle state() throws ReflectiveOperationException {
-            return recording("state", int.class);
-        }
-
-        private static MethodHandle recording(String method, Class<?> result) throws ReflectiveOperationException {
-            return find("Recording", method, MethodType.methodType(result));
-        }
-
-        private static MethodHandle find(String type, String method, MethodType signature)
-                throws ReflectiveOperationException {
-            return MethodHandles.publicLookup().findStatic(Class.forName(API + type), method, signature);
         }
 
         /** Emits a span that has just ended on this thread, if async-profiler records. */
