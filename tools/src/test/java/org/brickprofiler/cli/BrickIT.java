@@ -236,7 +236,9 @@ class BrickIT {
         assertThat(exit).as(missing.toString()).isZero();
         assertThat(missing.toString().lines())
                 .isNotEmpty()
-                .noneMatch(line -> line.contains("org.eclipse.collections") || line.contains("org.apache.commons"));
+                .noneMatch(line -> line.contains("org.eclipse.collections")
+                        || line.contains("org.apache.commons")
+                        || line.contains("org.snakeyaml"));
         String services = "META-INF/services/org.eclipse.collections.";
         try (JarFile jar = new JarFile(JAR.toFile())) {
             List<String> providers = new ArrayList<>();
