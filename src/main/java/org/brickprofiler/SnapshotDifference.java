@@ -33,6 +33,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapshot> {
 
+    /**
+     * The most successive samples with marks of blocks with others: the last of one block and the first of the next.
+     */
+    private static final int MOST_IN_SUCCESSION = 2;
+
     @Override
     public ProfileSnapshot merge(ProfileSnapshot earlier, ProfileSnapshot later) {
         long wallNs = Sums.limited(earlier.wallNs(), later.wallNs());
@@ -67,18 +72,26 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                 .build();
     }
 
-    /** Returns the keys of bricks that have new samples, none of which has marks. */
+    /**
+     * Returns the keys of bricks whose time since an earlier reading is not known: no new sample has marks, or a mark
+     * came in place of what was supposed of its block while no other sample is new, or the estimate fell by it.
+     */
     private static List<String> untimed(List<BrickStats> earlier, List<BrickStats> later) {
-        Map<String, DeviceTime> before = new HashMap<>();
-        earlier.forEach(brick -> before.put(key(brick), brick.device()));
+        Map<String, BrickStats> before = new HashMap<>();
+        earlier.forEach(brick -> before.put(key(brick), brick));
         return later.stream()
-                .filter(brick -> {
-                    DeviceTime was = before.getOrDefault(key(brick), DeviceTime.NONE);
-                    return brick.device().unmarked() > was.unmarked()
-                            && brick.device().measured() == was.measured();
-                })
+                .filter(brick -> brick.device().isEstimated() && isUntimed(before.get(key(brick)), brick))
                 .map(SnapshotDifference::key)
                 .toList();
+    }
+
+    private static boolean isUntimed(@Nullable BrickStats earlier, BrickStats later) {
+        DeviceTime was = earlier == null ? DeviceTime.NONE : earlier.device();
+        long marked = later.device().measured() - was.measured();
+        long unmarked = later.device().unmarked() - was.unmarked();
+        boolean isRevalued = unmarked == 0 && marked > 0 && marked <= MOST_IN_SUCCESSION;
+        boolean isFallen = earlier != null && later.totalNs() < earlier.totalNs();
+        return (unmarked > 0 && marked == 0) || isRevalued || isFallen;
     }
 
     private static List<BrickStats> heldBack(List<BrickStats> earlier, List<BrickStats> later, Set<String> keys) {
@@ -214,8 +227,9 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
         }
         long totalNs = more(earlier.totalNs(), later.totalNs());
         long cycles = more(earlier.totalCycles(), later.totalCycles());
-        Optional<LatencyDistribution> latency =
-                later.latency().flatMap(all -> earlier.latency().map(all::since));
+        Optional<LatencyDistribution> latency = later.latency()
+                .flatMap(all -> earlier.latency().map(all::since))
+                .map(since -> later.device().isEstimated() ? scaled(since, count) : since);
         boolean isLastOfThese = later.lastAtUnixNs() > earlier.lastAtUnixNs();
         Extremes times = device.isEstimated()
                 ? new Extremes(0, 0, OptionalLong.of(later.minNs()), OptionalLong.of(later.maxNs()))
@@ -245,6 +259,24 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                 .device(device)
                 .work(work, workSamples)
                 .build();
+    }
+
+    /**
+     * Returns a distribution of a number of samples, in proportion to another one: buckets of an estimate may have
+     * fewer samples than before, and the others then have more than the window.
+     */
+    private static LatencyDistribution scaled(LatencyDistribution samples, long count) {
+        long[] counts = samples.usedCounts();
+        double all = samples.count();
+        long seen = 0;
+        long given = 0;
+        for (int i = 0; i < counts.length; i++) {
+            seen += counts[i];
+            long upToHere = Math.round(seen / all * count);
+            counts[i] = upToHere - given;
+            given = upToHere;
+        }
+        return LatencyDistribution.ofCounts(samples.firstBucket(), counts);
     }
 
     private static DeviceTime device(DeviceTime earlier, DeviceTime later) {
@@ -341,7 +373,15 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                         .waits(more(earlier.waits(), later.waits()))
                         .clockErrorNs(later.clockErrorNs())
                         .failure(later.failure())
+                        .passes(passNs(earlier.passNs(), later.passNs()), later.isSampled())
                         .build();
+    }
+
+    /** Returns the time of the passes between two readings; empty if it is unknown at one of them. */
+    private static OptionalLong passNs(OptionalLong earlier, OptionalLong later) {
+        return earlier.isPresent() && later.isPresent()
+                ? OptionalLong.of(more(earlier.getAsLong(), later.getAsLong()))
+                : OptionalLong.empty();
     }
 
     /**

@@ -13,8 +13,11 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
+import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.internal.record.WindowReaders;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.DeviceBricks;
 import org.brickprofiler.testing.SimulatedStream;
 import org.brickprofiler.testing.Spec;
@@ -456,6 +459,76 @@ final class DeviceSamplingTest extends DeviceBricks {
         }
         assertThat(without).isBetween(59, 61);
         assertThat(inWindows).isBetween(33L, 64L);
+    }
+
+    @Spec({"12.52", "23.6"})
+    @Test
+    void windowsOfUnequalBricksSumToTheWholeAndCanBeRead(@TempDir Path folder) throws IOException {
+        profiler = options().deviceStream(stream).percentiles(true).build();
+        profiler.enable();
+        WindowReaders<ProfileSnapshot>.Reader reader =
+                new WindowReaders<>(new SnapshotDifference()).add(profiler::snapshot);
+        SplittableRandom random = new SplittableRandom(2);
+        long bricks = 0;
+        long ns = 0;
+        long passNs = 0;
+        for (int window = 0; window <= 200; window++) {
+            for (int i = 0; window < 200 && i < 7; i++) {
+                brick(BrickId.RMS_NORM, random.nextInt(10) == 0 ? 100_000 : 1_000);
+            }
+            profiler.endPass();
+            ProfileSnapshot read = reader.next(window == 200);
+            if (read == null) {
+                continue;
+            }
+            Path file = folder.resolve("window.json");
+            JsonReport.write(read, file);
+            ProfileSnapshot written = JsonReport.read(file);
+            BrickStats norm = written.brick("RmsNorm")
+                    .orElse(BrickStats.empty("RmsNorm", BrickCategory.NORM, Bottleneck.UNKNOWN));
+            bricks += norm.count();
+            ns += norm.totalNs();
+            assertThat(norm.count() == 0).isEqualTo(norm.totalNs() == 0);
+            assertThat(norm.latency().map(LatencyDistribution::count).orElse(0L))
+                    .isEqualTo(norm.count());
+            StreamTotals decode = written.streams().get(0);
+            assertThat(decode.isSampled()).isTrue();
+            passNs += decode.passNs().orElseThrow();
+        }
+        BrickStats whole = stats(BrickId.RMS_NORM);
+        assertThat(bricks).isEqualTo(1_400).isEqualTo(whole.count());
+        assertThat(ns).isEqualTo(whole.totalNs());
+        assertThat(passNs)
+                .isEqualTo(profiler.snapshot().streams().get(0).passNs().orElseThrow());
+    }
+
+    @Spec("12.50")
+    @Test
+    void theTimeOfPassesIsThatOfTheirBricksOrUnknown() {
+        brick(BrickId.RMS_NORM, 700);
+        profiler.reset();
+        passes(2, 1, 700);
+        assertThat(profiler.snapshot().streams().get(0).passNs()).hasValue(1_400);
+        brick(BrickId.RMS_NORM, 700);
+        profiler.disable();
+        profiler.enable();
+        passes(1, 1, 700);
+        assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(4 * 700);
+        assertThat(profiler.snapshot().streams().get(0).passNs()).isEmpty();
+    }
+
+    @Spec("12.50")
+    @Test
+    void idleTimeBesideASampledStreamIsUnknown() {
+        StreamTotals exact = StreamTotals.builder("decode", "simulated", 0)
+                .bricks(10, 100, 900)
+                .gaps(9, 100)
+                .build();
+        passes(1, 40, 700);
+        StreamTotals merged = profiler.snapshot().streams().get(0).plus(exact);
+        assertThat(merged.isSampled()).isTrue();
+        assertThat(merged.busyNs()).isEqualTo(40 * 700 + 100);
+        assertThat(merged.idleNs() + merged.gaps() + merged.shortestGapNs()).isZero();
     }
 
     // ---- reports ----

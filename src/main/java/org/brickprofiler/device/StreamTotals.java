@@ -169,7 +169,10 @@ public record StreamTotals(
         return Stream.of(one, other).flatMap(Optional::stream).min(Comparator.naturalOrder());
     }
 
-    /** Sets the values by name; the others stay at 0, empty or unknown. Not thread-safe. */
+    /**
+     * Sets the values by name; the others stay at 0, empty or unknown. Idle time and gaps also stay at 0 if bricks were
+     * marked by sampling. Not thread-safe.
+     */
     public static final class Builder {
         private final String stream;
         private final String device;
@@ -294,9 +297,9 @@ public record StreamTotals(
                     pciAddress,
                     samples,
                     busyNs,
-                    idleNs,
-                    gaps,
-                    shortestGapNs,
+                    isSampled ? 0 : idleNs,
+                    isSampled ? 0 : gaps,
+                    isSampled ? 0 : shortestGapNs,
                     waits,
                     clockErrorNs,
                     failure,

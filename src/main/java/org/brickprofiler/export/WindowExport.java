@@ -345,7 +345,7 @@ public final class WindowExport implements AutoCloseable {
 
     /** Ends and writes the open window; {@code atMs} is a time within it. */
     void writeWindow(long atMs) {
-        ProfileSnapshot window = reader.next();
+        ProfileSnapshot window = reader.next(closing);
         if (stepEnds != null) {
             stepEnds.after(window == null ? -1 : window.identity().lastStep().orElse(-1));
         }

@@ -63,15 +63,19 @@ public record Estimate(
     /**
      * Returns the estimate of the bricks between two readings of the same rows. The variance of the whole grows by that
      * of the blocks in between, and by the marks' share of it at least, as a difference of two estimates may be too
-     * small.
+     * small. If all bricks in between have marks, one counts as unmarked: their time is an estimate, too, since a mark
+     * replaces what was supposed of its block.
      *
      * @param earlier a reading
      * @param later a later one without a reset between them
      * @return the difference; its elements and times are at least 0
      */
     public static Estimate between(Estimate earlier, Estimate later) {
-        long marked = Math.max(0, later.marked - earlier.marked);
-        long unmarked = Math.max(0, later.unmarked - earlier.unmarked);
+        long measured = Math.max(0, later.marked - earlier.marked);
+        long others = Math.max(0, later.unmarked - earlier.unmarked);
+        long revalued = others == 0 && later.unmarked > 0 && measured > 0 ? 1 : 0;
+        long marked = measured - revalued;
+        long unmarked = others + revalued;
         boolean hasError = unmarked > 0 && marked >= FEWEST_MARKS;
         double closed = later.variance - later.openVariance;
         double grown = closed - (earlier.variance - earlier.openVariance);

@@ -1124,6 +1124,8 @@ final class MarkedStream {
         if (drawn != null) {
             drawn.discard();
             pass.forgetEnds();
+            // The time of the pass is that from its next brick on, as its bricks up to now are forgotten.
+            letGo(pass.close());
         }
     }
 
@@ -1137,6 +1139,7 @@ final class MarkedStream {
         SampledRows drawn = sampled;
         if (drawn != null) {
             drawn.giveBack();
+            lostPasses += pass.isOver() ? 0 : 1;
             letGo(pass.close());
         }
         if (!waiting.hasTimes()) {

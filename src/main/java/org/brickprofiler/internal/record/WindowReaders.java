@@ -39,8 +39,8 @@ public final class WindowReaders<S> {
         S difference(S earlier, S later);
 
         /**
-         * Holds back the bricks of which no sample has a time since an earlier snapshot, although some were recorded:
-         * they belong to the window with their next time.
+         * Holds back the bricks of which no sample has a time since an earlier snapshot, although some were recorded,
+         * and those whose estimated time has fallen: they belong to a later window.
          *
          * @param earlier a snapshot
          * @param later a later one without a reset between them
@@ -105,12 +105,13 @@ public final class WindowReaders<S> {
          * Ends the open window and begins the next one, unless nothing was recorded: the window stays open then, so
          * that its time is part of the window with the next samples.
          *
+         * @param isLast whether no later window will have the bricks that are held back
          * @return the samples since the previous window; null if there are none
          */
-        public @Nullable S next() {
+        public @Nullable S next(boolean isLast) {
             synchronized (WindowReaders.this) {
                 S taken = profiler.get();
-                S now = previous == null ? taken : arithmetic.timed(previous, taken);
+                S now = previous == null || isLast ? taken : arithmetic.timed(previous, taken);
                 S window = since(now);
                 if (arithmetic.isEmpty(window)) {
                     return null;
