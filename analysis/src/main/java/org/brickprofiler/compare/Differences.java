@@ -19,6 +19,7 @@ import java.util.stream.Stream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
@@ -43,6 +44,9 @@ final class Differences {
      * raises its rate.
      */
     private static final double SAME_RATE = 0.1;
+
+    /** Shares of samples that were timed in one way may differ by this part without a remark. */
+    private static final double SAME_TIMING = 0.2;
 
     /** The largest share of missing measurements with which a brick is compared, %. */
     private static final double MOST_MISSING_PERCENT = 1;
@@ -320,6 +324,41 @@ final class Differences {
                         + "/s after: their latencies depend on that.");
     }
 
+    /** Returns a remark if a device timed other samples: the host's time of device work is that of its launch. */
+    private Optional<String> otherClock() {
+        Function<Integer, Number> onDevice = run -> 100
+                * TwoSides.ratio(
+                        sum(run, DeviceTime::measured) + sum(run, DeviceTime::unmarked),
+                        Math.max(1, runs.get(run).samples()));
+        double before = sides.medianBefore(onDevice);
+        double after = sides.medianAfter(onDevice);
+        return same(before, after, SAME_TIMING)
+                ? Optional.empty()
+                : Optional.of("A device timed " + number(before) + " % of the samples before, and " + number(after)
+                        + " % after: the host timed the others, of work on a device only its launch.");
+    }
+
+    /** Returns a remark if another share of the samples of a device had marks: these take time of the device. */
+    private Optional<String> otherMarks() {
+        Function<Integer, Number> marked = run -> 100
+                * TwoSides.ratio(
+                        sum(run, DeviceTime::measured),
+                        Math.max(1, sum(run, DeviceTime::measured) + sum(run, DeviceTime::unmarked)));
+        double before = sides.medianBefore(marked);
+        double after = sides.medianAfter(marked);
+        return same(before, after, SAME_TIMING)
+                ? Optional.empty()
+                : Optional.of("Of the samples of devices, " + number(before) + " % had marks before, and "
+                        + number(after) + " % after: marks take time of the device and of bricks around them, so part"
+                        + " of a change may be due to that.");
+    }
+
+    private long sum(int run, ToLongFunction<DeviceTime> samples) {
+        return runs.get(run).bricks().stream()
+                .mapToLong(brick -> samples.applyAsLong(brick.device()))
+                .sum();
+    }
+
     /** Returns the difference in KV length, if it is large enough to change the time of bricks that grow with it. */
     private String otherLength() {
         if (announced) {
@@ -352,6 +391,7 @@ final class Differences {
                     "Times are estimates where one brick in several had marks: each run's error of sampling is in the"
                             + " spread of the runs, so compare several runs of each side.");
         }
+        otherClock().or(this::otherMarks).ifPresent(remarks::add);
         String work = announced ? stepWorkThatDiffers() : "";
         if (!work.isEmpty()) {
             remarks.add("The sides had a " + work

@@ -21,6 +21,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
@@ -999,6 +1000,50 @@ class ComparisonTest {
         assertThat(line(comparison, Kind.TOKENS_PER_SEC, "").name()).isEqualTo("tokens/s");
         assertThat(line(comparison, Kind.TOKENS_PER_SEC, "").verdict()).isEqualTo(Verdict.SLOWER);
         assertThat(comparison.remarks()).first().asString().contains("tokens/s are slower (-1");
+    }
+
+    @Test
+    void namesSidesWhoseBricksWereTimedInOtherWays() {
+        List<Run> host = side("host", 3, UnaryOperator.identity());
+        List<Run> marked = timed(side("marked", 3, UnaryOperator.identity()), 1);
+        List<Run> sampled = timed(side("sampled", 3, UnaryOperator.identity()), 10);
+
+        assertThat(RunComparison.of(host, marked, Options.defaults()).remarks())
+                .first()
+                .asString()
+                .startsWith("A device timed 0 % of the samples before, and 100 % after");
+        assertThat(RunComparison.of(marked, sampled, Options.defaults()).remarks())
+                .anyMatch(remark ->
+                        remark.startsWith("Of the samples of devices, 100 % had marks before, and 10 % after"));
+        assertThat(RunComparison.of(sampled, timed(side("other", 3, UnaryOperator.identity()), 9), Options.defaults())
+                        .remarks())
+                .noneMatch(remark -> remark.contains("marks before"));
+    }
+
+    /** Returns runs of which a device timed all samples, and one in {@code every} had marks. */
+    private static List<Run> timed(List<Run> runs, long every) {
+        return runs.stream()
+                .map(run -> {
+                    ProfileSnapshot all = run.snapshot();
+                    List<BrickStats> bricks = all.bricks().stream()
+                            .map(brick -> brick.toBuilder()
+                                    .device(new DeviceTime(
+                                            brick.count() / every,
+                                            0,
+                                            0,
+                                            0,
+                                            0,
+                                            0,
+                                            0,
+                                            brick.count() - brick.count() / every,
+                                            0,
+                                            0,
+                                            0))
+                                    .build())
+                            .toList();
+                    return Run.of(run.name(), all.toBuilder().bricks(bricks).build());
+                })
+                .toList();
     }
 
     private static List<Run> measured(List<Run> runs, double rate) {
