@@ -157,9 +157,11 @@ record ProfileInput(
                     ProfileInput trace = trace(input, options.toReadOptions(), withTimeline);
                     if (options.isByFrames() && !trace.isByFrames()) {
                         trace.close();
-                        throw new IllegalArgumentException(
-                                input.name + " is no flight recording with samples of stacks and without"
-                                        + " bricks that they can be joined with; --agent-rules is for these");
+                        throw new IllegalArgumentException(trace.lines()
+                                .flatMap(LineProfile::missing)
+                                .map(reason -> "the lines of " + input.name + " are unknown: " + reason)
+                                .orElse(input.name + " is no flight recording with samples of stacks and without"
+                                        + " bricks that they can be joined with; --agent-rules is for these"));
                     }
                     yield trace;
                 }

@@ -558,10 +558,12 @@ final class ProfileWindow {
         to.dist[i] = latency == null ? null : buckets(input, latency.get(Buckets.class, "buckets"));
         RowChecks.brick(input, brick);
         if (brick.has("estimated")) {
-            throw new Unreadable(
-                    PackProblem.Kind.ESTIMATED_WINDOW,
-                    "the time of " + PlainText.ascii(named) + " is an estimate: record fleets with deviceSampling(1)");
+            throw estimated("the time of " + PlainText.ascii(named) + " is an estimate");
         }
+    }
+
+    private static Unreadable estimated(String what) {
+        return new Unreadable(PackProblem.Kind.ESTIMATED_WINDOW, what + ": record fleets with deviceSampling(1)");
     }
 
     /** Reads the bricks of one phase; the key {@code phase} may follow the bricks. */
@@ -632,6 +634,10 @@ final class ProfileWindow {
         uuid[i] = totals.deviceUuid().orElse(null);
         pci[i] = totals.pciAddress().orElse(null);
         take(STREAM, streamRow, times[i]);
+        if (totals.isSampled()) {
+            // A window without estimates lacks the bricks of which no sample had marks.
+            throw estimated("bricks of stream " + PlainText.ascii(totals.stream()) + " were marked by sampling");
+        }
     }
 
     private static void take(List<PackedColumn> columns, Row row, long[] figures) {

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -419,6 +420,11 @@ class CompareCommandTest {
                 .assertRefused("of wall-clock time by async-profiler 4.5: their shares cannot be compared");
         Cli.run("compare", before, "--", after, "--agent-rules", rules, "--json")
                 .assertRefused("recordings without bricks do not have");
+
+        Path both = folder.resolve("both.jfr.gz");
+        Files.write(both, Files.readAllBytes(before));
+        Files.write(both, Files.readAllBytes(after), StandardOpenOption.APPEND);
+        Cli.run("report", both, "--agent-rules", rules).assertRefused("the recording holds 2 processes (process ");
 
         Path kept = folder.resolve("kept.json");
         assertThat(Cli.run("convert", before, kept, "--agent-rules", rules).exitCode())

@@ -159,6 +159,18 @@ final class ProfileWindowTest {
                 .satisfies(refused -> assertThat(refused.kind).isEqualTo(kind));
     }
 
+    /** A window in which no sample of a brick has marks lacks that brick, and so may have no estimate. */
+    @Test
+    void aWindowOfASampledStreamIsRefusedThoughNoBrickIsEstimated() {
+        String json = "{\"schema_version\": \"1.1\", \"bricks\": [], \"streams\": [{\"stream\": \"decode\","
+                + " \"device\": \"gpu\", \"estimated\": true}]}";
+
+        assertThatExceptionOfType(Unreadable.class)
+                .isThrownBy(() -> window.read(json.getBytes(UTF_8)))
+                .withMessageContainingAll("stream decode", "deviceSampling(1)")
+                .satisfies(refused -> assertThat(refused.kind).isEqualTo(PackProblem.Kind.ESTIMATED_WINDOW));
+    }
+
     /** The head is read up to the bricks, so that an identity behind them would be lost. */
     @Test
     void anIdentityBehindTheBricksIsRefused() {
