@@ -1,7 +1,9 @@
 package org.brickprofiler.trace;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +19,9 @@ final class LineJoin {
 
     static final int MOST_NODES = 50_000;
 
+    /** The most samples that are kept of threads that have ended no brick: those of 80 s of a busy thread. */
+    static final int MOST_EARLY = 1 << 12;
+
     private final Consumer<LineSample> counted;
     private final LineTree.Room room = new LineTree.Room(MOST_NODES);
     private final Map<Brick, LineRow> rows = new HashMap<>();
@@ -25,6 +30,9 @@ final class LineJoin {
 
     /** The number of series that have run steps so far; the passes of several have no common numbers. */
     private int ranSteps;
+
+    /** Samples of threads that have ended no brick so far: a thread's first brick may be a long one. */
+    private final Deque<LineSample> early = new ArrayDeque<>();
 
     private long waiting;
     private long inBricks;
@@ -60,10 +68,20 @@ final class LineJoin {
         return rows.computeIfAbsent(new Brick(brick, phase), first -> new LineRow(brick, phase, room));
     }
 
-    /** Adds an empty series of the bricks of a thread. */
+    /**
+     * Adds a series of the bricks of a thread, in which the samples wait that were taken before its first brick ended.
+     */
     LineSeries newSeries(long threadId) {
         LineSeries series = new LineSeries(threadId, this::count);
         ofThreads.computeIfAbsent(threadId, first -> new ArrayList<>()).add(series);
+        early.removeIf(sample -> {
+            boolean isOwn = sample.threadId() == threadId;
+            if (isOwn) {
+                waiting++;
+                sample.waitIn(List.of(series), List.of());
+            }
+            return isOwn;
+        });
         return series;
     }
 
@@ -134,6 +152,12 @@ final class LineJoin {
         return waiting;
     }
 
+    /** Counts the samples of threads that have ended no brick so far as those of other threads. */
+    void giveUpEarly() {
+        otherThreads += early.size();
+        early.clear();
+    }
+
     /** Counts a sample that all of its series have settled. */
     private void count(LineSample sample) {
         LineRow row = sample.row();
@@ -153,7 +177,11 @@ final class LineJoin {
         } else if (row != null) {
             severalSteps++;
         } else if (!sample.hasBricks()) {
-            otherThreads++;
+            early.add(sample);
+            if (early.size() > MOST_EARLY) {
+                early.removeFirst();
+                otherThreads++;
+            }
         } else {
             switch (sample.without()) {
                 case OUTSIDE -> outside++;
@@ -168,7 +196,7 @@ final class LineJoin {
 
     /**
      * Returns where the samples are. One that waits although its thread has ended a later brick or pass counts as
-     * outside for now.
+     * outside for now, and one of a thread that has ended no brick as one of another thread.
      *
      * @param further samples that wait elsewhere
      */
@@ -177,14 +205,14 @@ final class LineJoin {
                 .flatMap(List::stream)
                 .mapToLong(LineSeries::passed)
                 .sum();
-        return samples(passed, waiting - passed + further);
+        return samples(passed, early.size(), waiting - passed + further);
     }
 
-    private LineProfile.Samples samples(long passed, long notYetEnded) {
+    private LineProfile.Samples samples(long passed, long ofOthers, long notYetEnded) {
         return new LineProfile.Samples(
                 inBricks,
                 outside + passed,
-                otherThreads,
+                otherThreads + ofOthers,
                 severalSteps,
                 virtualThreads,
                 notEnded + notYetEnded,
@@ -204,12 +232,12 @@ final class LineJoin {
     Counts counts() {
         Map<LineRow, LineRow.Counts> counts = new HashMap<>();
         rows.values().forEach(row -> counts.put(row, row.counts()));
-        return new Counts(this, samples(0, 0), counts);
+        return new Counts(this, samples(0, 0, 0), counts);
     }
 
     /** Returns the samples that were counted since a moment. */
     LineProfile.Samples samplesSince(LineProfile.Samples earlier) {
-        LineProfile.Samples now = samples(0, 0);
+        LineProfile.Samples now = samples(0, 0, 0);
         return new LineProfile.Samples(
                 now.inBricks() - earlier.inBricks(),
                 now.outside() - earlier.outside(),

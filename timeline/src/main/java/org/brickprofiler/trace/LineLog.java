@@ -497,6 +497,9 @@ public final class LineLog {
                 end();
             }
             synchronized (LineLog.this) {
+                if (isAtEnd) {
+                    join.giveUpEarly();
+                }
                 boolean isSame = earlier.join() == join;
                 LineProfile window = new LineProfile(
                         join.samplesSince(isSame ? earlier.samples() : LineProfile.Samples.NONE),

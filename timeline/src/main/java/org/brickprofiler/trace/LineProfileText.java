@@ -183,7 +183,7 @@ final class LineProfileText {
         addPart(parts, samples.inBricks(), "in bricks");
         addPart(parts, samples.outside(), "outside of bricks");
         addPart(parts, samples.otherThreads(), "of other threads");
-        addPart(parts, samples.severalSteps(), "of threads that worked while several steps had a brick");
+        addPart(parts, samples.severalSteps(), "in bricks of several steps or profilers");
         addPart(parts, samples.virtualThreads(), "of virtual threads");
         addPart(parts, samples.notEnded(), "after the last brick of their thread");
         addPart(parts, samples.tooLate(), "too late: their bricks were overwritten");

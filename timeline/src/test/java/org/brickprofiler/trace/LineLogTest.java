@@ -90,6 +90,29 @@ final class LineLogTest {
 
     @Spec("13.18")
     @Test
+    void theSamplesOfTheFirstBrickOfAThreadAreInItOnceItHasEnded() {
+        SpanSink.Windows windows = log.windows();
+        log.sample(mine, 5, false, STACK);
+        log.sample(mine, 6, true, STACK);
+        log.sample(mine + 1, 6, true, STACK);
+        log.reported(7, 7, 0);
+        assertThat(samples()).isEqualTo(new Samples(0, 0, 3, 0, 0, 0, 0, 0));
+        assertThat(profile(windows).samples()).isEqualTo(Samples.NONE);
+        windows.next();
+
+        brick(profiler, BrickId.RMS_NORM, 0, 10);
+        log.reported(20, 20, 0);
+        assertThat(samples()).isEqualTo(new Samples(2, 0, 1, 0, 0, 0, 0, 0));
+        assertThat(only().samples()).isEqualTo(2);
+        assertThat(profile(windows).samples()).isEqualTo(new Samples(2, 0, 0, 0, 0, 0, 0, 0));
+        windows.next();
+        assertThat(profile(windows.read(true)).samples())
+                .as("at the end")
+                .isEqualTo(new Samples(0, 0, 1, 0, 0, 0, 0, 0));
+    }
+
+    @Spec("13.18")
+    @Test
     void aResetForgetsTheSamplesOfWhatTheProfileLacks() {
         brick(profiler, BrickId.RMS_NORM, 0, 10);
         log.sample(mine, 5, false, STACK);
@@ -335,7 +358,11 @@ final class LineLogTest {
     }
 
     private static LineProfile profile(SpanSink.Windows windows) {
-        return LineProfile.fromJson(JsonTable.write(asValues(windows.read(false).get(JsonReport.LINES))));
+        return profile(windows.read(false));
+    }
+
+    private static LineProfile profile(Map<String, Object> window) {
+        return LineProfile.fromJson(JsonTable.write(asValues(window.get(JsonReport.LINES))));
     }
 
     @SuppressWarnings("unchecked") // the values of a profile are a map
