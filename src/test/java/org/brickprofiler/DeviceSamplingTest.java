@@ -361,6 +361,26 @@ final class DeviceSamplingTest extends DeviceBricks {
 
     @Spec("12.49")
     @Test
+    void finalizeEndsThePassOfTheBricksWithoutMarks() {
+        for (int pass = 0; pass < 100; pass++) {
+            for (int i = 0; i < 10; i++) {
+                long startNs = profiler.elapsedNs();
+                launch(700);
+                profiler.recordDeferred(BrickId.RMS_NORM, startNs, 3);
+                brick(BrickId.LM_HEAD, 300);
+            }
+            stream.finish();
+            profiler.finalize(profiler.elapsedNs());
+        }
+        assertThat(profiler.hasPending()).isFalse();
+        assertThat(stats(BrickId.RMS_NORM).count()).isEqualTo(1_000);
+        assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(700_000);
+        assertThat(stats(BrickId.LM_HEAD).count()).isEqualTo(1_000);
+        assertThat(profiler.snapshot().streams().get(0).passNs()).hasValue(1_000_000);
+    }
+
+    @Spec("12.49")
+    @Test
     void threadsOnAStreamShareTheDraws() throws InterruptedException {
         Thread[] threads = new Thread[4];
         for (int i = 0; i < threads.length; i++) {

@@ -454,12 +454,16 @@ public final class DeviceRecorder {
     }
 
     /**
-     * Resolves the samples that the devices have finished. Waits for no device.
+     * Resolves the samples that the devices have finished. If marks are drawn, the pass of the calling thread ends: the
+     * bricks without marks count once the device has finished it. Waits for no device.
      *
      * @param endNs the latest reading of {@link #markStart} on some stream, or {@link #NO_TIME}
      */
     public void poll(long endNs) {
         long owner = drain();
+        for (MarkedStream stream : streams) {
+            closePass(stream, owner);
+        }
         long own = 0;
         turn.lock();
         try {
