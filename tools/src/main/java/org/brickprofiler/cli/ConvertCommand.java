@@ -88,11 +88,6 @@ final class ConvertCommand implements Callable<Integer> {
     }
 
     private int writeProfile(Format format) throws IOException {
-        if (format == Format.CSV && traceOptions.isByFrames()) {
-            throw new IllegalArgumentException(
-                    "cannot write " + out + ": a table has the times of bricks, which samples"
-                            + " do not show; .json and .txt have the samples");
-        }
         ProfileInput input = ProfileInput.read(in, traceOptions);
         if (format == Format.JSON) {
             Map<String, Object> further = input.lines()
@@ -100,7 +95,11 @@ final class ConvertCommand implements Callable<Integer> {
                     .orElse(Map.of());
             JsonReport.write(input.requireWholeRun("a report of one").snapshot(), further, out);
         } else if (format == Format.CSV) {
-            CsvReport.write(input.requireWholeRun("a report of one").snapshot(), out);
+            CsvReport.write(
+                    input.requireWholeRun("a report of one")
+                            .requireTimes("cannot write " + out)
+                            .snapshot(),
+                    out);
         } else {
             String text = input.text(Integer.MAX_VALUE, true) + input.findingsText(Integer.MAX_VALUE);
             AtomicFile.write(out, to -> to.write(text.getBytes(StandardCharsets.UTF_8)));

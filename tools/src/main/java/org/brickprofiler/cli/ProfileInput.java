@@ -252,6 +252,20 @@ record ProfileInput(
         return explained + above + bricks + ofLines;
     }
 
+    /**
+     * Returns this if the times of its bricks are known.
+     *
+     * @param refused the beginning of a refusal
+     * @throws IllegalArgumentException if only samples show the bricks
+     */
+    ProfileInput requireTimes(String refused) {
+        if (isByFrames() && snapshot.bricks().isEmpty()) {
+            throw new IllegalArgumentException(refused
+                    + ": a table has the times of bricks, which samples do not show; JSON and text have the samples");
+        }
+        return this;
+    }
+
     /** Returns whether frames of samples show the bricks of lines. */
     boolean isByFrames() {
         return lines.flatMap(LineProfile::byFrames).isPresent();

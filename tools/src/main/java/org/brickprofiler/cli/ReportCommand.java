@@ -324,8 +324,9 @@ final class ReportCommand implements Callable<Integer> {
                         + (form.requests == null ? "--csv" : "--requests"));
             }
             return form.requests == null
-                    ? CsvReport.toCsv(
-                            input.requireWholeRun("a table without remarks").snapshot())
+                    ? CsvReport.toCsv(input.requireWholeRun("a table without remarks")
+                            .requireTimes("cannot print a table of " + input.name())
+                            .snapshot())
                     : requests(input, form.requests);
         }
         Map<String, Object> keys = new LinkedHashMap<>(input.further());

@@ -436,6 +436,7 @@ class CompareCommandTest {
                 .isZero();
         assertThat(Cli.run("compare", kept, "--", other).out()).isEqualTo(compared.out());
         assertThat(Cli.run("report", kept).out()).contains("AttentionScore, 39 samples");
+        Cli.run("report", kept, "--csv").assertRefused("a table has the times of bricks, which samples do not show");
         Cli.run("convert", before, folder.resolve("kept.csv"), "--agent-rules", rules)
                 .assertRefused("a table has the times of bricks, which samples do not show");
         Cli.run("convert", before, folder.resolve("kept.pftrace"), "--agent-rules", rules)
