@@ -112,7 +112,7 @@ final class LineProfileText {
 
     private static Optional<String> missing(LineProfile profile) {
         return profile.missing()
-                .map(reason -> (profile.samples().total() == 0 ? "No samples: " : "Samples are missing: ")
+                .map(reason -> (profile.samples().total() == 0 ? "No lines: " : "Samples are missing: ")
                         + PlainText.ascii(reason) + ".");
     }
 

@@ -82,7 +82,7 @@ class LineProfileTest {
                   A line is unknown if the class file has no lines (-g:none), or the virtual machine made the method.
                 """);
         assertThat(LineProfile.without("Java has no flight recorder here").text())
-                .isEqualTo("Lines of bricks\n  No samples: Java has no flight recorder here.\n");
+                .isEqualTo("Lines of bricks\n  No lines: Java has no flight recorder here.\n");
     }
 
     @Spec("13.19")

@@ -349,7 +349,7 @@ final class RecordedLines {
     private Optional<String> missing(boolean hasBricks, OptionalLong clockErrorNs) {
         String reason = null;
         if (!hasBricks) {
-            reason = "the recording has no bricks";
+            reason = "the recording has no bricks; +brick.Execution#enabled=true records those of the library";
         } else if (clockErrorNs.isEmpty()) {
             reason = "the recording relates the clocks of bricks and samples nowhere (it has no brick.ClockAnchor)";
         } else if (bricksOfOtherClock > 0) {

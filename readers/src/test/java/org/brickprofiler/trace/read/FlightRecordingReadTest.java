@@ -280,7 +280,8 @@ final class FlightRecordingReadTest {
     void aRecordingWithSamplesAndWithoutBricksHasNoLines() throws Exception {
         Path file = recordLines(false);
         TraceProfile profile = TraceReader.profile(file);
-        assertThat(profile.lines().orElseThrow().missing()).contains("the recording has no bricks");
+        assertThat(profile.lines().orElseThrow().missing())
+                .contains("the recording has no bricks; +brick.Execution#enabled=true records those of the library");
 
         LineProfile told =
                 byFrames(file, FlightRecordingReadTest.class, Map.of("work", "UpProjection", "recordLines", "whole"));
