@@ -634,9 +634,10 @@ public final class TextReport {
         StringBuilder notes = new StringBuilder();
         if (isEstimated) {
             notes.append("~ precedes an estimate: one brick in several has marks. +-% is half of the 95 % interval of a"
-                    + " total, \"?\" one of too few marks.\nShortest and longest are those of the marked samples; with n of"
-                    + " them, calls rarer than 1 in n/3 may be unseen, and are in\nno interval. Totals include what the"
-                    + " marks of the marked samples take; the time of passes includes only the marks themselves.\n");
+                    + " total, \"?\" one of too few marks,\n\"few\" one of hardly enough. Shortest and longest are those of"
+                    + " the marked samples; with n of them, calls rarer than 1 in n/3\nmay be unseen, and are in no"
+                    + " interval. Totals include what the marks of the marked samples take; the time of passes includes\n"
+                    + "only the marks themselves.\n");
         }
         List<BrickStats> bound =
                 snapshot.bricks().stream().filter(BrickStats::isLaunchBound).toList();

@@ -658,7 +658,8 @@ function faults() {
   if (bricks.some(isEstimated)) {
     found.push(
       "Estimated: one brick in several has marks, and ~ precedes each time that follows from them. Shares, categories and "
-        + "charts are estimates, too. Shortest and longest are those of marked samples; with n of them, calls rarer than 1 "
+        + "charts are estimates, too. \u201c?\u201d is the interval of too few marks, and \u201cfew\u201d follows that of "
+        + "hardly enough. Shortest and longest are those of marked samples; with n of them, calls rarer than 1 "
         + "in n/3 may be unseen, and are in no interval.",
     );
   }
@@ -745,6 +746,9 @@ function workRate({ work, total_ns: ns }, key) {
 /** The columns whose values are estimates if the total of the brick is one. */
 const ESTIMATED = new Set(["total", "avg", "p50", "p99", "elements/s", "GFLOP/s", "work GB/s", "GB/s"]);
 
+/** An interval with fewer degrees of freedom is of few marks. */
+const FEW_DEGREES = 3;
+
 /** @param {Brick} brick */
 function isEstimated(brick) {
   return brick.estimated === true;
@@ -779,7 +783,8 @@ function errorOf(brick) {
 /** @param {Brick} brick */
 function errorCell(brick) {
   const error = errorOf(brick);
-  return isEstimated(brick) ? (error < 0 ? "?" : number(error)) : "exact";
+  const few = (brick.degrees_of_freedom ?? FEW_DEGREES) < FEW_DEGREES ? " few" : "";
+  return isEstimated(brick) ? (error < 0 ? "?" : number(error) + few) : "exact";
 }
 
 /** The share of the rows from which a column without a value is left out. */
@@ -1302,18 +1307,20 @@ function deviceSection() {
   if (streams.length === 0) {
     return "";
   }
+  const areSampled = streams.some(({ estimated }) => estimated === true);
   /** @type {Column<Stream>[]} */
-  const columns = [
+  const columns = present([
     { label: "stream", text: true, cell: (stream) => named(stream.stream) },
     { label: "device", text: true, cell: (stream) => [named(stream.device), " #" + stream.device_index] },
     { label: "bricks", cell: (stream) => count(stream.samples) },
     { label: "busy", cell: (stream) => marked(stream.estimated === true, time(stream.busy_ns)) },
+    areSampled && { label: "passes", cell: (stream) => (stream.pass_ns === undefined ? NONE : time(stream.pass_ns)) },
     { label: "idle in passes", cell: (stream) => (stream.estimated ? NONE : time(stream.idle_ns)) },
     { label: "idle % of both", cell: (stream) => stream.estimated ? NONE : share(stream.idle_ns, stream.busy_ns + stream.idle_ns, stream.busy_ns + stream.idle_ns, "Other") },
     { label: "of it, marks at most", cell: (stream) => stream.estimated ? NONE : time(Math.min(stream.idle_ns, stream.gaps * stream.shortest_gap_ns)) },
     { label: "waits", cell: (stream) => count(stream.waits) },
     { label: "clock error", cell: (stream) => time(stream.clock_error_ns) },
-  ];
+  ]);
   return section("Devices", "", table("Devices", columns, streams).element);
 }
 
