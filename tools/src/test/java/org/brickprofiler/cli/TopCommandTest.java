@@ -83,7 +83,7 @@ class TopCommandTest {
                 .doesNotContain("GateProjection");
         further.put(JsonReport.LINES, Map.of());
         assertThat(top(1).out())
-                .contains("reset\n  No samples: in_bricks of lines of bricks is not a whole number: null.\n");
+                .contains("reset\n  No lines: in_bricks of lines of bricks is not a whole number: null.\n");
     }
 
     @Spec("25.17")

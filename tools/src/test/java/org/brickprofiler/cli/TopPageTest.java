@@ -134,7 +134,7 @@ class TopPageTest {
         assertThat(text(page, size(24, 100))).doesNotContain("Lines of bricks");
         LineProfile none = LineProfile.without("Java has no flight recorder here");
         assertThat(text(page(30, true, Optional.of(none)), size(60, 100)))
-                .contains("reset\n  No samples: Java has no flight recorder here.\n");
+                .contains("reset\n  No lines: Java has no flight recorder here.\n");
     }
 
     @Spec("25.20")
