@@ -76,7 +76,7 @@ static CUresult record(Handle handle, Handle stream) {
     int64_t reached_ns;
     uint64_t capture_id;
     TRY(find(handle, &event));
-    TRY(sim_enqueue(stream, 0, &reached_ns, &capture_id));
+    TRY(sim_enqueue(stream, sim.mark_ns, &reached_ns, &capture_id));
     event->capture_id = capture_id;
     if (capture_id == 0) {
         event->later = 0;

@@ -226,6 +226,13 @@ API void sim_set_kernel_ns(int64_t ns) {
     sim.kernel_ns = ns;
 }
 
+/* Sets what recording an event, and launching a kernel, takes of the device's time beside the kernels. */
+API void sim_set_costs(int64_t mark_ns, int64_t launch_ns) {
+    HOLD;
+    sim.mark_ns = mark_ns;
+    sim.launch_ns = launch_ns;
+}
+
 API void sim_set_copy_ns(int64_t ns) {
     HOLD;
     sim.copy_ns = ns;

@@ -165,6 +165,9 @@ struct sim {
     /* The time at which the device began to hang; 0 if it does not hang. */
     int64_t hangs_since_ns;
     int64_t kernel_ns;
+    /* What recording an event, and launching a kernel, takes of the device's time beside the kernels. */
+    int64_t mark_ns;
+    int64_t launch_ns;
     int64_t copy_ns;
     int lost_code;
     /* The result for an event of a capture that has ended. */

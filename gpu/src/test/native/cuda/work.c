@@ -112,7 +112,7 @@ API CUresult cuLaunchKernel(Handle handle, unsigned grid_x, unsigned grid_y, uns
     }
     int64_t end_ns;
     uint64_t capture_id;
-    TRY(sim_enqueue(stream, duration_ns, &end_ns, &capture_id));
+    TRY(sim_enqueue(stream, sim.launch_ns + duration_ns, &end_ns, &capture_id));
     if (capture_id != 0) {
         return CUDA_SUCCESS;
     }

@@ -99,7 +99,6 @@ public final class BrickProfiler extends Boundaries {
     private static final int DEFAULT_STREAM = 0;
 
     private final List<String> streamNames;
-    private final @Nullable DeviceStream firstStream;
     final WorkSums work = new WorkSums(names, BrickId.FIXED_KEYS);
     private final ChecksumLog checksums;
     private final BrickScope noScope = new BrickScope(this, TimerToken.VOID, 0);
@@ -132,7 +131,6 @@ public final class BrickProfiler extends Boundaries {
         sink = options.sink();
         tiles = new TileProfiler(clock, sink);
         streamNames = List.copyOf(options.streams.keySet());
-        firstStream = options.firstStream();
         checksums = new ChecksumLog(options.checksums, OwnSamples.of(names, registry, this::timesLater, this::nowNs));
         snapshots = new SnapshotReader(this, results);
     }
@@ -1332,19 +1330,22 @@ public final class BrickProfiler extends Boundaries {
     }
 
     /**
-     * Measures the cost of timing a brick, on the calling thread, for about a second: with the options of this
-     * profiler, in every other way of recording, and on its first device stream if there is one. Later snapshots
-     * contain the cost and, as far as the {@linkplain #graph() graph} has recorded it, the nesting of bricks; reports
-     * then show {@linkplain RunFacts#netNs times without that cost}. Call it after the work, since the compiler may not
-     * inline code into the application's loops that the measurement has made hot before. The measurement does not count
-     * as time of the profiler. With a device stream, call it on a thread that may use the device; the call waits for
-     * it. Does nothing if the profiler is switched off from outside, see {@link #enable}.
+     * Measures the cost of timing a brick, on the calling thread, for about a second: with the options of this profiler
+     * and in every other way of recording; and on its device streams, what {@linkplain DeviceStream#measureMarks marks
+     * add}, unless that is known. Later snapshots contain the cost and, as far as the {@linkplain #graph() graph} has
+     * recorded it, the nesting of bricks; reports then show {@linkplain RunFacts#netNs times without that cost}. Call
+     * it after the work, since the compiler may not inline code into the application's loops that the measurement has
+     * made hot before. The measurement does not count as time of the profiler. With a device stream, call it on a
+     * thread that may use the device; the call waits for it. Does nothing if the profiler is switched off from outside,
+     * see {@link #enable}.
      */
     public void calibrate() {
         if (SwitchSetting.ofProfiler().on()) {
             Calibrator.Graph kind = Calibrator.Graph.of(graph);
-            results.calibrate(
-                    this, new Calibrator.Way(clock, hasPercentiles(), registry.hasSpans(), kind, firstStream));
+            if (devices != null) {
+                devices.measureMarks();
+            }
+            results.calibrate(this, new Calibrator.Way(clock, hasPercentiles(), registry.hasSpans(), kind));
         }
     }
 

@@ -326,12 +326,6 @@ public final class BrickProfilerBuilder {
         return new BrickProfiler(this);
     }
 
-    /** Returns the stream of bricks that name no stream; null without a stream. */
-    @Nullable
-    DeviceStream firstStream() {
-        return streams.isEmpty() ? null : streams.values().iterator().next();
-    }
-
     /** Makes the recorder of the streams; null without a stream. */
     @Nullable
     DeviceRecorder recorder(TableRegistry registry, SpanSink.Names names, Boundaries owner) {

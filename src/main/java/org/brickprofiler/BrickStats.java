@@ -165,6 +165,36 @@ public record BrickStats(
     }
 
     /**
+     * Returns the time without what the marks of a device add.
+     *
+     * @return ns, 0 or more; empty unless a device timed every sample, or those drawn for the others, and it is known
+     *     what marks add to each
+     */
+    public OptionalLong netNs() {
+        boolean isKnown = count > 0 && device.marks().samples() == count && timeSource() == DeviceTime.Source.DEVICE;
+        return isKnown ? OptionalLong.of(Math.max(0, totalNs - device.marks().ns())) : OptionalLong.empty();
+    }
+
+    /**
+     * Returns the time from which shares and rates are computed.
+     *
+     * @return {@link #netNs} if it is known, otherwise {@link #totalNs}
+     */
+    public long netOrTotalNs() {
+        return netNs().orElse(totalNs);
+    }
+
+    /**
+     * Returns whether a sample takes less than twice what its marks add, on average. The net time of such a brick is
+     * less certain than its recorded time suggests.
+     *
+     * @return false also if it is not known what marks add
+     */
+    public boolean isShortBesideMarks() {
+        return netNs().isPresent() && totalNs < 2 * device.marks().ns();
+    }
+
+    /**
      * Returns the shortest duration.
      *
      * @return µs, 0 without samples, and if it is not {@linkplain #isMinKnown known}
@@ -231,12 +261,13 @@ public record BrickStats(
     }
 
     /**
-     * Returns elements per second of the brick's time.
+     * Returns elements per second of the brick's time, which is net where that is known, as in all rates.
      *
      * @return elements/s, 0 if no time was measured
      */
     public double throughput() {
-        return totalNs == 0 ? 0.0 : totalElements * 1e9 / totalNs;
+        long ns = netOrTotalNs();
+        return ns == 0 ? 0.0 : totalElements * 1e9 / ns;
     }
 
     /**
@@ -264,7 +295,7 @@ public record BrickStats(
      */
     public double throughputGbps() {
         // Bytes per ns are 10^9 bytes per s.
-        return totalNs == 0 ? 0.0 : (double) totalBytes / totalNs;
+        return rate(totalBytes);
     }
 
     /**
@@ -282,7 +313,12 @@ public record BrickStats(
      * @return GFLOP/s of 10<sup>9</sup>; 0 if no time was measured, or the work of some samples is unknown
      */
     public double gflops() {
-        return totalNs == 0 || !hasWorkOfAll() ? 0.0 : (double) work.flops() / totalNs;
+        return hasWorkOfAll() ? rate(work.flops()) : 0.0;
+    }
+
+    private double rate(long amount) {
+        long ns = netOrTotalNs();
+        return ns == 0 ? 0.0 : (double) amount / ns;
     }
 
     /**
@@ -309,7 +345,7 @@ public record BrickStats(
      * @return cycles/ns, which is GHz; 0 if no time was measured
      */
     public double cyclesPerNs() {
-        return totalNs == 0 ? 0.0 : (double) totalCycles / totalNs;
+        return rate(totalCycles);
     }
 
     /**
@@ -365,13 +401,14 @@ public record BrickStats(
     }
 
     /**
-     * Returns the share of a total that the caller chooses: the sum of brick time, or the wall time.
+     * Returns the share of {@link #netOrTotalNs} in a total that the caller chooses: the sum of brick time, or the wall
+     * time.
      *
      * @param baseNs the base, ns
      * @return percent; 0 if the base is 0
      */
     public double percentage(long baseNs) {
-        return baseNs == 0 ? 0.0 : 100.0 * totalNs / baseNs;
+        return baseNs == 0 ? 0.0 : 100.0 * netOrTotalNs() / baseNs;
     }
 
     /**

@@ -45,7 +45,7 @@ public record Calibration(
         TIMELINE,
         /** With a graph. */
         GRAPH,
-        /** By marks in the queue of the calibrated profiler's first device stream. */
+        /** By marks of a device, in files of versions that measured this. */
         DEVICE
     }
 

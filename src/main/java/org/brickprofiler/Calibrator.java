@@ -8,7 +8,6 @@ import java.util.function.BooleanSupplier;
 import org.brickprofiler.Calibration.Cost;
 import org.brickprofiler.Calibration.Mode;
 import org.brickprofiler.Calibration.Spread;
-import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.graph.GraphRecorder;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.SpanStore;
@@ -45,11 +44,7 @@ final class Calibrator {
      */
     private static final int UNCOUNTED_TURNS = 1_500;
 
-    /** The number of turns on a device; there are fewer, since each turn waits for the device. */
-    private static final int DEVICE_TURNS = 50;
-
     private static final int BRICKS_A_TURN = 100;
-    private static final int DEVICE_BRICKS_A_TURN = 32;
     private static final int CLOCK_READS_A_TURN = 200;
 
     /** The number of bricks that are nested in one outer brick. */
@@ -81,14 +76,8 @@ final class Calibrator {
      * @param percentiles whether it has percentiles
      * @param traced whether it has a timeline
      * @param graph whether it has a graph, and whether the graph is on
-     * @param device its first device stream; null if it has none
      */
-    record Way(
-            NanoClock clock,
-            boolean percentiles,
-            boolean traced,
-            Graph graph,
-            @Nullable DeviceStream device) {}
+    record Way(NanoClock clock, boolean percentiles, boolean traced, Graph graph) {}
 
     /** A graph that is off still has to be checked at each stop. */
     enum Graph {
@@ -130,28 +119,20 @@ final class Calibrator {
         Map<Mode, Cost> costs = new EnumMap<>(Mode.class);
         // This mode comes first: the compiler does not inline code into it that other modes made hot before.
         costs.put(Mode.OWN, calibrator.cost(way));
-        costs.put(Mode.PLAIN, calibrator.cost(new Way(way.clock(), false, false, Graph.NONE, null)));
-        costs.put(Mode.PERCENTILES, calibrator.cost(new Way(way.clock(), true, false, Graph.NONE, null)));
-        costs.put(Mode.TIMELINE, calibrator.cost(new Way(way.clock(), false, true, Graph.NONE, null)));
-        costs.put(Mode.GRAPH, calibrator.cost(new Way(way.clock(), false, false, Graph.ON, null)));
-        DeviceStream device = way.device();
-        Cost marks = device == null ? null : calibrator.marks(way, device);
-        if (marks != null) {
-            costs.put(Mode.DEVICE, marks);
-        }
+        costs.put(Mode.PLAIN, calibrator.cost(new Way(way.clock(), false, false, Graph.NONE)));
+        costs.put(Mode.PERCENTILES, calibrator.cost(new Way(way.clock(), true, false, Graph.NONE)));
+        costs.put(Mode.TIMELINE, calibrator.cost(new Way(way.clock(), false, true, Graph.NONE)));
+        costs.put(Mode.GRAPH, calibrator.cost(new Way(way.clock(), false, false, Graph.ON)));
         return calibrator.withClock(costs);
     }
 
-    private static BrickProfiler profiler(Way way, @Nullable DeviceStream device) {
-        BrickProfilerBuilder builder = BrickProfiler.builder()
+    private static BrickProfiler profiler(Way way) {
+        BrickProfiler profiler = BrickProfiler.builder()
                 .clock(way.clock())
                 .percentiles(way.percentiles())
                 .nvtx(false)
-                .sink(way.traced() ? new FewSpans() : null);
-        if (device != null) {
-            builder.deviceStream(device);
-        }
-        BrickProfiler profiler = builder.build();
+                .sink(way.traced() ? new FewSpans() : null)
+                .build();
         if (way.graph() != Graph.NONE) {
             GraphRecorder recorder = profiler.graph();
             if (way.graph() == Graph.ON) {
@@ -165,7 +146,7 @@ final class Calibrator {
     // ---- bricks that the host times ----
 
     private Cost cost(Way way) {
-        BrickProfiler profiler = profiler(way, null);
+        BrickProfiler profiler = profiler(way);
         double[] empty = new double[TURNS];
         double[] sample = new double[TURNS];
         double[] inside = new double[TURNS];
@@ -184,7 +165,7 @@ final class Calibrator {
             before = recordedNs(profiler, LAPPED);
             lapped(profiler, operations);
             lap[at] = perBrick(recordedNs(profiler, LAPPED) - before) - bareNs;
-            empty[at] = empty(profiler, BRICKS_A_TURN);
+            empty[at] = empty(profiler);
         }
         return new Cost(spread(empty), spread(sample), spread(inside), spread(lap));
     }
@@ -255,42 +236,13 @@ final class Calibrator {
         state = x;
     }
 
-    private double empty(BrickProfiler profiler, int bricks) {
+    private double empty(BrickProfiler profiler) {
         long startNs = clock.nanoTime();
-        for (int i = 0; i < bricks; i++) {
+        for (int i = 0; i < BRICKS_A_TURN; i++) {
             long timer = profiler.startBrick(STARTED);
             profiler.stopBrick(timer, 1);
         }
-        return (double) (clock.nanoTime() - startNs) / bricks;
-    }
-
-    // ---- marks of a device ----
-
-    /** Returns the cost of marks; null if the device does not time them. */
-    private @Nullable Cost marks(Way way, DeviceStream device) {
-        BrickProfiler profiler = profiler(way, device);
-        double[] host = new double[DEVICE_TURNS];
-        double[] inside = new double[DEVICE_TURNS];
-        double[] lap = new double[DEVICE_TURNS];
-        for (int turn = -DEVICE_TURNS; turn < DEVICE_TURNS; turn++) {
-            int at = Math.max(0, turn);
-            profiler.reset();
-            host[at] = empty(profiler, DEVICE_BRICKS_A_TURN);
-            long startNs = clock.nanoTime();
-            long timer = profiler.startBrick(LAPPED);
-            for (int i = 0; i < DEVICE_BRICKS_A_TURN; i++) {
-                timer = profiler.lap(timer, 1, LAPPED);
-            }
-            lap[at] = (double) (clock.nanoTime() - startNs) / DEVICE_BRICKS_A_TURN;
-            profiler.stopBrick(timer, 1);
-            profiler.endPass();
-            BrickStats marked = profiler.brickStats(STARTED);
-            if (marked.device().measured() == 0) {
-                return null;
-            }
-            inside[at] = (double) marked.totalNs() / marked.count();
-        }
-        return new Cost(spread(host), spread(host), spread(inside), spread(lap));
+        return perBrick(clock.nanoTime() - startNs);
     }
 
     // ---- the clock ----

@@ -18,9 +18,16 @@ import org.brickprofiler.internal.device.Estimate;
  * @param unmarked number of the samples whose time is estimated, see {@link BrickProfilerBuilder#deviceSampling}
  * @param standardErrorNs the standard error of the total, ns; 0 for an exact total, and if it is not known
  * @param degreesOfFreedom the degrees of freedom of the standard error; 0 if there is none
+ * @param netOrTotalNs sum of the bricks' {@linkplain BrickStats#netOrTotalNs times} for shares and rates, ns
  */
 public record CategoryStats(
-        long totalNs, long totalElements, long count, long unmarked, double standardErrorNs, double degreesOfFreedom) {
+        long totalNs,
+        long totalElements,
+        long count,
+        long unmarked,
+        double standardErrorNs,
+        double degreesOfFreedom,
+        long netOrTotalNs) {
 
     /** A category without samples. */
     public static final CategoryStats EMPTY = new CategoryStats(0, 0, 0);
@@ -33,7 +40,7 @@ public record CategoryStats(
      * @param count number of samples
      */
     public CategoryStats(long totalNs, long totalElements, long count) {
-        this(totalNs, totalElements, count, 0, 0, 0);
+        this(totalNs, totalElements, count, 0, 0, 0, totalNs);
     }
 
     /**
@@ -50,7 +57,8 @@ public record CategoryStats(
                 brick.count(),
                 device.unmarked(),
                 device.standardErrorNs(),
-                device.degreesOfFreedom());
+                device.degreesOfFreedom(),
+                brick.netOrTotalNs());
     }
 
     /**
@@ -86,17 +94,18 @@ public record CategoryStats(
      * @return elements/s, 0 if no time was measured
      */
     public double throughput() {
-        return totalNs == 0 ? 0.0 : totalElements * 1e9 / totalNs;
+        return netOrTotalNs == 0 ? 0.0 : totalElements * 1e9 / netOrTotalNs;
     }
 
     /**
-     * Returns the share of a total, which the caller chooses: the sum of brick time, or the wall time.
+     * Returns the share of {@link #netOrTotalNs} in a total that the caller chooses: the sum of brick time, or the wall
+     * time.
      *
      * @param totalNs the total, ns
      * @return percent, 0 if the total is 0
      */
     public double percentage(long totalNs) {
-        return totalNs == 0 ? 0.0 : 100.0 * this.totalNs / totalNs;
+        return totalNs == 0 ? 0.0 : 100.0 * netOrTotalNs / totalNs;
     }
 
     /**
@@ -119,7 +128,8 @@ public record CategoryStats(
                 limited(count, other.count),
                 limited(unmarked, other.unmarked),
                 degrees == 0 ? 0 : Math.hypot(standardErrorNs, other.standardErrorNs),
-                degrees);
+                degrees,
+                limited(netOrTotalNs, other.netOrTotalNs));
     }
 
     /**

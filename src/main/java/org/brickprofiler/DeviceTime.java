@@ -2,6 +2,7 @@ package org.brickprofiler;
 
 import static org.brickprofiler.internal.base.Sums.limited;
 
+import java.util.Objects;
 import java.util.OptionalDouble;
 import org.brickprofiler.internal.device.Estimate;
 
@@ -26,6 +27,7 @@ import org.brickprofiler.internal.device.Estimate;
  * @param degreesOfFreedom the degrees of freedom of the standard error, 1 or more; 0 if there is none
  * @param openErrorNs the part of the standard error that stems from the samples since the latest complete block of
  *     samples, ns; the standard error is the root of the sum of the squares of its parts
+ * @param marks what marks add to the time of the samples
  */
 public record DeviceTime(
         long measured,
@@ -38,7 +40,8 @@ public record DeviceTime(
         long unmarked,
         double standardErrorNs,
         double degreesOfFreedom,
-        double openErrorNs) {
+        double openErrorNs,
+        MarkTime marks) {
 
     /** The value of a brick that only the host timed. */
     public static final DeviceTime NONE = new DeviceTime(0, 0, 0, 0, 0, 0);
@@ -49,6 +52,7 @@ public record DeviceTime(
      * @throws IllegalArgumentException when one is negative, or more samples have no start than are unresolved
      */
     public DeviceTime {
+        Objects.requireNonNull(marks, "marks");
         if (measured < 0 || launches < 0 || launchNs < 0 || minLaunchNs < 0 || maxLaunchNs < 0 || unresolved < 0) {
             throw new IllegalArgumentException(
                     "a device's samples " + measured + ", launches " + launches + " of " + launchNs + " (" + minLaunchNs
@@ -67,6 +71,80 @@ public record DeviceTime(
             throw new IllegalArgumentException("a standard error of " + standardErrorNs + " ns with " + degreesOfFreedom
                     + " degrees of freedom, although no sample lacks marks: the total is exact");
         }
+    }
+
+    /**
+     * The device time that marks add to the recorded durations: those around a brick, and those inside it.
+     *
+     * @param samples the number of samples for which it is known
+     * @param ns its sum over these samples, ns
+     * @param errorNs the uncertainty of the sum, ns
+     */
+    public record MarkTime(long samples, long ns, long errorNs) {
+
+        /** Nothing is known. */
+        public static final MarkTime NONE = new MarkTime(0, 0, 0);
+
+        /**
+         * Checks the values.
+         *
+         * @throws IllegalArgumentException when one is negative
+         */
+        public MarkTime {
+            if (samples < 0 || ns < 0 || errorNs < 0) {
+                throw new IllegalArgumentException(
+                        "marks add " + ns + " ns, +-" + errorNs + ", to " + samples + " samples: none may be negative");
+            }
+        }
+
+        /** Returns the sum of both. */
+        MarkTime plus(MarkTime other) {
+            return new MarkTime(
+                    limited(samples, other.samples), limited(ns, other.ns), limited(errorNs, other.errorNs));
+        }
+    }
+
+    /**
+     * Creates a value for which it is not known what marks add.
+     *
+     * @param measured number of samples that a device timed
+     * @param launches number of these samples whose launch by the host was timed, too
+     * @param launchNs the host's time from start to stop of these launches, ns
+     * @param minLaunchNs the shortest of these, ns; 0 without any
+     * @param maxLaunchNs the longest of these, ns
+     * @param unresolved samples whose time is unknown
+     * @param withoutStart number of unresolved samples that are deferred measurements with an unknown start
+     * @param unmarked number of further samples that had no marks
+     * @param standardErrorNs the standard error of the brick's total, ns
+     * @param degreesOfFreedom the degrees of freedom of the standard error
+     * @param openErrorNs the part of the standard error since the latest complete block of samples, ns
+     * @throws IllegalArgumentException when one is negative, or the values contradict each other
+     */
+    public DeviceTime(
+            long measured,
+            long launches,
+            long launchNs,
+            long minLaunchNs,
+            long maxLaunchNs,
+            long unresolved,
+            long withoutStart,
+            long unmarked,
+            double standardErrorNs,
+            double degreesOfFreedom,
+            double openErrorNs) {
+        this(
+                measured,
+                launches,
+                launchNs,
+                minLaunchNs,
+                maxLaunchNs,
+                unresolved,
+                withoutStart,
+                unmarked,
+                standardErrorNs,
+                degreesOfFreedom,
+                openErrorNs,
+                MarkTime.NONE);
     }
 
     /**
@@ -171,7 +249,8 @@ public record DeviceTime(
                 limited(unmarked, other.unmarked),
                 degrees == 0 ? 0 : Math.hypot(standardErrorNs, other.standardErrorNs),
                 degrees,
-                Math.hypot(openErrorNs, other.openErrorNs));
+                Math.hypot(openErrorNs, other.openErrorNs),
+                marks.plus(other.marks));
     }
 
     /** The clock that timed the samples of a brick. */

@@ -251,6 +251,15 @@ public record ProfileSnapshot(
     }
 
     /**
+     * Returns the sum of brick time that shares refer to: net where that is {@linkplain BrickStats#netNs known}.
+     *
+     * @return ns
+     */
+    public long netOrTotalNs() {
+        return total().netOrTotalNs();
+    }
+
+    /**
      * Returns the sum of the elements of all bricks.
      *
      * @return elements

@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
+import org.brickprofiler.device.MarkCost;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.GraphRecorder;
 import org.brickprofiler.internal.base.Sums;
@@ -115,7 +116,9 @@ final class Results {
                             figures.launches(key),
                             ofTimers + figures.unresolved(key),
                             figures.withoutStart(key),
-                            figures.estimate(key));
+                            figures.estimate(key),
+                            figures.markCost(key),
+                            figures.marksInside(key));
         }
 
         DeviceTime device(int phase, int key) {
@@ -127,15 +130,23 @@ final class Results {
                             figures.launches(phase, key),
                             ofTimers + figures.unresolved(phase, key),
                             figures.withoutStart(phase, key),
-                            figures.estimate(phase, key));
+                            figures.estimate(phase, key),
+                            figures.markCost(phase, key),
+                            figures.marksInside(phase, key));
         }
 
         private static DeviceTime onHost(long unresolved) {
-            return unresolved == 0 ? DeviceTime.NONE : device(0, StatRow.EMPTY, unresolved, 0, Estimate.NONE);
+            return unresolved == 0 ? DeviceTime.NONE : new DeviceTime(0, 0, 0, 0, 0, unresolved);
         }
 
         private static DeviceTime device(
-                long samples, StatRow launches, long unresolved, long withoutStart, Estimate estimate) {
+                long samples,
+                StatRow launches,
+                long unresolved,
+                long withoutStart,
+                Estimate estimate,
+                MarkCost cost,
+                long marksInside) {
             return new DeviceTime(
                     samples,
                     launches.count(),
@@ -147,7 +158,17 @@ final class Results {
                     estimate.unmarked(),
                     Math.sqrt(estimate.variance()),
                     estimate.degreesOfFreedom(),
-                    Math.sqrt(estimate.openVariance()));
+                    Math.sqrt(estimate.openVariance()),
+                    marks(samples + estimate.unmarked(), cost, marksInside));
+        }
+
+        private static DeviceTime.MarkTime marks(long samples, MarkCost cost, long inside) {
+            return cost.isKnown()
+                    ? new DeviceTime.MarkTime(
+                            samples,
+                            Math.round(samples * cost.brickNs() + inside * cost.markNs()),
+                            Math.round((samples + inside) * cost.errorNs()))
+                    : DeviceTime.MarkTime.NONE;
         }
 
         Estimate estimate(int key) {

@@ -264,13 +264,13 @@ public record RunFacts(
      * subtracted.
      *
      * @param brick a brick of the same snapshot
-     * @return ns, 0 or more; empty without a calibration, with calibrations of several environments, and if a device
-     *     timed the brick, since its marks overlap other work
+     * @return ns, 0 or more; of a brick that a device timed, {@link BrickStats#netNs}; of others empty without a
+     *     calibration, and with calibrations of several environments
      */
     public OptionalLong netNs(BrickStats brick) {
         Objects.requireNonNull(brick, "brick");
         if (calibrations.size() != 1 || brick.timeSource() != DeviceTime.Source.HOST) {
-            return OptionalLong.empty();
+            return brick.netNs();
         }
         Calibration.Cost cost = calibrations.get(0).own();
         Nesting known = nesting.getOrDefault(brick.name(), UNKNOWN);

@@ -307,7 +307,20 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                 between.unmarked(),
                 Math.sqrt(between.variance()),
                 between.degreesOfFreedom(),
-                Math.sqrt(between.openVariance()));
+                Math.sqrt(between.openVariance()),
+                marks(later, between.marked() + between.unmarked()));
+    }
+
+    /** Returns what marks add to some of the samples: the latest measurement holds for all of them. */
+    private static DeviceTime.MarkTime marks(DeviceTime later, long samples) {
+        long all = later.measured() + later.unmarked();
+        double share = later.marks().samples() == all ? (double) samples / Math.max(1, all) : 0;
+        return share == 0
+                ? DeviceTime.MarkTime.NONE
+                : new DeviceTime.MarkTime(
+                        samples,
+                        Math.round(share * later.marks().ns()),
+                        Math.round(share * later.marks().errorNs()));
     }
 
     private static Estimate estimate(DeviceTime time) {
@@ -374,6 +387,7 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                         .clockErrorNs(later.clockErrorNs())
                         .failure(later.failure())
                         .passes(passNs(earlier.passNs(), later.passNs()), later.isSampled())
+                        .markCost(later.markCost())
                         .build();
     }
 

@@ -42,6 +42,30 @@ final class SnapshotDifferenceTest {
                 .isEqualTo(5_000);
     }
 
+    /** What marks add may have been measured after the window began. */
+    @Test
+    @Spec("12.54")
+    void aWindowHasTheCostOfMarksThatIsKnownAtItsEnd() {
+        BrickStats early = device(10, 100_000, DeviceTime.MarkTime.NONE);
+        BrickStats late = device(40, 400_000, new DeviceTime.MarkTime(40, 120_000, 8_000));
+        BrickStats window = SnapshotDifference.between(Samples.snapshot(early), Samples.snapshot(late))
+                .brick("RmsNorm")
+                .orElseThrow();
+        assertThat(window.netNs()).hasValue(300_000 - 90_000);
+        assertThat(window.device().marks().errorNs()).isEqualTo(6_000);
+        assertThat(window.isShortBesideMarks()).isFalse();
+        assertThat(early.plus(late).netNs()).as("in parts only").isEmpty();
+        assertThat(device(1, 5_000, new DeviceTime.MarkTime(1, 6_000, 10)).netNs())
+                .hasValue(0);
+    }
+
+    private static BrickStats device(long samples, long ns, DeviceTime.MarkTime marks) {
+        return BrickStats.builder("RmsNorm", BrickCategory.NORM)
+                .samples(samples, ns, ns / samples, ns / samples)
+                .device(new DeviceTime(samples, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, marks))
+                .build();
+    }
+
     /** Tokens per second are per time in which a step was under way, whatever became of the step. */
     @Test
     @Spec("17.3")

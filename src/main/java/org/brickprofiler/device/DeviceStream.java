@@ -204,6 +204,22 @@ public interface DeviceStream extends AutoCloseable {
     default void passEnded() {}
 
     /**
+     * Measures what marks add to the device's times, in a queue of its own beside this one, around empty kernels, with
+     * a bounded wait for the device. Called at each end of a pass that waits, and does nothing if it has measured, or
+     * failed to measure, before; while the application captures this queue into a graph; and unless overridden.
+     */
+    default void measureMarks() {}
+
+    /**
+     * Returns what marks add to the device's times.
+     *
+     * @return the cost; unknown unless overridden, before it is measured, and if it cannot be measured
+     */
+    default MarkCost markCost() {
+        return MarkCost.unknown("streams of this kind do not measure it");
+    }
+
+    /**
      * Returns the most marks that exist at once.
      *
      * @return the bound of the pool, up to 1,048,575

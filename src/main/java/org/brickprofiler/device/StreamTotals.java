@@ -30,6 +30,7 @@ import java.util.stream.Stream;
  *     were marked by sampling, and empty if the time of a pass is unknown
  * @param isSampled whether bricks were marked by sampling: busy time is then the estimated sum of the bricks' times,
  *     and idle time and gaps are unknown, and 0
+ * @param markCost the device time that marks add, which is part of the recorded times
  */
 public record StreamTotals(
         String stream,
@@ -46,7 +47,8 @@ public record StreamTotals(
         long clockErrorNs,
         Optional<String> failure,
         OptionalLong passNs,
-        boolean isSampled) {
+        boolean isSampled,
+        MarkCost markCost) {
 
     /**
      * Refuses null.
@@ -60,6 +62,7 @@ public record StreamTotals(
         Objects.requireNonNull(pciAddress, "pciAddress");
         Objects.requireNonNull(failure, "failure");
         Objects.requireNonNull(passNs, "passNs");
+        Objects.requireNonNull(markCost, "markCost");
     }
 
     /**
@@ -140,7 +143,8 @@ public record StreamTotals(
      * Returns the sum of these and other totals of the same stream. Commutative and associative.
      *
      * @param other the totals of the same stream at another time
-     * @return the sums, with the largest error, the shortest gap and the failure that comes first in the alphabet
+     * @return the sums, with the largest error and cost of marks, the shortest gap and the failure that comes first in
+     *     the alphabet
      */
     public StreamTotals plus(StreamTotals other) {
         return builder(stream, device, deviceIndex)
@@ -155,6 +159,7 @@ public record StreamTotals(
                                 ? OptionalLong.of(limited(passNs.getAsLong(), other.passNs.getAsLong()))
                                 : OptionalLong.empty(),
                         isSampled || other.isSampled)
+                .markCost(MarkCost.ORDER.compare(markCost, other.markCost) < 0 ? other.markCost : markCost)
                 .build();
     }
 
@@ -189,6 +194,7 @@ public record StreamTotals(
         private Optional<String> failure = Optional.empty();
         private OptionalLong passNs = OptionalLong.empty();
         private boolean isSampled;
+        private MarkCost markCost = MarkCost.NOT_RECORDED;
 
         private Builder(String stream, String device, int deviceIndex) {
             this.stream = Objects.requireNonNull(stream, "stream");
@@ -284,6 +290,17 @@ public record StreamTotals(
         }
 
         /**
+         * Sets the device time that marks add.
+         *
+         * @param cost the cost
+         * @return this
+         */
+        public Builder markCost(MarkCost cost) {
+            markCost = Objects.requireNonNull(cost, "cost");
+            return this;
+        }
+
+        /**
          * Makes the totals.
          *
          * @return the totals
@@ -304,7 +321,8 @@ public record StreamTotals(
                     clockErrorNs,
                     failure,
                     passNs,
-                    isSampled);
+                    isSampled,
+                    markCost);
         }
     }
 }

@@ -58,6 +58,7 @@ final class BrickTable {
     private final ProfileSnapshot snapshot;
     private final List<BrickStats> bricks;
     private final long totalNs;
+    private final long shareNs;
     private final boolean hasLatency;
     private final boolean isEstimated;
 
@@ -65,6 +66,7 @@ final class BrickTable {
         this.snapshot = snapshot;
         this.bricks = snapshot.bricks();
         this.totalNs = snapshot.totalNs();
+        this.shareNs = snapshot.netOrTotalNs();
         this.hasLatency = bricks.stream().anyMatch(brick -> brick.latency().isPresent());
         this.isEstimated = snapshot.isEstimated();
     }
@@ -93,7 +95,10 @@ final class BrickTable {
     }
 
     private TextTable<BrickStats> columns(boolean withNet, List<StepInfo.Phase> phases) {
-        long largestNs = bricks.get(0).totalNs();
+        long largestNs =
+                bricks.stream().mapToLong(BrickStats::netOrTotalNs).max().orElse(0);
+        boolean ofDevice =
+                bricks.stream().anyMatch(brick -> brick.device().marks().ns() > 0);
         long samples = bricks.stream().mapToLong(BrickStats::count).sum();
         TextTable<BrickStats> table = new TextTable<BrickStats>()
                 .left("brick", BrickStats::name, "all bricks")
@@ -106,16 +111,21 @@ final class BrickTable {
                         BrickTable::errorCell,
                         errorCell(CategoryStats.sum(snapshot.categories().values())))
                 .right("avg", BrickTable::avgCell, mark(isEstimated, avgCell(totalNs, samples)))
-                .rightIf(withNet, "net total", brick -> netCell(brick, 1), netTotalCell())
-                .rightIf(withNet, "net avg", brick -> netCell(brick, brick.count()), "")
+                .rightIf(
+                        withNet || ofDevice,
+                        "net total",
+                        brick -> netCell(brick, withNet, 1),
+                        withNet ? netTotalCell() : mark(isEstimated, durationCell(shareNs)))
+                .rightIf(ofDevice, "net +-", BrickTable::netErrorCell, "")
+                .rightIf(withNet || ofDevice, "net avg", brick -> netCell(brick, withNet, brick.count()), "")
                 .right("min", brick -> brick.isMinKnown() ? recorded(brick, brick.minNs()) : NONE, "")
                 .rightIf(hasLatency, "p50", brick -> percentileCell(brick, 50), "")
                 .rightIf(hasLatency, "p99", brick -> percentileCell(brick, 99), "")
                 .right("max", brick -> brick.isMaxKnown() ? recorded(brick, brick.maxNs()) : NONE, "")
                 .right(
                         BRICK_SHARE,
-                        brick -> shareCell(brick.totalNs(), totalNs, largestNs, isEstimated),
-                        shareCell(totalNs, totalNs, 0, false));
+                        brick -> shareCell(brick.netOrTotalNs(), shareNs, largestNs, isEstimated),
+                        shareCell(shareNs, shareNs, 0, false));
         phases.forEach(phase -> addPhase(table, phase));
         table.rightIf(
                 any(BrickStats::totalElements), "elements/s", brick -> mark(brick, rateCell(brick.throughput())), "");
@@ -154,8 +164,8 @@ final class BrickTable {
                 table,
                 header,
                 true,
-                brick -> brick.totalNs() > 0 && !brick.work().isBeyondCount() ? amount.applyAsLong(brick) : 0,
-                brick -> (double) amount.applyAsLong(brick) / brick.totalNs());
+                brick -> brick.netOrTotalNs() > 0 && !brick.work().isBeyondCount() ? amount.applyAsLong(brick) : 0,
+                brick -> (double) amount.applyAsLong(brick) / brick.netOrTotalNs());
     }
 
     /** Adds the columns of a phase. */
@@ -312,9 +322,15 @@ final class BrickTable {
         return count == 0 ? NONE : durationCell((double) totalNs / count);
     }
 
-    private String netCell(BrickStats brick, long samples) {
-        OptionalLong netNs = snapshot.facts().netNs(brick);
-        return netNs.isEmpty() || samples == 0 ? NONE : durationCell((double) netNs.getAsLong() / samples);
+    private String netCell(BrickStats brick, boolean alsoOfHost, long samples) {
+        OptionalLong netNs = alsoOfHost ? snapshot.facts().netNs(brick) : brick.netNs();
+        return netNs.isEmpty() || samples == 0 ? NONE : mark(brick, durationCell((double) netNs.getAsLong() / samples));
+    }
+
+    private static String netErrorCell(BrickStats brick) {
+        return brick.netNs().isEmpty()
+                ? NONE
+                : durationCell(brick.device().marks().errorNs());
     }
 
     /** Returns the total net time; bricks without a net time count with their recorded time. */

@@ -48,7 +48,7 @@ public final class CsvReport {
      * @return a header and a line for each brick
      */
     public static String toCsv(ProfileSnapshot snapshot) {
-        long totalNs = snapshot.totalNs();
+        long totalNs = snapshot.netOrTotalNs();
         StringBuilder csv = new StringBuilder();
         CsvCells.addLine(csv, COLUMNS.stream().map(Fields.Column::key).toList());
         for (BrickStats stats : snapshot.bricks()) {

@@ -41,12 +41,14 @@ final class JsonReportWriter {
     private final ProfileSnapshot snapshot;
     private final boolean isCompact;
     private final long totalNs;
+    private final long shareNs;
 
     private JsonReportWriter(JsonGenerator json, ProfileSnapshot snapshot, boolean isCompact) {
         this.json = json;
         this.snapshot = snapshot;
         this.isCompact = isCompact;
         this.totalNs = snapshot.totalNs();
+        this.shareNs = snapshot.netOrTotalNs();
     }
 
     /**
@@ -156,7 +158,7 @@ final class JsonReportWriter {
         for (BrickStats brick : bricks) {
             ProfileFields.BRICK.write(
                     json,
-                    new ProfileFields.Brick(brick, totalNs, snapshot.facts().netNs(brick)),
+                    new ProfileFields.Brick(brick, shareNs, snapshot.facts().netNs(brick)),
                     isCompact);
         }
         json.writeEndArray();
@@ -188,7 +190,7 @@ final class JsonReportWriter {
                 number("standard_error_ns", entry.getValue().standardErrorNs());
                 number("degrees_of_freedom", entry.getValue().degreesOfFreedom());
             }
-            number("pct", entry.getValue().percentage(totalNs));
+            number("pct", entry.getValue().percentage(shareNs));
             json.writeEndObject();
         }
         json.writeEndArray();

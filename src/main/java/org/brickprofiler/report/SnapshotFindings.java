@@ -547,19 +547,19 @@ final class SnapshotFindings implements FindingSource {
     // ---- bricks ----
 
     private static Optional<Finding> largest(ProfileSnapshot snapshot) {
-        long totalNs = snapshot.totalNs();
+        long totalNs = snapshot.netOrTotalNs();
         if (totalNs == 0) {
             return Optional.empty();
         }
         return snapshot.bricks().stream()
-                .max((a, b) -> Long.compare(a.totalNs(), b.totalNs()))
-                .filter(brick -> brick.totalNs() > 0)
+                .max((a, b) -> Long.compare(a.netOrTotalNs(), b.netOrTotalNs()))
+                .filter(brick -> brick.netOrTotalNs() > 0)
                 .map(brick -> new Finding(
                         Kind.LARGEST_BRICK,
                         brick.name(),
-                        share(brick.totalNs(), totalNs),
+                        share(brick.netOrTotalNs(), totalNs),
                         brick.name() + " is the largest brick, " + (snapshot.isEstimated() ? "by estimate " : "")
-                                + percent(share(brick.totalNs(), totalNs))
+                                + percent(share(brick.netOrTotalNs(), totalNs))
                                 + " of brick time" + ofWall(snapshot, brick) + ".",
                         isRecorded(snapshot)
                                 ? "brick roofline --out roof.json measures the limits of this machine, and brick report FILE"
@@ -568,9 +568,9 @@ final class SnapshotFindings implements FindingSource {
     }
 
     private static String ofWall(ProfileSnapshot snapshot, BrickStats brick) {
-        return snapshot.wallNs() == 0 || brick.totalNs() > snapshot.wallNs()
+        return snapshot.wallNs() == 0 || brick.netOrTotalNs() > snapshot.wallNs()
                 ? ""
-                : " and " + percent(share(brick.totalNs(), snapshot.wallNs())) + " of wall time";
+                : " and " + percent(share(brick.netOrTotalNs(), snapshot.wallNs())) + " of wall time";
     }
 
     // ---- numbers ----

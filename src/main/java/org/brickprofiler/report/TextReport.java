@@ -32,6 +32,7 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
+import org.brickprofiler.device.MarkCost;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.internal.base.Plural;
@@ -70,6 +71,7 @@ public final class TextReport {
     private final boolean isVerbose;
     private final ProfileSnapshot snapshot;
     private final long totalNs;
+    private final long shareNs;
     private final boolean isEstimated;
     private final double bytesPerElement;
     private final StringBuilder text = new StringBuilder();
@@ -81,6 +83,7 @@ public final class TextReport {
         this.snapshot = snapshot;
         this.bytesPerElement = bytesPerElement;
         this.totalNs = snapshot.totalNs();
+        this.shareNs = snapshot.netOrTotalNs();
         this.isEstimated = snapshot.isEstimated();
     }
 
@@ -419,7 +422,10 @@ public final class TextReport {
         if (lines.isEmpty()) {
             return;
         }
-        long largestNs = lines.get(0).getValue().totalNs();
+        long largestNs = lines.stream()
+                .mapToLong(line -> line.getValue().netOrTotalNs())
+                .max()
+                .orElse(0);
         TextTable<Map.Entry<BrickCategory, CategoryStats>> table = new TextTable<
                         Map.Entry<BrickCategory, CategoryStats>>()
                 .left("category", line -> line.getKey().displayName(), "all categories")
@@ -438,8 +444,8 @@ public final class TextReport {
                                 CategoryStats.sum(snapshot.categories().values())))
                 .right(
                         BRICK_SHARE,
-                        line -> shareCell(line.getValue().totalNs(), totalNs, largestNs, isEstimated),
-                        shareCell(totalNs, totalNs, 0, false))
+                        line -> shareCell(line.getValue().netOrTotalNs(), shareNs, largestNs, isEstimated),
+                        shareCell(shareNs, shareNs, 0, false))
                 .rightIf(
                         snapshot.wallNs() > 0,
                         "% of wall time",
@@ -470,7 +476,7 @@ public final class TextReport {
                         && bricks.get(i).count() > 0)
                 .limit(OTHERS_NAMED)
                 .mapToObj(i -> names.get(i) + " "
-                        + mark(isEstimated, percent(bricks.get(i).percentage(totalNs))) + " %")
+                        + mark(isEstimated, percent(bricks.get(i).percentage(shareNs))) + " %")
                 .collect(Collectors.joining(", "));
         if (!largest.isEmpty()) {
             text.append("Largest of ")
@@ -549,6 +555,10 @@ public final class TextReport {
                 .right("waits", stream -> count(stream.waits()), "");
         text.append("\nDevice streams\n\n").append(table.render(snapshot.streams(), columns, List.of()));
         snapshot.streams().stream()
+                .filter(stream -> isVerbose && !stream.markCost().equals(MarkCost.NOT_RECORDED))
+                .map(TextReport::markCost)
+                .forEach(text::append);
+        snapshot.streams().stream()
                 .filter(stream -> isVerbose && stream.shortestGapNs() > 0)
                 .map(TextReport::marks)
                 .forEach(text::append);
@@ -566,6 +576,22 @@ public final class TextReport {
                 duration(stream.shortestGapNs()),
                 Plural.of(stream.gaps(), "gap"),
                 duration(stream.idleOfMarksNs()));
+    }
+
+    private static String markCost(StreamTotals stream) {
+        MarkCost cost = stream.markCost();
+        String name = PlainText.ascii(stream.stream());
+        if (!cost.isKnown()) {
+            return "No net times on '" + name + "': what marks add is unknown, since " + PlainText.ascii(cost.unknown())
+                    + ".\n";
+        }
+        return String.format(
+                Locale.ROOT,
+                "Marks on '%s' add %s to a brick, and %s for each further mark in it; both +-%s.\n",
+                name,
+                duration(Math.round(cost.brickNs())),
+                duration(Math.round(cost.markNs())),
+                duration(Math.round(cost.errorNs())));
     }
 
     private static String device(StreamTotals stream) {
@@ -644,6 +670,15 @@ public final class TextReport {
         if (!bound.isEmpty()) {
             notes.append("Launch-bound, the host took longer to launch them than the device to do them: ")
                     .append(PlainText.ascii(bound.stream().map(BrickStats::name).collect(Collectors.joining(", "))))
+                    .append(".\n");
+        }
+        List<BrickStats> shortOnes = snapshot.bricks().stream()
+                .filter(BrickStats::isShortBesideMarks)
+                .toList();
+        if (!shortOnes.isEmpty()) {
+            notes.append("Shorter than twice what their marks add, so that their net times are uncertain: ")
+                    .append(PlainText.ascii(
+                            shortOnes.stream().map(BrickStats::name).collect(Collectors.joining(", "))))
                     .append(".\n");
         }
         if (snapshot.unresolved() > 0) {

@@ -565,6 +565,14 @@ function limits() {
       ".",
     );
   }
+  const short = bricks.filter((brick) => brick.device?.short === true);
+  if (short.length > 0) {
+    sentences.push(
+      " Shorter than twice what their marks add, so that their net times are uncertain: ",
+      listed(short.map((brick) => brick.name)),
+      ".",
+    );
+  }
   return sentences.length === 0 ? "" : html("p", { class: "limits" }, sentences);
 }
 
@@ -739,12 +747,29 @@ function valueColumn(label, value, shown) {
  * @param {Brick} brick
  * @param {"flops" | "bytes"} key
  */
-function workRate({ work, total_ns: ns }, key) {
+function workRate(brick, key) {
+  const { work } = brick;
+  const ns = netOrTotalNs(brick);
   return work === undefined || work.work_samples !== undefined || work[key] === 0 || work[key] >= 2 ** 63 || ns === 0 ? undefined : work[key] / ns;
 }
 
+/**
+ * Returns the time from which shares and rates are computed: of a brick that a device timed without what marks add, if
+ * that is known.
+ *
+ * @param {Brick} brick
+ */
+function netOrTotalNs(brick) {
+  return netNs(brick) ?? brick.total_ns;
+}
+
+/** @param {Brick} brick */
+function netNs(brick) {
+  return brick.device?.marks_ns === undefined ? undefined : brick.net_ns;
+}
+
 /** The columns whose values are estimates if the total of the brick is one. */
-const ESTIMATED = new Set(["total", "avg", "p50", "p99", "elements/s", "GFLOP/s", "work GB/s", "GB/s"]);
+const ESTIMATED = new Set(["total", "net total", "avg", "p50", "p99", "elements/s", "GFLOP/s", "work GB/s", "GB/s"]);
 
 /** An interval with fewer degrees of freedom is of few marks. */
 const FEW_DEGREES = 3;
@@ -798,7 +823,8 @@ const MOSTLY = 0.8;
  * @returns {{ columns: BrickColumn[], omitted: BrickColumn[] }}
  */
 function brickColumns(bricks, base) {
-  const largest = bricks[0].total_ns;
+  const shareNs = sum(bricks, netOrTotalNs);
+  const largest = Math.max(...bricks.map(netOrTotalNs));
   const brickNs = sum(bricks, (brick) => brick.total_ns);
   const samples = sum(bricks, (brick) => brick.count);
   const spreads = bricks.some((brick) => brick.latency !== undefined);
@@ -813,11 +839,17 @@ function brickColumns(bricks, base) {
     { label: "count", value: (brick) => brick.count, cell: (brick) => count(brick.count), total: count(samples), isFurther: true, isFact: true },
     { ...timeColumn("total", (brick) => brick.total_ns), total: marked(areEstimated, time(brickNs)), isFurther: false, isKept: true, isFact: true },
     areEstimated && { label: "\u00b1 %", hint: "Half of the 95 % interval of the total", value: errorOf, cell: errorCell, isFact: true },
+    bricks.some((brick) => netNs(brick) !== undefined) && {
+      ...timeColumn("net total", netNs),
+      hint: "Without what the marks of the device add",
+      total: marked(areEstimated, time(shareNs)),
+      isFact: true,
+    },
     {
       label: "% of " + base,
-      value: (brick) => brick.total_ns,
-      cell: (brick) => marked(areEstimated, share(brick.total_ns, brickNs, largest, brick.category)),
-      total: percent(brickNs === 0 ? 0 : 100),
+      value: netOrTotalNs,
+      cell: (brick) => marked(areEstimated, share(netOrTotalNs(brick), shareNs, largest, brick.category)),
+      total: percent(shareNs === 0 ? 0 : 100),
       isFact: true,
     },
     { ...timeColumn("avg", (brick) => ratio(brick.total_ns, brick.count)), isFurther: spreads, isKept: true, isFact: true },
@@ -1176,7 +1208,10 @@ function categorySection() {
   if (shown.length === 0) {
     return "";
   }
-  const largest = shown[0].total_ns;
+  const shareNs = sum(bricks, netOrTotalNs);
+  /** @param {Category} category */
+  const ofCategory = ({ name }) => sum(bricks.filter((brick) => brick.category === name), netOrTotalNs);
+  const largest = Math.max(...shown.map(ofCategory));
   /** @type {Column<Category>[]} */
   const columns = present([
     {
@@ -1187,7 +1222,7 @@ function categorySection() {
     },
     { label: "count", cell: (category) => count(category.count), total: count(samples) },
     { label: "total", cell: (category) => marked(category.estimated === true, time(category.total_ns)), total: marked(shown.some(({ estimated }) => estimated === true), time(brickNs)) },
-    { label: "% of brick time", cell: (category) => share(category.total_ns, brickNs, largest, category.name), total: percent(brickNs === 0 ? 0 : 100) },
+    { label: "% of brick time", cell: (category) => share(ofCategory(category), shareNs, largest, category.name), total: percent(shareNs === 0 ? 0 : 100) },
     wallNs > 0 && {
       label: "% of wall time",
       cell: (category) => percent(100 * ratio(category.total_ns, wallNs)),
@@ -1302,6 +1337,11 @@ function tileBars(name, rowOf, average, places, usual) {
   return table(name, columns, places).element;
 }
 
+/** @param {Stream} stream */
+function marksCell({ brick_marks_ns: ns, mark_error_ns: errorNs, no_net: reason }) {
+  return ns === undefined ? (reason ? "unknown: " + visible(reason) : NONE) : [time(ns), " \u00b1 ", time(errorNs ?? 0)];
+}
+
 function deviceSection() {
   const streams = profile.streams || [];
   if (streams.length === 0) {
@@ -1318,6 +1358,7 @@ function deviceSection() {
     { label: "idle in passes", cell: (stream) => (stream.estimated ? NONE : time(stream.idle_ns)) },
     { label: "idle % of both", cell: (stream) => stream.estimated ? NONE : share(stream.idle_ns, stream.busy_ns + stream.idle_ns, stream.busy_ns + stream.idle_ns, "Other") },
     { label: "of it, marks at most", cell: (stream) => stream.estimated ? NONE : time(Math.min(stream.idle_ns, stream.gaps * stream.shortest_gap_ns)) },
+    { label: "marks of a brick add", cell: marksCell },
     { label: "waits", cell: (stream) => count(stream.waits) },
     { label: "clock error", cell: (stream) => time(stream.clock_error_ns) },
   ]);

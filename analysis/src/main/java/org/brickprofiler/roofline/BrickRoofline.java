@@ -218,7 +218,7 @@ public record BrickRoofline(
         List<String> onDevices = new ArrayList<>();
         List<String> inPart = new ArrayList<>();
         for (BrickStats brick : recorded) {
-            if (brick.totalNs() == 0 || brick.work().isBeyondCount() || !hasWork(brick)) {
+            if (brick.netOrTotalNs() == 0 || brick.work().isBeyondCount() || !hasWork(brick)) {
                 unplaced.add(brick.name());
             } else if (brick.device().measured() > 0) {
                 onDevices.add(brick.name());
@@ -302,11 +302,11 @@ public record BrickRoofline(
         return new Distance(
                 brick.name(),
                 work,
-                brick.totalNs(),
+                brick.netOrTotalNs(),
                 usualNs,
                 bandwidthGBps,
                 roofNs,
-                2 * roofNs < Distance.countedNs(brick.totalNs(), usualNs, roofNs) ? Bound.NEITHER : roof,
+                2 * roofNs < Distance.countedNs(brick.netOrTotalNs(), usualNs, roofNs) ? Bound.NEITHER : roof,
                 roof);
     }
 
@@ -316,7 +316,7 @@ public record BrickRoofline(
     private static double usualNs(BrickStats brick) {
         double meanNs = brick.latency().map(latency -> latency.meanNs(0, 100)).orElse(0.0);
         double share = meanNs == 0 ? 1 : brick.latency().orElseThrow().meanNs(25, 75) / meanNs;
-        return brick.totalNs() * Math.min(1, share);
+        return brick.netOrTotalNs() * Math.min(1, share);
     }
 
     /**
@@ -358,14 +358,14 @@ public record BrickRoofline(
                 && snapshot.environments().stream()
                         .allMatch(each ->
                                 each.cpu().equals(measured.cpu()) && each.processors() == measured.processors());
-        if (!isSameMachine || snapshot.totalNs() == 0) {
+        if (!isSameMachine || snapshot.netOrTotalNs() == 0) {
             return List.of();
         }
         return bricks.stream()
                 .filter(brick -> !brick.isAboveRoof() && brick.distance() >= LEAST_DISTANCE && isSteady(brick.roof()))
                 .limit(1)
                 .map(brick -> {
-                    double share = Math.min(1, (brick.countedNs() - brick.roofNs()) / snapshot.totalNs());
+                    double share = Math.min(1, (brick.countedNs() - brick.roofNs()) / snapshot.netOrTotalNs());
                     return new Finding(
                             Finding.Kind.BELOW_ROOF,
                             brick.name(),

@@ -100,7 +100,8 @@ public final class BrickSeries {
                 whole.count() - part.count(),
                 whole.unmarked() - part.unmarked(),
                 Math.sqrt(Math.max(0, wholeNs * wholeNs - partNs * partNs)),
-                whole.degreesOfFreedom());
+                whole.degreesOfFreedom(),
+                whole.netOrTotalNs() - part.netOrTotalNs());
     }
 
     private Labels labels(BrickStats brick) {

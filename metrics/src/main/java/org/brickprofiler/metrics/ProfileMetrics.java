@@ -254,7 +254,8 @@ public final class ProfileMetrics {
                     sum.count(),
                     sum.unmarked(),
                     sum.standardErrorNs(),
-                    sum.degreesOfFreedom());
+                    sum.degreesOfFreedom(),
+                    sum.netOrTotalNs());
         }
         latest.put(labels, risen);
         return risen;

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.IntStream;
+import org.brickprofiler.device.MarkCost;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.PhaseKey;
 import org.brickprofiler.internal.record.RowCounts;
@@ -26,6 +27,8 @@ public final class DeviceFigures {
 
     private final RowCounts.Reading unresolved;
     private final RowCounts.Reading withoutStart;
+    private final RowCounts.Reading marksInside;
+    private final RowCounts.Reading withoutMarkTime;
 
     private final List<StreamTotals> streams;
     private final Estimates estimates;
@@ -44,6 +47,8 @@ public final class DeviceFigures {
             long[][] samples,
             RowCounts.Reading unresolved,
             RowCounts.Reading withoutStart,
+            RowCounts.Reading marksInside,
+            RowCounts.Reading withoutMarkTime,
             List<StreamTotals> streams,
             Estimates estimates) {
         this.launches = launches;
@@ -51,6 +56,8 @@ public final class DeviceFigures {
         this.samples = samples;
         this.unresolved = unresolved;
         this.withoutStart = withoutStart;
+        this.marksInside = marksInside;
+        this.withoutMarkTime = withoutMarkTime;
         this.streams = streams;
         this.estimates = estimates;
     }
@@ -184,6 +191,69 @@ public final class DeviceFigures {
     }
 
     /**
+     * Returns how many marks were set inside the samples of a brick, beside those at their ends.
+     *
+     * @param key a brick that was asked for
+     * @return 0 or more; an estimate if samples have no marks
+     */
+    public long marksInside(int key) {
+        return marksInside.of(key);
+    }
+
+    /**
+     * Returns how many marks were set inside the samples of a brick in a phase.
+     *
+     * @param phase the number of the phase, or {@link PhaseKey#NO_PHASE}
+     * @param key a brick that was asked for
+     * @return 0 or more
+     */
+    public long marksInside(int phase, int key) {
+        return marksInside.of(phase, key);
+    }
+
+    /**
+     * Returns what marks add to the samples of a brick.
+     *
+     * @param key a brick that was asked for
+     * @return the cost on all streams with samples; unknown if it is unknown for one of these, or for a sample
+     */
+    public MarkCost markCost(int key) {
+        return withoutMarkTime.of(key) > 0 ? MarkCost.NOT_RECORDED : markCost();
+    }
+
+    /**
+     * Returns what marks add to the samples of a brick in a phase.
+     *
+     * @param phase the number of the phase, or {@link PhaseKey#NO_PHASE}
+     * @param key a brick that was asked for
+     * @return the cost on all streams with samples; unknown if it is unknown for one of these, or for a sample
+     */
+    public MarkCost markCost(int phase, int key) {
+        return withoutMarkTime.of(phase, key) > 0 ? MarkCost.NOT_RECORDED : markCost();
+    }
+
+    private MarkCost markCost() {
+        return streams.stream()
+                .filter(stream -> stream.samples() > 0)
+                .map(StreamTotals::markCost)
+                .reduce(DeviceFigures::between)
+                .orElse(MarkCost.NOT_RECORDED);
+    }
+
+    /** Returns the middle of two costs, with an error that covers both; it is not known which bricks have which. */
+    private static MarkCost between(MarkCost one, MarkCost two) {
+        if (!one.isKnown() || !two.isKnown() || one.equals(two)) {
+            return one.isKnown() ? two : one;
+        }
+        double apartNs = Math.max(Math.abs(one.brickNs() - two.brickNs()), Math.abs(one.markNs() - two.markNs()));
+        return new MarkCost(
+                (one.brickNs() + two.brickNs()) / 2,
+                (one.markNs() + two.markNs()) / 2,
+                Math.max(one.errorNs(), two.errorNs()) + apartNs / 2,
+                "");
+    }
+
+    /**
      * Returns how many platform threads set the marks of the samples that were taken from the queues.
      *
      * @return 0 or more
@@ -230,6 +300,8 @@ public final class DeviceFigures {
 
         private final RowCounts unresolved = new RowCounts();
         private final RowCounts withoutStart = new RowCounts();
+        private final RowCounts marksInside = new RowCounts();
+        private final RowCounts withoutMarkTime = new RowCounts();
 
         /**
          * Creates sums without samples.
@@ -311,6 +383,18 @@ public final class DeviceFigures {
             unresolved(row);
         }
 
+        /** Counts marks that were set inside of samples of a row. */
+        void marksInside(int row, long number) {
+            if (number > 0) {
+                marksInside.add(row, number);
+            }
+        }
+
+        /** Counts a sample of which it is not known what marks add to it. */
+        void withoutMarkTime(int row) {
+            withoutMarkTime.increment(row);
+        }
+
         /** Returns the figures of some rows. */
         DeviceFigures figures(int fromKey, int toKey, List<StreamTotals> streams, Estimates estimates) {
             return new DeviceFigures(
@@ -319,6 +403,8 @@ public final class DeviceFigures {
                     samples(fromKey, toKey),
                     unresolved.read(fromKey, toKey),
                     withoutStart.read(fromKey, toKey),
+                    marksInside.read(fromKey, toKey),
+                    withoutMarkTime.read(fromKey, toKey),
                     streams,
                     estimates);
         }
@@ -331,6 +417,8 @@ public final class DeviceFigures {
                     samples(0, TimerToken.MAX_KEY + 1),
                     unresolved.readAndReset(),
                     withoutStart.readAndReset(),
+                    marksInside.readAndReset(),
+                    withoutMarkTime.readAndReset(),
                     streams,
                     estimates);
             for (long[] ofPhase : samples) {

@@ -379,7 +379,7 @@ public final class DeviceRecorder {
         } finally {
             turn.unlock();
         }
-        tryAgain(own);
+        tryAgain(own, waits);
     }
 
     /** Sets the mark at the end of the pass, if marks are drawn and the thread ends the pass. */
@@ -406,13 +406,24 @@ public final class DeviceRecorder {
 
     /**
      * Announces the end of a pass to the streams that the calling thread marked, which may then try again what was
-     * refused. The caller does not hold the turn, because this may take long.
+     * refused; and, if the thread may wait, lets them measure what marks add. The caller does not hold the turn,
+     * because this may take long.
      */
-    private void tryAgain(long own) {
+    private void tryAgain(long own, boolean measures) {
         for (MarkedStream stream : streams) {
             if ((own & (1L << stream.index())) != 0) {
                 stream.stream().passEnded();
+                if (measures) {
+                    stream.stream().measureMarks();
+                }
             }
+        }
+    }
+
+    /** Lets each stream measure what marks add. The calling thread holds no turn, because this may take long. */
+    public void measureMarks() {
+        for (MarkedStream stream : streams) {
+            stream.stream().measureMarks();
         }
     }
 
@@ -450,7 +461,7 @@ public final class DeviceRecorder {
         } finally {
             turn.unlock();
         }
-        tryAgain(1L << stream);
+        tryAgain(1L << stream, waits);
     }
 
     /**
@@ -478,7 +489,7 @@ public final class DeviceRecorder {
         } finally {
             turn.unlock();
         }
-        tryAgain(own);
+        tryAgain(own, false);
     }
 
     /** Resolves the samples that a device has finished, before its stream closes or its spans are read. */

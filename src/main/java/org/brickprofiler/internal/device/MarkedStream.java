@@ -924,6 +924,8 @@ final class MarkedStream {
                 int row = PhaseKey.of(launchPhase, template.key(brick));
                 add(row, end, elapsedNs, template.elements(brick), NO_TIME, lookedNs);
                 weigh(row, elapsedNs, WEIGHT_1);
+                // In a graph, marks take another time than those that were measured.
+                sums.withoutMarkTime(row);
                 addSpan(row, end, elapsedNs, template.elements(brick), NO_LINE, marks.setNs(behind));
             }
         }
@@ -958,8 +960,18 @@ final class MarkedStream {
         boolean isTimed = launchedNs != Marks.NOT_READ && endedNs != Marks.NOT_READ;
         long launchNs = isTimed ? Math.max(0, endedNs - launchedNs) : NO_TIME;
         add(row, end, elapsedNs, waiting.elements(i), launchNs, lookedNs);
-        weigh(row, elapsedNs, marks.draw(drawnAt(i)));
+        long weight = weigh(row, elapsedNs, marks.draw(drawnAt(i)));
+        if (hasStart) {
+            sums.marksInside(row, weight * marksBetween(start, end));
+        } else {
+            sums.withoutMarkTime(row);
+        }
         addSpan(row, end, elapsedNs, waiting.elements(i), marks.line(end), launchedNs);
+    }
+
+    /** Returns how many marks were set between two others. */
+    private long marksBetween(int start, int end) {
+        return Math.max(0, marks.turn(end) - marks.turn(start) - 1);
     }
 
     /** Returns the mark that has the draw of a sample: the start of a timer, or the end of a deferred measurement. */
@@ -968,12 +980,10 @@ final class MarkedStream {
         return marks.draw(start) == 0 ? waiting.end(i) : start;
     }
 
-    /** Adds a sample to its row, for the bricks for which it was drawn. */
-    private void weigh(int row, long elapsedNs, int draw) {
+    /** Adds a sample to its row, for the bricks for which it was drawn. Returns how many these are. */
+    private long weigh(int row, long elapsedNs, int draw) {
         SampledRows drawn = sampled;
-        if (drawn != null) {
-            drawn.row(row, (draw & OWN) != 0).sample(elapsedNs, draw >>> DRAW_SHIFT);
-        }
+        return drawn == null ? 1 : drawn.row(row, (draw & OWN) != 0).sample(elapsedNs, draw >>> DRAW_SHIFT);
     }
 
     /** Counts the unmarked bricks of a pass whose last mark has its time, or gives them up if it has none. */
@@ -1200,6 +1210,7 @@ final class MarkedStream {
         }
         return totals.waits(waits)
                 .clockErrorNs(clockErrorNs)
+                .markCost(stream.markCost())
                 .failure(stream.failure().or(() -> unchecked ? Optional.of(UNCHECKED) : Optional.empty()))
                 .build();
     }

@@ -188,8 +188,8 @@ final class SampledRow {
         return given;
     }
 
-    /** Adds a marked sample. */
-    void sample(long elapsedNs, int weight) {
+    /** Adds a marked sample. Returns the number of bricks that it stands for. */
+    long sample(long elapsedNs, int weight) {
         if (owed != 0) {
             estimate.owe((long) OWED.getAndSet(this, 0L));
         }
@@ -198,6 +198,7 @@ final class SampledRow {
             lastBucket = LatencyBuckets.indexOf(elapsedNs);
             buckets[lastBucket] += estimate.lastWeight() - 1;
         }
+        return estimate.lastWeight();
     }
 
     /** Returns the estimate of the counted bricks. */

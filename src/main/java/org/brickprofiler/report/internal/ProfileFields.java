@@ -25,6 +25,7 @@ import org.brickprofiler.Step;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Work;
+import org.brickprofiler.device.MarkCost;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.internal.base.Sums;
@@ -129,6 +130,28 @@ public final class ProfileFields {
                     "part of standard_error_ns that stems from the samples since the latest complete block, ns",
                     brick -> ifPositive(brick.device().openErrorNs()))
             .jsonOnly()
+            .optionalWhole(
+                    "marked_samples",
+                    "samples, also without marks, for which marks_ns is known; left out if 0",
+                    brick -> ifMarked(brick, brick.device().marks().samples()))
+            .jsonOnly()
+            .optionalWhole(
+                    "marks_ns",
+                    "time that marks add to these samples, ns",
+                    brick -> ifMarked(brick, brick.device().marks().ns()))
+            .factIf("marks_ns", FactGroup.DEVICE, "Added by marks", "ns")
+            .jsonOnly()
+            .optionalWhole(
+                    "marks_error_ns",
+                    "uncertainty of marks_ns and of net_ns, ns",
+                    brick -> ifMarked(brick, brick.device().marks().errorNs()))
+            .factIf("marks_ns", FactGroup.DEVICE, "Uncertainty of that", "ns")
+            .jsonOnly()
+            .optionalFlag(
+                    "short",
+                    "true if a sample takes less than twice what its marks add, on average",
+                    BrickStats::isShortBesideMarks)
+            .jsonOnly()
             .build();
 
     private static final Fields<BrickStats> WORK = new Fields.Builder<BrickStats>("work")
@@ -215,11 +238,14 @@ public final class ProfileFields {
                     brick -> brick.stats.lastAtUnixNs())
             .derivedWhole(
                     "net_ns",
-                    "sum of the durations without the cost of measuring them, ns; if that cost was calibrated",
+                    "sum of the durations without the cost of measuring them, ns; if that cost is known",
                     Brick::netNs)
             .jsonOnly()
             .oldForm("throughput", "elements per second", brick -> brick.stats.throughput())
-            .derived("pct", "share of the time of all bricks, %", brick -> brick.stats.percentage(brick.totalNs))
+            .derived(
+                    "pct",
+                    "share of the time of all bricks, %; of a device's bricks by net_ns",
+                    brick -> brick.stats.percentage(brick.totalNs))
             .whole("total_elements", "sum of the elements", brick -> brick.stats.totalElements())
             .fact(FactGroup.AMOUNTS, "Elements", "count")
             .factPer("count", FactGroup.AMOUNTS, "Elements for each sample", "number")
@@ -331,6 +357,22 @@ public final class ProfileFields {
                     "with estimated: time of the passes, each from its first brick to its end, ns; left out if it is"
                             + " not known of a pass",
                     StreamTotals::passNs)
+            .optionalReal(
+                    "brick_marks_ns",
+                    "device time that a brick's marks add to it, ns, measured around empty kernels",
+                    stream -> ifKnown(stream, stream.markCost().brickNs()))
+            .optionalReal(
+                    "mark_ns",
+                    "device time that a further mark adds to what it lies in, ns",
+                    stream -> ifKnown(stream, stream.markCost().markNs()))
+            .optionalReal(
+                    "mark_error_ns",
+                    "uncertainty of both, ns",
+                    stream -> ifKnown(stream, stream.markCost().errorNs()))
+            .optionalText(
+                    "no_net", "reason why the time that marks add is unknown", stream -> Optional.of(stream.markCost())
+                            .filter(cost -> !cost.isKnown() && !cost.equals(MarkCost.NOT_RECORDED))
+                            .map(MarkCost::unknown))
             .build();
 
     /** The fields of the steps of one phase. */
@@ -679,6 +721,21 @@ public final class ProfileFields {
         return stats.device().degreesOfFreedom() > 0 ? OptionalDouble.of(value) : OptionalDouble.empty();
     }
 
+    private static OptionalLong ifMarked(BrickStats stats, long value) {
+        return stats.device().marks().samples() > 0 ? OptionalLong.of(value) : OptionalLong.empty();
+    }
+
+    private static OptionalDouble ifKnown(StreamTotals stream, double value) {
+        return stream.markCost().isKnown() ? OptionalDouble.of(value) : OptionalDouble.empty();
+    }
+
+    private static MarkCost markCost(Row row) {
+        String reason = row.get("no_net", "");
+        return row.has("brick_marks_ns")
+                ? new MarkCost(row.real("brick_marks_ns", 0), row.real("mark_ns", 0), row.real("mark_error_ns", 0), "")
+                : reason.isEmpty() ? MarkCost.NOT_RECORDED : MarkCost.unknown(reason);
+    }
+
     private static OptionalDouble ifPositive(double value) {
         return value > 0 ? OptionalDouble.of(value) : OptionalDouble.empty();
     }
@@ -695,7 +752,9 @@ public final class ProfileFields {
                 row.whole("unmarked"),
                 brick.real("standard_error_ns", 0),
                 brick.real("degrees_of_freedom", 0),
-                row.real("open_error_ns", 0));
+                row.real("open_error_ns", 0),
+                new DeviceTime.MarkTime(
+                        row.whole("marked_samples"), row.whole("marks_ns"), row.whole("marks_error_ns")));
     }
 
     /**
@@ -790,6 +849,7 @@ public final class ProfileFields {
                 .clockErrorNs(row.whole("clock_error_ns"))
                 .failure(Optional.ofNullable(row.get(String.class, "failure")))
                 .passes(row.optionalWhole("pass_ns"), row.whole("estimated") > 0)
+                .markCost(markCost(row))
                 .build();
     }
 

@@ -67,6 +67,10 @@ interface CudaCalls {
 
     CudaHandle newGraph();
 
+    CudaHandle newModule();
+
+    CudaHandle newFunction();
+
     int driverGetVersion(int[] version);
 
     int init();
@@ -128,4 +132,14 @@ interface CudaCalls {
     int eventElapsedTime(float[] ms, CudaHandle from, CudaHandle to);
 
     int eventDestroy(CudaHandle event);
+
+    /** Loads PTX that ends with a zero. */
+    int moduleLoadData(CudaHandle module, byte[] ptx);
+
+    int moduleUnload(CudaHandle module);
+
+    int moduleGetFunction(CudaHandle function, CudaHandle module, String name);
+
+    /** Launches one thread of a kernel that has one parameter, of 64 bits. */
+    int launchKernel(CudaHandle function, CudaHandle stream, long parameter);
 }

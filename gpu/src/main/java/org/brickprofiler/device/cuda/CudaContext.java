@@ -172,6 +172,11 @@ final class CudaContext {
         return calls;
     }
 
+    /** Returns the driver's number of the context. */
+    long address() {
+        return context.address();
+    }
+
     /** Returns the device's number. */
     int ordinal() {
         return ordinal;

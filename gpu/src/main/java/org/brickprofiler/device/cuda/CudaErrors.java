@@ -47,6 +47,12 @@ final class CudaErrors {
         };
     }
 
+    /** Returns whether a code means that a call is refused because of a capture. */
+    static boolean isOfCapture(int code) {
+        return code >= CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+                && code <= CUresult.CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+    }
+
     /** Names the lost resource. */
     static String loss(int code) {
         return code == CUDA_ERROR_STREAM_DETACHED

@@ -7,10 +7,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.StampedLock;
 import jcuda.driver.CUevent_flags;
 import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.MarkCost;
 import org.brickprofiler.device.polling.Polling;
 import org.brickprofiler.internal.mark.GraphMarks;
 import org.brickprofiler.internal.mark.MarkPool;
 import org.brickprofiler.internal.record.PerThread;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The marks of one queue, each with an event. Any thread; setting and releasing one takes no lock and allocates nothing
@@ -49,6 +51,9 @@ final class CudaMarks implements Polling.Question {
 
     private final long timeoutNs;
 
+    /** Null if it is not to be measured. */
+    private final @Nullable CudaMarkCost cost;
+
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /** Whether events are left because the context was refused; used by the thread that closes. */
@@ -68,9 +73,11 @@ final class CudaMarks implements Polling.Question {
      * @param bound the most marks
      * @param timeoutNs the timeout of a wait, ns
      * @param sleeps whether threads sleep in the driver while they wait, if their context allows it
+     * @param measures whether to measure what marks add
      */
-    CudaMarks(CudaQueue queue, int first, int bound, long timeoutNs, boolean sleeps) {
+    CudaMarks(CudaQueue queue, int first, int bound, long timeoutNs, boolean sleeps, boolean measures) {
         this.queue = queue;
+        this.cost = measures ? CudaMarkCost.in(queue.context()) : null;
         this.timeoutNs = timeoutNs;
         this.eventFlags = sleeps ? CUevent_flags.CU_EVENT_BLOCKING_SYNC : CUevent_flags.CU_EVENT_DEFAULT;
         this.pool = new MarkPool(first, bound, this::make);
@@ -127,6 +134,18 @@ final class CudaMarks implements Polling.Question {
     /** Allows another attempt to make marks, if an earlier attempt failed and a mark was missing since then. */
     void tryAgain() {
         pool.tryAgain();
+    }
+
+    /** Measures what marks add in the context, unless that was done or a capture scope is open. */
+    void measure() {
+        if (cost != null && !closed.get() && !graphs.isCapturing()) {
+            cost.measure(queue);
+        }
+    }
+
+    /** Returns what marks add in the context. */
+    MarkCost cost() {
+        return cost == null ? MarkCost.unknown("the stream was opened without net times") : cost.cost();
     }
 
     /**
@@ -298,6 +317,9 @@ final class CudaMarks implements Polling.Question {
     /** Destroys all events, also those of marks that are set, and gives back the queue. A second call does nothing. */
     void close() {
         if (closed.compareAndSet(false, true)) {
+            if (cost != null) {
+                cost.close();
+            }
             long stamp = writeLock();
             boolean isAlone = stamp != 0;
             try {

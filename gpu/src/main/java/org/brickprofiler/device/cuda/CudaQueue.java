@@ -69,7 +69,7 @@ final class CudaQueue {
      * Takes the place of a driver's code: no call was made, because the device is lost or the context cannot be made
      * current.
      */
-    private static final int NOT_DONE = -2;
+    static final int NOT_DONE = -2;
 
     /** Takes the place of a driver's code: no call was made, because the context cannot be made current now. */
     private static final int BUSY = -3;
@@ -469,9 +469,22 @@ final class CudaQueue {
         return code == CUDA_SUCCESS ? question.ask(calls, from, to, answer) : code;
     }
 
+    /**
+     * Returns success if neither the stream captures nor one that the default stream waits for; otherwise another code.
+     * Called in the context.
+     */
+    int captureAround(Answer answer) {
+        int code = isDefault ? CUDA_SUCCESS : captureCode(answer);
+        return code == CUDA_SUCCESS ? captureCode(calls.newStream(), answer) : code;
+    }
+
     /** Returns success if the stream does not capture, {@link #CAPTURES} if it does, or the driver's code. */
     private int captureCode(Answer answer) {
-        int code = answer.of(DriverCall.STREAM_IS_CAPTURING, calls.streamIsCapturing(stream, answer.captureStatus));
+        return captureCode(stream, answer);
+    }
+
+    private int captureCode(CudaHandle of, Answer answer) {
+        int code = answer.of(DriverCall.STREAM_IS_CAPTURING, calls.streamIsCapturing(of, answer.captureStatus));
         boolean captures = code == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
                 || (code == CUDA_SUCCESS
                         && answer.captureStatus[0] != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE);
@@ -597,7 +610,8 @@ final class CudaQueue {
         }
     }
 
-    private void report(DriverCall call, int code) {
+    /** Reports the code of a call unless it is success. */
+    void report(DriverCall call, int code) {
         if (code != CUDA_SUCCESS) {
             failures.report(call, code);
         }
@@ -609,7 +623,7 @@ final class CudaQueue {
      * Makes calls in this queue's context and in mode {@code RELAXED}. If the context is refused, makes no call and
      * returns {@code otherwise}.
      */
-    private int inContext(int otherwise, ToIntFunction<Answer> body) {
+    int inContext(int otherwise, ToIntFunction<Answer> body) {
         Answer answer = answers.get();
         if (failures.isLost() || !context.push(failures)) {
             return otherwise;

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUstream;
 import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.MarkCost;
 import org.brickprofiler.device.polling.Polling;
 import org.brickprofiler.internal.base.Abandonment;
 import org.brickprofiler.internal.base.CloseActions;
@@ -149,7 +150,12 @@ public final class CudaStream implements DeviceStream {
 
     private static @Nullable CudaMarks marksOf(CudaQueue queue, Builder builder) {
         CudaMarks marks = new CudaMarks(
-                queue, builder.firstMarks, builder.maxMarks, builder.waitTimeoutNs, builder.blockingSynchronisation);
+                queue,
+                builder.firstMarks,
+                builder.maxMarks,
+                builder.waitTimeoutNs,
+                builder.blockingSynchronisation,
+                builder.measuresMarks);
         if (marks.made() > 0) {
             return marks;
         }
@@ -334,6 +340,23 @@ public final class CudaStream implements DeviceStream {
         if (marks != null && !failures.isOver()) {
             marks.tryAgain();
         }
+    }
+
+    /**
+     * Measures what marks add, once in a context: by some hundred empty kernels in a stream of its own, which takes
+     * some milliseconds, and more if the driver has to compile them. It waits one second at most. Does nothing while
+     * this stream, or one that the default stream waits for, is captured.
+     */
+    @Override
+    public void measureMarks() {
+        if (marks != null && !failures.isOver()) {
+            marks.measure();
+        }
+    }
+
+    @Override
+    public MarkCost markCost() {
+        return marks == null ? MarkCost.unknown("the stream is not usable") : marks.cost();
     }
 
     @Override
@@ -541,6 +564,7 @@ public final class CudaStream implements DeviceStream {
         private int maxMarks = MAX_MARKS;
         private long waitTimeoutNs = Polling.timeoutNs(DEFAULT_WAIT_TIMEOUT);
         private boolean blockingSynchronisation;
+        private boolean measuresMarks = true;
 
         private Builder(String name, int ordinal, CudaQueue.Opening opening) {
             this.name = name;
@@ -602,6 +626,17 @@ public final class CudaStream implements DeviceStream {
          */
         public Builder blockingSynchronisation() {
             blockingSynchronisation = true;
+            return this;
+        }
+
+        /**
+         * Does not {@linkplain CudaStream#measureMarks() measure} what marks add: the profiler launches no kernels
+         * then, and there are no net times.
+         *
+         * @return this
+         */
+        public Builder withoutNetTimes() {
+            measuresMarks = false;
             return this;
         }
 

@@ -34,7 +34,11 @@ enum DriverCall {
     EVENT_QUERY("cuEventQuery"),
     EVENT_SYNCHRONIZE("cuEventSynchronize"),
     EVENT_ELAPSED_TIME("cuEventElapsedTime"),
-    EVENT_DESTROY("cuEventDestroy", 2);
+    EVENT_DESTROY("cuEventDestroy", 2),
+    MODULE_LOAD_DATA("cuModuleLoadData"),
+    MODULE_UNLOAD("cuModuleUnload"),
+    MODULE_GET_FUNCTION("cuModuleGetFunction"),
+    LAUNCH_KERNEL("cuLaunchKernel");
 
     private final String function;
     private final String symbol;

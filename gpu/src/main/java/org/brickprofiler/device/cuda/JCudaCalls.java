@@ -5,10 +5,13 @@ import java.util.Map;
 import java.util.function.IntSupplier;
 import jcuda.CudaException;
 import jcuda.NativePointerObject;
+import jcuda.Pointer;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUevent;
+import jcuda.driver.CUfunction;
 import jcuda.driver.CUgraph;
+import jcuda.driver.CUmodule;
 import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
 import jcuda.driver.CUuuid;
@@ -94,6 +97,20 @@ final class JCudaCalls implements CudaCalls {
         }
     }
 
+    private static final class Module extends CUmodule implements CudaHandle {
+        @Override
+        public long address() {
+            return getNativePointer();
+        }
+    }
+
+    private static final class Function extends CUfunction implements CudaHandle {
+        @Override
+        public long address() {
+            return getNativePointer();
+        }
+    }
+
     /** Reads the number in a handle of JCuda, which only subclasses can read. */
     private static final class Address extends NativePointerObject {
         Address(NativePointerObject handle) {
@@ -173,6 +190,16 @@ final class JCudaCalls implements CudaCalls {
     @Override
     public CudaHandle newGraph() {
         return new Graph();
+    }
+
+    @Override
+    public CudaHandle newModule() {
+        return new Module();
+    }
+
+    @Override
+    public CudaHandle newFunction() {
+        return new Function();
     }
 
     // ---- results ----
@@ -389,5 +416,27 @@ final class JCudaCalls implements CudaCalls {
     @Override
     public int eventDestroy(CudaHandle event) {
         return code(() -> JCudaDriver.cuEventDestroy((Event) event));
+    }
+
+    @Override
+    public int moduleLoadData(CudaHandle module, byte[] ptx) {
+        return code(() -> JCudaDriver.cuModuleLoadData((Module) module, ptx));
+    }
+
+    @Override
+    public int moduleUnload(CudaHandle module) {
+        return code(() -> JCudaDriver.cuModuleUnload((Module) module));
+    }
+
+    @Override
+    public int moduleGetFunction(CudaHandle function, CudaHandle module, String name) {
+        return code(() -> JCudaDriver.cuModuleGetFunction((Function) function, (Module) module, name));
+    }
+
+    @Override
+    public int launchKernel(CudaHandle function, CudaHandle stream, long parameter) {
+        Pointer parameters = Pointer.to(Pointer.to(new long[] {parameter}));
+        return code(() -> JCudaDriver.cuLaunchKernel(
+                (Function) function, 1, 1, 1, 1, 1, 1, 0, (Stream) stream, parameters, null));
     }
 }

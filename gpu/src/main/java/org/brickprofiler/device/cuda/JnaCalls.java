@@ -4,9 +4,11 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import com.sun.jna.FunctionMapper;
 import com.sun.jna.Library;
+import com.sun.jna.Memory;
 import com.sun.jna.Native;
 import com.sun.jna.NativeLibrary;
 import com.sun.jna.Platform;
+import com.sun.jna.Pointer;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToIntFunction;
@@ -161,6 +163,16 @@ final class JnaCalls implements CudaCalls {
         return new Handle(0);
     }
 
+    @Override
+    public CudaHandle newModule() {
+        return new Handle(0);
+    }
+
+    @Override
+    public CudaHandle newFunction() {
+        return new Handle(0);
+    }
+
     // ---- the driver ----
 
     @Override
@@ -301,6 +313,30 @@ final class JnaCalls implements CudaCalls {
         return cuEventDestroy(address(event));
     }
 
+    @Override
+    public int moduleLoadData(CudaHandle module, byte[] ptx) {
+        return create(module, created -> cuModuleLoadData(created, ptx));
+    }
+
+    @Override
+    public int moduleUnload(CudaHandle module) {
+        return cuModuleUnload(address(module));
+    }
+
+    @Override
+    public int moduleGetFunction(CudaHandle function, CudaHandle module, String name) {
+        return create(function, found -> cuModuleGetFunction(found, address(module), (name + "\0").getBytes(US_ASCII)));
+    }
+
+    @Override
+    public int launchKernel(CudaHandle function, CudaHandle stream, long parameter) {
+        try (Memory value = new Memory(Long.BYTES)) {
+            value.setLong(0, parameter);
+            long[] parameters = {Pointer.nativeValue(value)};
+            return cuLaunchKernel(address(function), 1, 1, 1, 1, 1, 1, 0, address(stream), parameters, 0);
+        }
+    }
+
     // ---- its functions, by their names in its documentation ----
 
     private static native int cuDriverGetVersion(int[] version);
@@ -354,6 +390,25 @@ final class JnaCalls implements CudaCalls {
     private static native int cuEventElapsedTime(float[] ms, long from, long to);
 
     private static native int cuEventDestroy(long event);
+
+    private static native int cuModuleLoadData(long[] module, byte[] image);
+
+    private static native int cuModuleUnload(long module);
+
+    private static native int cuModuleGetFunction(long[] function, long module, byte[] name);
+
+    private static native int cuLaunchKernel(
+            long function,
+            int gridX,
+            int gridY,
+            int gridZ,
+            int blockX,
+            int blockY,
+            int blockZ,
+            int sharedBytes,
+            long stream,
+            long[] parameters,
+            long extra);
 
     /** A function that drivers have since CUDA 11.1: bound when it is first called, and not with the others. */
     private static final class InGraphs {

@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.MarkCost;
 import org.brickprofiler.device.polling.Polling;
 import org.brickprofiler.internal.base.Abandonment;
 import org.brickprofiler.internal.base.CloseActions;
@@ -432,6 +433,11 @@ public final class MetalStream implements DeviceStream {
     @Override
     public String backend() {
         return "METAL";
+    }
+
+    @Override
+    public MarkCost markCost() {
+        return MarkCost.unknown("Metal reports no time between the dispatches of an encoder");
     }
 
     @Override

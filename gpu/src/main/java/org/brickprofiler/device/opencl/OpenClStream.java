@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.MarkCost;
 import org.brickprofiler.device.polling.Polling;
 import org.brickprofiler.internal.base.Abandonment;
 import org.brickprofiler.internal.base.CloseActions;
@@ -189,6 +190,11 @@ public final class OpenClStream implements DeviceStream {
     @Override
     public String backend() {
         return "OPENCL";
+    }
+
+    @Override
+    public MarkCost markCost() {
+        return MarkCost.unknown("on OpenCL, a measured cost is 3 to 10 us off, with a spread of 17 to 46 us");
     }
 
     @Override

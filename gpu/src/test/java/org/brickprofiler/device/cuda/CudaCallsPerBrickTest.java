@@ -122,6 +122,7 @@ class CudaCallsPerBrickTest {
     private static SortedMap<String, Long> callsOfTheEndOfAPass(CudaEngine engine, Way way) {
         try (CudaStream stream = CudaStream.on(engine.context(), engine.stream())
                 .marks(4 * BRICKS, 4 * BRICKS)
+                .withoutNetTimes()
                 .open()) {
             BrickProfiler profiler =
                     BrickProfiler.builder().deviceStream(stream).build();

@@ -48,8 +48,12 @@ class CudaProfilerTest {
         engine = new CudaEngine(0);
     }
 
+    /** Opens a stream whose calls of the driver are those for bricks alone. */
     private CudaStream lent() {
-        return CudaStream.on(engine.context(), engine.stream()).name("decode").open();
+        return CudaStream.on(engine.context(), engine.stream())
+                .name("decode")
+                .withoutNetTimes()
+                .open();
     }
 
     private static BrickProfiler profiler(CudaStream... streams) {
@@ -208,7 +212,8 @@ class CudaProfilerTest {
     @Test
     void lapsAndSeveralStreamsAreExactToo() {
         try (CudaStream stream = lent();
-                CudaStream copies = CudaStream.onDevice(0).name("copies").open()) {
+                CudaStream copies =
+                        CudaStream.onDevice(0).name("copies").withoutNetTimes().open()) {
             BrickProfiler profiler = profiler(stream, copies);
             long before = SimulatedCuda.calls("cuEventRecord");
             long copy = profiler.stream("copies").startBrick(BrickId.HOST_TO_DEVICE);
@@ -441,8 +446,10 @@ class CudaProfilerTest {
     @Spec("12.20")
     @Test
     void aDeferredBrickAroundPassesIsTheirSum() {
-        try (CudaStream stream =
-                CudaStream.on(engine.context(), engine.stream()).marks(64, 64).open()) {
+        try (CudaStream stream = CudaStream.on(engine.context(), engine.stream())
+                .marks(64, 64)
+                .withoutNetTimes()
+                .open()) {
             BrickProfiler profiler = profiler(stream);
             long generation = profiler.elapsedNs();
             for (int i = 0; i < 1_000; i++) {

@@ -183,6 +183,8 @@ public final class SimulatedCuda {
 
     public static native void setKernelNs(long ns);
 
+    public static native void setCosts(long markNs, long launchNs);
+
     public static native void setCopyNs(long ns);
 
     /** Runs in place of kernels. The caller must keep a reference to it, because JNA does not. */

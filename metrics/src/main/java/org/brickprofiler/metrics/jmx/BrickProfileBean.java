@@ -187,7 +187,7 @@ public final class BrickProfileBean implements BrickProfileMXBean {
     @Override
     public List<Category> getCategories() {
         ProfileSnapshot snapshot = recent.read();
-        long totalNs = snapshot.totalNs();
+        long totalNs = snapshot.netOrTotalNs();
         return snapshot.categories().entrySet().stream()
                 .filter(entry -> entry.getValue().count() > 0)
                 .<Category>map(entry -> new CategoryView(entry.getKey(), entry.getValue(), totalNs))
