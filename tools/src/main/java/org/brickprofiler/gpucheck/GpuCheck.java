@@ -181,6 +181,7 @@ public final class GpuCheck implements Callable<Integer> {
         NanoClock clock = NanoClock.SYSTEM;
         return List.of(
                 new SpinCheck(gpu),
+                new NetCheck(gpu),
                 new SpanCheck(gpu),
                 new DeferredCheck(gpu, clock),
                 new StreamsCheck(gpu),

@@ -13,6 +13,7 @@ import java.util.Map;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.demo.DeviceFailure;
 import org.brickprofiler.demo.Gpu;
+import org.brickprofiler.device.MarkCost;
 import org.brickprofiler.device.cuda.SimulatedCuda;
 import org.brickprofiler.gpucheck.Outcome.Status;
 import org.brickprofiler.spi.NanoClock;
@@ -64,6 +65,32 @@ class DeviceChecksTest {
                         0.0,
                         "status",
                         "held"));
+    }
+
+    @Test
+    void netTimesAreThoseOfTheKernels() {
+        SimulatedCuda.setCosts(1_400, 1_500);
+        Outcome outcome = new NetCheck(gpu).run().get(0);
+
+        assertThat(outcome.status()).isEqualTo(Status.HELD);
+        assertThat(outcome.found())
+                .startsWith("marks add 2.90 us to a brick, and 1.40 for each further mark, +-0.00; net times are off by"
+                        + " +0.00 us of 2, +0.00 us of 5,");
+        List<NetCheck.Row> rows = List.of(new NetCheck.Row(2_000, 2_010, 2_700));
+        MarkCost cost = new MarkCost(2_900, 1_400, 300, "");
+        assertThat(NetCheck.outcome(cost, rows, 32).status()).isEqualTo(Status.MISSED);
+        assertThat(NetCheck.outcome(cost, rows, 1_000).status()).as("one step").isEqualTo(Status.HELD);
+        assertThat(NetCheck.step(new long[] {2_048, 5_024, 2_080, 2_048})).isEqualTo(32);
+    }
+
+    @Test
+    void withoutACompilerNetTimesAreNotChecked() {
+        SimulatedCuda.failAlways("cuModuleLoadData", 221);
+        assertThat(new NetCheck(gpu).run().get(0))
+                .extracting(Outcome::status, Outcome::found)
+                .containsExactly(
+                        Status.NOT_MADE,
+                        "what marks add is unknown: cuModuleLoadData returned CUDA_ERROR_JIT_COMPILER_NOT_FOUND (221)");
     }
 
     @ParameterizedTest

@@ -85,7 +85,7 @@ class GpuCheckIT {
                 .containsKeys("cost", "activity", "torch", "deferred", "clock");
         // These compare times with a bound: on a busy machine the times may spread too much, but no time is wrong.
         assertThat(statuses)
-                .extractingByKeys("spin", "span", "graph", "binding", "marks")
+                .extractingByKeys("spin", "net", "span", "graph", "binding", "marks")
                 .isSubsetOf("held", "unclear", "missed");
         int expected =
                 switch (json.get("worst").asText()) {

@@ -29,6 +29,7 @@ class GpuCheckTest extends SimulatedRun {
                 .containsExactly(
                         "decoder",
                         "spin",
+                        "net",
                         "span",
                         "deferred",
                         "streams",
@@ -65,7 +66,7 @@ class GpuCheckTest extends SimulatedRun {
     @Test
     void aRefusalFailsTheCheckAndNotTheOthers() throws IOException {
         // The first launches are those of the spins.
-        SimulatedCuda.failOnce("cuLaunchKernel", 3, CUresult.CUDA_ERROR_LAUNCH_FAILED);
+        SimulatedCuda.failOnce("cuLaunchKernel", 2, CUresult.CUDA_ERROR_LAUNCH_FAILED);
 
         assertThat(run()).isEqualTo(1);
 
