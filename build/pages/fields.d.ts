@@ -55,6 +55,10 @@ interface DeviceTime {
   without_start?: number;
   unmarked?: number;
   open_error_ns?: number;
+  marked_samples?: number;
+  marks_ns?: number;
+  marks_error_ns?: number;
+  short?: boolean;
 }
 
 interface Work {
@@ -102,6 +106,14 @@ interface Stream {
   failure?: string;
   estimated?: boolean;
   pass_ns?: number;
+  brick_marks_ns?: number;
+  mark_ns?: number;
+  mark_error_ns?: number;
+  net_pass_ns?: number;
+  net_bricks_ns?: number;
+  net_error_ns?: number;
+  net_standard_error_ns?: number;
+  no_net?: string;
 }
 
 interface Phase {

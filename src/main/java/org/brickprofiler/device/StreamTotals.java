@@ -1,5 +1,6 @@
 package org.brickprofiler.device;
 
+import static org.brickprofiler.internal.base.Checks.requireFinite;
 import static org.brickprofiler.internal.base.Sums.limited;
 
 import java.util.Comparator;
@@ -31,6 +32,8 @@ import java.util.stream.Stream;
  * @param isSampled whether bricks were marked by sampling: busy time is then the estimated sum of the bricks' times,
  *     and idle time and gaps are unknown, and 0
  * @param markCost the device time that marks add, which is part of the recorded times
+ * @param net times without what marks add; empty if that is unknown, if bricks lay inside one another or overlapped, or
+ *     if the time of a pass is unknown
  */
 public record StreamTotals(
         String stream,
@@ -48,7 +51,8 @@ public record StreamTotals(
         Optional<String> failure,
         OptionalLong passNs,
         boolean isSampled,
-        MarkCost markCost) {
+        MarkCost markCost,
+        Optional<Net> net) {
 
     /**
      * Refuses null.
@@ -63,6 +67,7 @@ public record StreamTotals(
         Objects.requireNonNull(failure, "failure");
         Objects.requireNonNull(passNs, "passNs");
         Objects.requireNonNull(markCost, "markCost");
+        Objects.requireNonNull(net, "net");
     }
 
     /**
@@ -94,6 +99,55 @@ public record StreamTotals(
      */
     public long idleOfMarksNs() {
         return Math.min(idleNs, (long) ((double) gaps * shortestGapNs));
+    }
+
+    /**
+     * Times of a stream without what marks add.
+     *
+     * @param passNs time of the passes, each from its first brick to its end, ns
+     * @param bricksNs sum of the bricks' times, ns; an estimate if they were marked by sampling
+     * @param errorNs the uncertainty of their difference because of the marks, ns
+     * @param standardErrorNs the standard error of the estimate, ns; 0 for exact times
+     */
+    public record Net(long passNs, long bricksNs, long errorNs, double standardErrorNs) {
+
+        /**
+         * Checks the values.
+         *
+         * @throws IllegalArgumentException when one is negative or not finite
+         */
+        public Net {
+            requireFinite("passNs", passNs);
+            requireFinite("bricksNs", bricksNs);
+            requireFinite("errorNs", errorNs);
+            requireFinite("standardErrorNs", standardErrorNs);
+        }
+
+        /**
+         * Returns the time within passes in which no brick ran.
+         *
+         * @return ns, 0 or more
+         */
+        public long betweenNs() {
+            return Math.max(0, passNs - bricksNs);
+        }
+
+        /**
+         * Returns the uncertainty of {@link #betweenNs}.
+         *
+         * @return that because of the marks, and two standard errors, ns
+         */
+        public long betweenErrorNs() {
+            return limited(errorNs, Math.round(2 * standardErrorNs));
+        }
+
+        private Net plus(Net other) {
+            return new Net(
+                    limited(passNs, other.passNs),
+                    limited(bricksNs, other.bricksNs),
+                    limited(errorNs, other.errorNs),
+                    Math.hypot(standardErrorNs, other.standardErrorNs));
+        }
     }
 
     /**
@@ -160,6 +214,7 @@ public record StreamTotals(
                                 : OptionalLong.empty(),
                         isSampled || other.isSampled)
                 .markCost(MarkCost.ORDER.compare(markCost, other.markCost) < 0 ? other.markCost : markCost)
+                .net(net.flatMap(one -> other.net.map(one::plus)))
                 .build();
     }
 
@@ -195,6 +250,7 @@ public record StreamTotals(
         private OptionalLong passNs = OptionalLong.empty();
         private boolean isSampled;
         private MarkCost markCost = MarkCost.NOT_RECORDED;
+        private Optional<Net> net = Optional.empty();
 
         private Builder(String stream, String device, int deviceIndex) {
             this.stream = Objects.requireNonNull(stream, "stream");
@@ -301,6 +357,17 @@ public record StreamTotals(
         }
 
         /**
+         * Sets the times without what marks add.
+         *
+         * @param times the times; empty if they are unknown
+         * @return this
+         */
+        public Builder net(Optional<Net> times) {
+            net = Objects.requireNonNull(times, "times");
+            return this;
+        }
+
+        /**
          * Makes the totals.
          *
          * @return the totals
@@ -322,7 +389,8 @@ public record StreamTotals(
                     failure,
                     passNs,
                     isSampled,
-                    markCost);
+                    markCost,
+                    net);
         }
     }
 }

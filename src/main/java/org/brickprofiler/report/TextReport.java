@@ -552,6 +552,12 @@ public final class TextReport {
                         snapshot.streams().stream().anyMatch(StreamTotals::isSampled), "passes", TextReport::passes, "")
                 .right("idle in passes", stream -> stream.isSampled() ? NONE : durationCell(stream.idleNs()), "")
                 .right("idle % of both", stream -> stream.isSampled() ? NONE : percent(100 * stream.idleShare()), "")
+                .rightIf(
+                        snapshot.streams().stream()
+                                .anyMatch(stream -> stream.net().isPresent()),
+                        "net between bricks",
+                        TextReport::between,
+                        "")
                 .right("waits", stream -> count(stream.waits()), "");
         text.append("\nDevice streams\n\n").append(table.render(snapshot.streams(), columns, List.of()));
         snapshot.streams().stream()
@@ -566,6 +572,14 @@ public final class TextReport {
 
     private static String passes(StreamTotals stream) {
         return stream.passNs().isPresent() ? durationCell(stream.passNs().getAsLong()) : NONE;
+    }
+
+    /** Returns the time of the passes without that of the bricks, both without what marks add. */
+    private static String between(StreamTotals stream) {
+        return stream.net()
+                .map(net -> mark(stream.isSampled(), durationCell(net.betweenNs())) + " +-"
+                        + durationCell(net.betweenErrorNs()))
+                .orElse(NONE);
     }
 
     private static String marks(StreamTotals stream) {

@@ -1337,6 +1337,18 @@ function tileBars(name, rowOf, average, places, usual) {
   return table(name, columns, places).element;
 }
 
+/**
+ * Returns the time of the passes without that of the bricks, both without what marks add.
+ *
+ * @param {Stream} stream
+ */
+function betweenCell({ estimated, net_pass_ns: passNs, net_bricks_ns: bricksNs, net_error_ns: errorNs, net_standard_error_ns: standardErrorNs }) {
+  if (passNs === undefined) {
+    return NONE;
+  }
+  return [marked(estimated === true, time(Math.max(0, passNs - (bricksNs ?? 0)))), " \u00b1 ", time((errorNs ?? 0) + 2 * (standardErrorNs ?? 0))].flat();
+}
+
 /** @param {Stream} stream */
 function marksCell({ brick_marks_ns: ns, mark_error_ns: errorNs, no_net: reason }) {
   return ns === undefined ? (reason ? "unknown: " + visible(reason) : NONE) : [time(ns), " \u00b1 ", time(errorNs ?? 0)];
@@ -1359,6 +1371,7 @@ function deviceSection() {
     { label: "idle % of both", cell: (stream) => stream.estimated ? NONE : share(stream.idle_ns, stream.busy_ns + stream.idle_ns, stream.busy_ns + stream.idle_ns, "Other") },
     { label: "of it, marks at most", cell: (stream) => stream.estimated ? NONE : time(Math.min(stream.idle_ns, stream.gaps * stream.shortest_gap_ns)) },
     { label: "marks of a brick add", cell: marksCell },
+    { label: "net between bricks", cell: betweenCell },
     { label: "waits", cell: (stream) => count(stream.waits) },
     { label: "clock error", cell: (stream) => time(stream.clock_error_ns) },
   ]);

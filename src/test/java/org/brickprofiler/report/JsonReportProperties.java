@@ -48,7 +48,7 @@ final class JsonReportProperties {
     void sharesAddUpToTheWhole(@ForAll ProfileSnapshot snapshot) throws IOException {
         JsonNode root = OTHER_PARSER.readTree(JsonReport.toJson(snapshot));
 
-        double whole = snapshot.totalNs() == 0 ? 0 : 100;
+        double whole = snapshot.netOrTotalNs() == 0 ? 0 : 100;
         assertThat(sumOfPct(root.get("bricks"))).isCloseTo(whole, within(1e-9));
         assertThat(sumOfPct(root.get("categories"))).isCloseTo(whole, within(1e-9));
     }

@@ -26,6 +26,7 @@ import org.brickprofiler.RunIdentity;
 import org.brickprofiler.Steps;
 import org.brickprofiler.StepsProperties;
 import org.brickprofiler.Work;
+import org.brickprofiler.device.MarkCost;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.internal.record.LatencyBuckets;
@@ -153,10 +154,17 @@ public final class Snapshots extends DomainContextBase {
                             .bytes(n.get(7), n.get(8))
                             .cycles(n.get(9) + n.get(11), n.get(10), n.get(11))
                             .latency(latency)
-                            .device(device)
+                            .device(n.get(15) % 4 == 1 && times.count() > 0 ? ofDevice(times, n.get(14)) : device)
                             .work(new Work(n.get(12), n.get(13), n.get(14)), n.get(15))
                             .build();
                 });
+    }
+
+    /** Returns the figures of a brick that a device timed alone, with a net time. */
+    private static DeviceTime ofDevice(Times times, long errorNs) {
+        long addedNs = times.totalNs() / (1 + errorNs % 3);
+        return new DeviceTime(
+                times.count(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, new DeviceTime.MarkTime(times.count(), addedNs, errorNs));
     }
 
     private static Arbitrary<DeviceTime> devices() {
@@ -196,6 +204,15 @@ public final class Snapshots extends DomainContextBase {
                         .clockErrorNs(n.get(4))
                         .failure(failure)
                         .passes(n.get(3) % 2 == 0 ? OptionalLong.of(n.get(1)) : OptionalLong.empty(), n.get(4) % 2 == 0)
+                        .markCost(
+                                n.get(2) % 3 == 0
+                                        ? MarkCost.unknown("why " + stream)
+                                        : new MarkCost(n.get(1) / 2.0, n.get(3), n.get(4) / 4.0, ""))
+                        .net(
+                                n.get(0) % 2 == 0
+                                        ? Optional.of(
+                                                new StreamTotals.Net(n.get(1), n.get(2), n.get(3), n.get(4) / 2.0))
+                                        : Optional.empty())
                         .build());
     }
 

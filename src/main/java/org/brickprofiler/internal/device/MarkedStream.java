@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntSupplier;
 import java.util.function.Predicate;
 import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.MarkCost;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.base.Log;
 import org.brickprofiler.internal.mark.GraphMarks;
@@ -136,6 +137,11 @@ final class MarkedStream {
     private long waits;
     private long passNs;
     private long lostPasses;
+    private long passMarks;
+    private long bricksNs;
+
+    /** How many samples contain other marks than those at their ends, or may. */
+    private long nested;
 
     /** The latest error; a reset keeps it. */
     private long clockErrorNs;
@@ -926,6 +932,7 @@ final class MarkedStream {
                 weigh(row, elapsedNs, WEIGHT_1);
                 // In a graph, marks take another time than those that were measured.
                 sums.withoutMarkTime(row);
+                nested++;
                 addSpan(row, end, elapsedNs, template.elements(brick), NO_LINE, marks.setNs(behind));
             }
         }
@@ -961,8 +968,11 @@ final class MarkedStream {
         long launchNs = isTimed ? Math.max(0, endedNs - launchedNs) : NO_TIME;
         add(row, end, elapsedNs, waiting.elements(i), launchNs, lookedNs);
         long weight = weigh(row, elapsedNs, marks.draw(drawnAt(i)));
+        long inside = hasStart ? marksBetween(start, end) : 1;
+        bricksNs += elapsedNs;
+        nested += inside > 0 ? 1 : 0;
         if (hasStart) {
-            sums.marksInside(row, weight * marksBetween(start, end));
+            sums.marksInside(row, weight * inside);
         } else {
             sums.withoutMarkTime(row);
         }
@@ -992,6 +1002,7 @@ final class MarkedStream {
         boolean isKnown = elapsedNs >= 0;
         if (isKnown) {
             passNs += elapsedNs;
+            passMarks += 1 + marksBetween(waiting.start(i), waiting.end(i));
         } else {
             lostPasses++;
         }
@@ -1198,21 +1209,48 @@ final class MarkedStream {
 
     /** Returns the sums of the stream since the last reset. */
     StreamTotals totals() {
+        MarkCost cost = stream.markCost();
         StreamTotals.Builder totals = StreamTotals.builder(stream.name(), stream.deviceName(), stream.deviceIndex())
                 .identifiers(stream.deviceUuid(), stream.pciAddress());
         SampledRows drawn = sampled;
         if (drawn == null) {
             totals.bricks(samples, busyNs, idleNs).gaps(gaps, gaps == 0 ? 0 : shortestGapNs);
+            if (bricksNs == busyNs) {
+                // A pass has a mark at the end of each brick and, behind a gap, at the start.
+                totals.net(net(cost, busyNs + idleNs, samples + gaps, busyNs, samples, 0));
+            }
         } else {
             Estimate all = drawn.sum();
             totals.bricks(all.marked() + all.unmarked(), all.markedNs() + all.unmarkedNs(), 0)
                     .passes(lostPasses == 0 ? OptionalLong.of(passNs) : OptionalLong.empty(), true);
+            if (lostPasses == 0) {
+                totals.net(net(
+                        cost,
+                        passNs,
+                        passMarks,
+                        all.markedNs() + all.unmarkedNs(),
+                        all.marked() + all.unmarked(),
+                        all.variance()));
+            }
         }
         return totals.waits(waits)
                 .clockErrorNs(clockErrorNs)
-                .markCost(stream.markCost())
+                .markCost(cost)
                 .failure(stream.failure().or(() -> unchecked ? Optional.of(UNCHECKED) : Optional.empty()))
                 .build();
+    }
+
+    /** Returns times without what marks add; empty if that is unknown, or if bricks lie inside one another. */
+    private Optional<StreamTotals.Net> net(
+            MarkCost cost, long ofPassesNs, long marksOfPasses, long ofBricksNs, long bricks, double variance) {
+        if (!cost.isKnown() || nested > 0 || bricks == 0) {
+            return Optional.empty();
+        }
+        return Optional.of(new StreamTotals.Net(
+                Math.max(0, Math.round(ofPassesNs - marksOfPasses * cost.markNs())),
+                Math.max(0, Math.round(ofBricksNs - bricks * cost.brickNs())),
+                Math.round((marksOfPasses + bricks) * cost.errorNs()),
+                Math.sqrt(variance)));
     }
 
     void resetTotals() {
@@ -1224,6 +1262,9 @@ final class MarkedStream {
         waits = 0;
         passNs = 0;
         lostPasses = 0;
+        passMarks = 0;
+        bricksNs = 0;
+        nested = 0;
         SampledRows drawn = sampled;
         if (drawn != null) {
             drawn.restart();

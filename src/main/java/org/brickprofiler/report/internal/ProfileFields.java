@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.function.DoubleToLongFunction;
+import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
@@ -132,25 +133,22 @@ public final class ProfileFields {
             .jsonOnly()
             .optionalWhole(
                     "marked_samples",
-                    "samples, also without marks, for which marks_ns is known; left out if 0",
+                    "samples of marks_ns",
                     brick -> ifMarked(brick, brick.device().marks().samples()))
             .jsonOnly()
             .optionalWhole(
                     "marks_ns",
-                    "time that marks add to these samples, ns",
+                    "what marks add to samples, ns",
                     brick -> ifMarked(brick, brick.device().marks().ns()))
             .factIf("marks_ns", FactGroup.DEVICE, "Added by marks", "ns")
             .jsonOnly()
             .optionalWhole(
                     "marks_error_ns",
-                    "uncertainty of marks_ns and of net_ns, ns",
+                    "uncertainty of that, ns",
                     brick -> ifMarked(brick, brick.device().marks().errorNs()))
             .factIf("marks_ns", FactGroup.DEVICE, "Uncertainty of that", "ns")
             .jsonOnly()
-            .optionalFlag(
-                    "short",
-                    "true if a sample takes less than twice what its marks add, on average",
-                    BrickStats::isShortBesideMarks)
+            .optionalFlag("short", "true below twice what marks add", BrickStats::isShortBesideMarks)
             .jsonOnly()
             .build();
 
@@ -359,20 +357,35 @@ public final class ProfileFields {
                     StreamTotals::passNs)
             .optionalReal(
                     "brick_marks_ns",
-                    "device time that a brick's marks add to it, ns, measured around empty kernels",
+                    "what the marks of a brick add, ns",
                     stream -> ifKnown(stream, stream.markCost().brickNs()))
             .optionalReal(
                     "mark_ns",
-                    "device time that a further mark adds to what it lies in, ns",
+                    "what a further mark adds, ns",
                     stream -> ifKnown(stream, stream.markCost().markNs()))
             .optionalReal(
                     "mark_error_ns",
                     "uncertainty of both, ns",
                     stream -> ifKnown(stream, stream.markCost().errorNs()))
-            .optionalText(
-                    "no_net", "reason why the time that marks add is unknown", stream -> Optional.of(stream.markCost())
-                            .filter(cost -> !cost.isKnown() && !cost.equals(MarkCost.NOT_RECORDED))
-                            .map(MarkCost::unknown))
+            .optionalWhole(
+                    "net_pass_ns",
+                    "time of the passes without what marks add, ns",
+                    stream -> ofNet(stream, StreamTotals.Net::passNs))
+            .optionalWhole(
+                    "net_bricks_ns", "that of the bricks, ns", stream -> ofNet(stream, StreamTotals.Net::bricksNs))
+            .optionalWhole(
+                    "net_error_ns",
+                    "uncertainty of the difference, ns",
+                    stream -> ofNet(stream, StreamTotals.Net::errorNs))
+            .optionalReal(
+                    "net_standard_error_ns",
+                    "standard error of the difference, ns",
+                    stream -> stream.net().isPresent()
+                            ? ifPositive(stream.net().get().standardErrorNs())
+                            : OptionalDouble.empty())
+            .optionalText("no_net", "why that is unknown", stream -> Optional.of(stream.markCost())
+                    .filter(cost -> !cost.isKnown() && !cost.equals(MarkCost.NOT_RECORDED))
+                    .map(MarkCost::unknown))
             .build();
 
     /** The fields of the steps of one phase. */
@@ -725,6 +738,22 @@ public final class ProfileFields {
         return stats.device().marks().samples() > 0 ? OptionalLong.of(value) : OptionalLong.empty();
     }
 
+    private static OptionalLong ofNet(StreamTotals stream, ToLongFunction<StreamTotals.Net> value) {
+        return stream.net().isPresent()
+                ? OptionalLong.of(value.applyAsLong(stream.net().get()))
+                : OptionalLong.empty();
+    }
+
+    private static Optional<StreamTotals.Net> net(Row row) {
+        return row.has("net_pass_ns")
+                ? Optional.of(new StreamTotals.Net(
+                        row.whole("net_pass_ns"),
+                        row.whole("net_bricks_ns"),
+                        row.whole("net_error_ns"),
+                        row.real("net_standard_error_ns", 0)))
+                : Optional.empty();
+    }
+
     private static OptionalDouble ifKnown(StreamTotals stream, double value) {
         return stream.markCost().isKnown() ? OptionalDouble.of(value) : OptionalDouble.empty();
     }
@@ -850,6 +879,7 @@ public final class ProfileFields {
                 .failure(Optional.ofNullable(row.get(String.class, "failure")))
                 .passes(row.optionalWhole("pass_ns"), row.whole("estimated") > 0)
                 .markCost(markCost(row))
+                .net(net(row))
                 .build();
     }
 

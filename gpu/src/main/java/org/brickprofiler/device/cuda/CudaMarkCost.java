@@ -60,7 +60,7 @@ final class CudaMarkCost {
             """ + "\0").getBytes(US_ASCII);
 
     private static final MarkCost NOT_MEASURED =
-            MarkCost.unknown("no pass has ended in its context outside of a capture");
+            MarkCost.unknown("neither endPass() outside of a capture nor calibrate() was called");
 
     private static final long TIMEOUT_NS = 1_000_000_000;
 
