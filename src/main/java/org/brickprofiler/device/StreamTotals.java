@@ -1,6 +1,7 @@
 package org.brickprofiler.device;
 
 import static org.brickprofiler.internal.base.Checks.requireFinite;
+import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 import static org.brickprofiler.internal.base.Sums.limited;
 
 import java.util.Comparator;
@@ -117,9 +118,9 @@ public record StreamTotals(
          * @throws IllegalArgumentException when one is negative or not finite
          */
         public Net {
-            requireFinite("passNs", passNs);
-            requireFinite("bricksNs", bricksNs);
-            requireFinite("errorNs", errorNs);
+            requireNotNegative("passNs", passNs);
+            requireNotNegative("bricksNs", bricksNs);
+            requireNotNegative("errorNs", errorNs);
             requireFinite("standardErrorNs", standardErrorNs);
         }
 

@@ -12,10 +12,10 @@ import jcuda.driver.CUstream;
 import jcuda.driver.CUstreamCaptureMode;
 import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
-import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.CategoryStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.device.MarkCost;
 import org.brickprofiler.device.StreamTotals;
@@ -325,7 +325,7 @@ class CudaNetTimeTest {
             check(snapshot, "layer", 10 * (insideNs + LAUNCH_NS + 6 * MARK_NS), 10 * insideNs);
 
             assertThat(snapshot.netOrTotalNs()).isEqualTo(10 * (72_000 + insideNs));
-            assertThat(snapshot.categories().get(BrickCategory.NORM).percentage(snapshot.netOrTotalNs()))
+            assertThat(CategoryStats.of(snapshot.brick("RmsNorm").orElseThrow()).percentage(snapshot.netOrTotalNs()))
                     .isCloseTo(100.0 * 2_000 / (72_000 + insideNs), within(1e-9));
             assertThat(snapshot.brick("RmsNorm").orElseThrow().throughput()).isEqualTo(1e9 / 2_000);
             assertThat(TextReport.render(snapshot))
