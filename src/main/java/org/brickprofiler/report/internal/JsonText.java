@@ -89,6 +89,16 @@ public final class JsonText {
     }
 
     /**
+     * Returns the text of a value of the kinds that {@link #value} writes, without blanks and line breaks.
+     *
+     * @param value the value
+     * @return its text
+     */
+    public static String ofPlain(Object value) {
+        return of(json -> value(json, value));
+    }
+
+    /**
      * Returns a printer that indents two blanks for each level, on every machine.
      *
      * @return a printer for one text

@@ -231,7 +231,7 @@ public final class BrickProfileBean implements BrickProfileMXBean {
 
     private static String json(Object values) {
         OptionalPart.JACKSON_CORE.require("the lines of bricks");
-        return JsonText.of(json -> JsonText.value(json, values));
+        return JsonText.ofPlain(values);
     }
 
     @Override
