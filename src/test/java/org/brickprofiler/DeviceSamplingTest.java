@@ -576,6 +576,9 @@ final class DeviceSamplingTest extends DeviceBricks {
         Path file = Files.writeString(folder.resolve("profile.json"), json);
         assertThat(JsonReport.read(file).bricks()).isEqualTo(snapshot.bricks());
         assertThat(JsonReport.read(file).streams()).isEqualTo(snapshot.streams());
-        assertThat(TextReport.render(snapshot)).contains("~", "one brick in several has marks");
+        assertThat(TextReport.render(snapshot, 300, false))
+                .contains("~", "one brick in several has marks")
+                .containsPattern("time of +marked")
+                .containsPattern("RmsNorm .* device +" + norm.device().measured() + " ");
     }
 }

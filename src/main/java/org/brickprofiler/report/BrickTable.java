@@ -204,6 +204,7 @@ final class BrickTable {
         long unresolved =
                 bricks.stream().mapToLong(brick -> brick.device().unresolved()).reduce(0, Sums::limited);
         table.rightIf(isTimed, "time of", BrickTable::sourceCell, "")
+                .rightIf(isEstimated, "marked", brick -> count(brick.device().measured()), "")
                 .rightIf(isTimed, "avg launch", BrickTable::launchCell, "")
                 .rightIf(
                         unresolved > 0,

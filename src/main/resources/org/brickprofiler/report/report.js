@@ -806,6 +806,11 @@ function errorOf(brick) {
 }
 
 /** @param {Brick} brick */
+function markedSamples(brick) {
+  return brick.device === undefined ? 0 : brick.device.device_samples;
+}
+
+/** @param {Brick} brick */
 function errorCell(brick) {
   const error = errorOf(brick);
   const few = (brick.degrees_of_freedom ?? FEW_DEGREES) < FEW_DEGREES ? " few" : "";
@@ -872,6 +877,7 @@ function brickColumns(bricks, base) {
     valueColumn("GB/s", (brick) => (brick.total_bytes > 0 ? brick.throughput_gbps : undefined), number),
     valueColumn("cycles/element", (brick) => (brick.total_cycles > 0 ? ratio(brick.total_cycles, brick.total_elements) : undefined), number),
     timed && { label: "time of", text: true, value: timeSource, cell: timeSource, isFurther: true },
+    areEstimated && { label: "marked", hint: "Samples with marks: the others are estimated from these", value: markedSamples, cell: (brick) => count(markedSamples(brick)), isFurther: true },
     timeColumn("host's launch", (brick) => (launchUs(brick) > 0 ? 1e3 * launchUs(brick) : undefined)),
     bricks.some((brick) => unresolved(brick) > 0) && { label: "unresolved", value: unresolved, cell: (brick) => count(unresolved(brick)), isFurther: true, isFact: true },
     { label: "limit", text: true, value: limitOf, cell: limitOf, isKnown: (brick) => brick.bottleneck !== "unknown", isFurther: true, isFact: true },
