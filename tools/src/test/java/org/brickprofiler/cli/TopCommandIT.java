@@ -95,7 +95,7 @@ class TopCommandIT {
             Cli off = top(engine, "off");
             assertThat(off.out())
                     .contains(", off, on while it is watched", "LmHead  Other", "Lines of bricks since the last reset")
-                    .containsPattern("LmHead, \\d+ samples\\n +100 % \\(8\\d to 100\\) +a.Head.run line 7, inlined");
+                    .containsPattern("LmHead, \\d+ samples\\n +100 % \\(\\d+ to 100\\) +a.Head.run line 7, inlined");
             assertThat(top(engine, "on").out())
                     .contains("Bricks: none were recorded.", "1 waiting request.\nThe oldest request arrived ");
             Files.createFile(folder.resolve("end"));
