@@ -177,8 +177,12 @@ abstract class Boundaries extends SampleTables {
      * @param resolves whether deferred measurements without a device end now
      */
     final void finishPass(boolean waits, boolean resolves) {
-        passEnds(waits);
+        long marked = passEnds(waits);
         passEnded(false, resolves);
+        if (waits && devices != null) {
+            // After the step has ended, whose time does not contain the measurement.
+            devices.measureMarks(marked);
+        }
     }
 
     final void giveUpPass() {
@@ -195,10 +199,9 @@ abstract class Boundaries extends SampleTables {
         }
     }
 
-    private void passEnds(boolean waits) {
-        if (devices != null) {
-            devices.endPass(waits);
-        }
+    /** Ends a pass on the streams of devices. Returns a bit for each of those that the calling thread marked. */
+    private long passEnds(boolean waits) {
+        return devices == null ? 0 : devices.endPass(waits);
     }
 
     private void passEnded(boolean abandoned, boolean resolves) {

@@ -35,6 +35,19 @@ final class BrickProfilerDeviceTest extends ProfiledDevice {
         assertThat(stats(BrickId.LM_HEAD).totalNs()).isEqualTo(90_000);
     }
 
+    @Spec("12.53")
+    @Test
+    void theTimeOfAStepHasNoMeasurementOfWhatMarksAdd() {
+        stream.measuringTakes(80_000_000);
+        profiler.beginStep(StepInfo.decode(1));
+        brick(BrickId.RMS_NORM, 700);
+        long ofStepNs = clock.nanoTime();
+        profiler.endPass();
+        assertThat(clock.nanoTime() - ofStepNs).isGreaterThan(80_000_000);
+        assertThat(profiler.snapshot().steps().kept().get(0).durationNs()).isLessThan(2_000);
+        assertThat(copies.hasMeasured()).isFalse();
+    }
+
     @Spec("12.1")
     @Test
     void bothTimesAreKept() {

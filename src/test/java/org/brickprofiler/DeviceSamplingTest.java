@@ -13,11 +13,13 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.WindowReaders;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.stats.LatencyDistribution;
+import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.DeviceBricks;
 import org.brickprofiler.testing.SimulatedStream;
 import org.brickprofiler.testing.Spec;
@@ -479,6 +481,31 @@ final class DeviceSamplingTest extends DeviceBricks {
         }
         assertThat(without).isBetween(59, 61);
         assertThat(inWindows).isBetween(33L, 64L);
+    }
+
+    @Spec("12.49")
+    @Test
+    void thePassOfAThreadThatGoesOnIsPendingAndTheReportSaysHowItEnds() throws Exception {
+        CountDownLatch ended = new CountDownLatch(1);
+        CountDownLatch asked = new CountDownLatch(1);
+        Crew worker = new Crew().run(() -> {
+            for (int i = 0; i < 60; i++) {
+                brick(BrickId.RMS_NORM, 700);
+            }
+            ended.countDown();
+            asked.await();
+        });
+        ended.await();
+        profiler.endPass();
+        assertThat(stats(BrickId.RMS_NORM).count()).isLessThan(60);
+        assertThat(TextReport.render(profiler.snapshot()))
+                .contains("\nWith deviceSampling, the thread that started the bricks calls endPass(), or any thread"
+                        + " stream(name).endPass().\n");
+        profiler.stream("decode").endPass();
+        assertThat(stats(BrickId.RMS_NORM).count()).isEqualTo(60);
+        assertThat(TextReport.render(profiler.snapshot())).doesNotContain("Pending: ");
+        asked.countDown();
+        worker.join();
     }
 
     @Spec({"12.52", "23.6"})

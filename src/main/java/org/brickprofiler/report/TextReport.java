@@ -308,6 +308,13 @@ public final class TextReport {
                     .append("""
                          had begun and had no known end when the snapshot was taken;
                         finalize(elapsedNs()) or endPass() resolves them.
+                        """)
+                    .append(
+                            snapshot.streams().stream().anyMatch(StreamTotals::isSampled)
+                                    ? "With deviceSampling, the thread that started the bricks calls endPass(), or any"
+                                            + " thread stream(name).endPass().\n"
+                                    : "")
+                    .append("""
                         In merged snapshots, a measurement counts once for each snapshot in which it was pending.
                         """);
         }

@@ -38,6 +38,8 @@ public final class SimulatedStream implements DeviceStream {
     private boolean withoutWork;
     private long brokenAtNs = Long.MIN_VALUE;
     private int passesEnded;
+    private long measuringNs;
+    private boolean hasMeasured;
     private boolean hasClock;
     private long clockOffNs;
     private long readingNs;
@@ -119,6 +121,16 @@ public final class SimulatedStream implements DeviceStream {
         return passesEnded;
     }
 
+    /** Makes each measurement of what marks add, which has no result here, take some time of the host. */
+    public synchronized void measuringTakes(long ns) {
+        measuringNs = ns;
+    }
+
+    /** Returns whether the profiler has let it measure what marks add. */
+    public synchronized boolean hasMeasured() {
+        return hasMeasured;
+    }
+
     /** Returns how often it was queried whether a mark is reached. */
     public synchronized int asked() {
         return asked;
@@ -188,6 +200,12 @@ public final class SimulatedStream implements DeviceStream {
     @Override
     public synchronized void passEnded() {
         passesEnded++;
+    }
+
+    @Override
+    public synchronized void measureMarks() {
+        hasMeasured = true;
+        clock.advance(measuringNs);
     }
 
     @Override

@@ -356,8 +356,9 @@ public final class DeviceRecorder {
      * idle time. Samples that other threads ended are resolved if this takes no wait.
      *
      * @param waits whether to wait for pending samples
+     * @return a bit for each of these streams, for {@link #measureMarks(long)}
      */
-    public void endPass(boolean waits) {
+    public long endPass(boolean waits) {
         long owner = drain();
         for (MarkedStream stream : streams) {
             closePass(stream, owner);
@@ -379,26 +380,28 @@ public final class DeviceRecorder {
         } finally {
             turn.unlock();
         }
-        tryAgain(own, waits);
+        tryAgain(own);
+        return own;
     }
 
     /** Sets the mark at the end of the pass, if marks are drawn and the thread ends the pass. */
     private void closePass(MarkedStream stream, long owner) {
-        if (stream.isSampled() && endsPass(stream, owner)) {
+        long pass = stream.isSampled() ? passToEnd(stream, owner) : Marks.NONE;
+        if (pass != Marks.NONE) {
             long end = stream.markPassEnd();
             turn.lock();
             try {
-                stream.takePass(owner, end);
+                stream.takePass(owner, pass, end);
             } finally {
                 turn.unlock();
             }
         }
     }
 
-    private boolean endsPass(MarkedStream stream, long owner) {
+    private long passToEnd(MarkedStream stream, long owner) {
         turn.lock();
         try {
-            return stream.endsPass(owner);
+            return stream.passToEnd(owner);
         } finally {
             turn.unlock();
         }
@@ -406,24 +409,31 @@ public final class DeviceRecorder {
 
     /**
      * Announces the end of a pass to the streams that the calling thread marked, which may then try again what was
-     * refused; and, if the thread may wait, lets them measure what marks add. The caller does not hold the turn,
-     * because this may take long.
+     * refused. The caller does not hold the turn, because this may take long.
      */
-    private void tryAgain(long own, boolean measures) {
+    private void tryAgain(long own) {
         for (MarkedStream stream : streams) {
             if ((own & (1L << stream.index())) != 0) {
                 stream.stream().passEnded();
-                if (measures) {
-                    stream.stream().measureMarks();
-                }
             }
         }
     }
 
     /** Lets each stream measure what marks add. The calling thread holds no turn, because this may take long. */
     public void measureMarks() {
+        measureMarks(-1);
+    }
+
+    /**
+     * Lets some streams measure what marks add. The calling thread holds no turn, because this may take long.
+     *
+     * @param own a bit for each of the streams
+     */
+    public void measureMarks(long own) {
         for (MarkedStream stream : streams) {
-            stream.stream().measureMarks();
+            if ((own & (1L << stream.index())) != 0) {
+                stream.stream().measureMarks();
+            }
         }
     }
 
@@ -461,7 +471,10 @@ public final class DeviceRecorder {
         } finally {
             turn.unlock();
         }
-        tryAgain(1L << stream, waits);
+        tryAgain(1L << stream);
+        if (waits) {
+            measureMarks(1L << stream);
+        }
     }
 
     /**
@@ -489,7 +502,7 @@ public final class DeviceRecorder {
         } finally {
             turn.unlock();
         }
-        tryAgain(own, false);
+        tryAgain(own);
     }
 
     /** Resolves the samples that a device has finished, before its stream closes or its spans are read. */

@@ -575,24 +575,28 @@ final class MarkedStream {
     }
 
     /**
-     * Returns whether the calling thread ends the pass of this stream: if it has begun the pass or ended marked samples
-     * in it, or if the thread that began the pass is gone.
+     * Returns the pass of this stream that the calling thread ends: if it has begun the pass or ended marked samples in
+     * it, or if the thread that began the pass is gone.
      *
      * @param owner the calling thread, or {@link DeviceRecorder#EVERYBODY} if the pass ends in any case
+     * @return the pass, for {@link #takePass}; {@link Marks#NONE} if the thread ends none
      */
-    boolean endsPass(long owner) {
-        return !pass.isOver() && (owner == DeviceRecorder.EVERYBODY || pass.isOfCaller() || hasMarked(owner));
+    long passToEnd(long owner) {
+        boolean ends = owner == DeviceRecorder.EVERYBODY || pass.isOfCaller() || hasMarked(owner);
+        return ends ? pass.opened() : Marks.NONE;
     }
 
     /**
-     * Takes a pass that ends at a mark, if it is still open.
+     * Takes a pass that ends at a mark, unless another thread has ended it: the mark may then lie before the start of
+     * the pass that is open now.
      *
      * @param owner the thread that ended it
+     * @param ended the pass, as {@link #passToEnd} returned it before the mark was set
      * @param end the handle of the mark at its end, or {@link Marks#NONE}
      */
-    void takePass(long owner, long end) {
+    void takePass(long owner, long ended, long end) {
         SampledRows drawn = sampled;
-        if (drawn == null || pass.isOver()) {
+        if (drawn == null || pass.opened() != ended) {
             letGo(end);
             return;
         }

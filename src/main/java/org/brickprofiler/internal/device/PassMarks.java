@@ -48,6 +48,12 @@ final class PassMarks {
         return start == Marks.NONE;
     }
 
+    /** Returns a number of the open pass; {@link Marks#NONE} without one, and while a thread sets its first mark. */
+    long opened() {
+        long mark = start;
+        return mark == OPENING ? Marks.NONE : mark;
+    }
+
     /** Returns whether the calling thread has to {@linkplain #open open} the pass. */
     boolean claim() {
         return START.compareAndSet(this, Marks.NONE, OPENING);
