@@ -105,49 +105,6 @@ public record DeviceTime(
     }
 
     /**
-     * Creates a value for which it is not known what marks add.
-     *
-     * @param measured number of samples that a device timed
-     * @param launches number of these samples whose launch by the host was timed, too
-     * @param launchNs the host's time from start to stop of these launches, ns
-     * @param minLaunchNs the shortest of these, ns; 0 without any
-     * @param maxLaunchNs the longest of these, ns
-     * @param unresolved samples whose time is unknown
-     * @param withoutStart number of unresolved samples that are deferred measurements with an unknown start
-     * @param unmarked number of further samples that had no marks
-     * @param standardErrorNs the standard error of the brick's total, ns
-     * @param degreesOfFreedom the degrees of freedom of the standard error
-     * @param openErrorNs the part of the standard error since the latest complete block of samples, ns
-     * @throws IllegalArgumentException when one is negative, or the values contradict each other
-     */
-    public DeviceTime(
-            long measured,
-            long launches,
-            long launchNs,
-            long minLaunchNs,
-            long maxLaunchNs,
-            long unresolved,
-            long withoutStart,
-            long unmarked,
-            double standardErrorNs,
-            double degreesOfFreedom,
-            double openErrorNs) {
-        this(
-                measured,
-                launches,
-                launchNs,
-                minLaunchNs,
-                maxLaunchNs,
-                unresolved,
-                withoutStart,
-                unmarked,
-                standardErrorNs,
-                degreesOfFreedom,
-                openErrorNs,
-                MarkTime.NONE);
-    }
-
-    /**
      * Creates a value in which each sample of a device has marks.
      *
      * @param measured number of samples that a device timed
@@ -167,7 +124,19 @@ public record DeviceTime(
             long maxLaunchNs,
             long unresolved,
             long withoutStart) {
-        this(measured, launches, launchNs, minLaunchNs, maxLaunchNs, unresolved, withoutStart, 0, 0, 0, 0);
+        this(
+                measured,
+                launches,
+                launchNs,
+                minLaunchNs,
+                maxLaunchNs,
+                unresolved,
+                withoutStart,
+                0,
+                0,
+                0,
+                0,
+                MarkTime.NONE);
     }
 
     /**

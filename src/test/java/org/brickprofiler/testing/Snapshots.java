@@ -183,7 +183,8 @@ public final class Snapshots extends DomainContextBase {
                     unmarked,
                     errorNs,
                     unmarked == 0 ? 0 : 1 + n.get(7) % 100 / 3.0,
-                    errorNs / 2);
+                    errorNs / 2,
+                    DeviceTime.MarkTime.NONE);
         });
     }
 

@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.BinaryOperator;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
@@ -316,11 +317,10 @@ final class Differences {
         Function<Integer, Number> perSecond = run -> NS_PER_S
                 * runs.get(run).requests().counts().arrived()
                 / runs.get(run).wallNs();
-        double before = sides.medianBefore(perSecond);
-        double after = sides.medianAfter(perSecond);
-        return same(before, after, SAME_RATE)
-                ? Optional.empty()
-                : Optional.of("Requests arrived at " + number(before) + "/s before, and at " + number(after)
+        return ifApart(
+                perSecond,
+                SAME_RATE,
+                (before, after) -> "Requests arrived at " + before + "/s before, and at " + after
                         + "/s after: their latencies depend on that.");
     }
 
@@ -330,11 +330,10 @@ final class Differences {
                 * TwoSides.ratio(
                         sum(run, DeviceTime::measured) + sum(run, DeviceTime::unmarked),
                         Math.max(1, runs.get(run).samples()));
-        double before = sides.medianBefore(onDevice);
-        double after = sides.medianAfter(onDevice);
-        return same(before, after, SAME_TIMING)
-                ? Optional.empty()
-                : Optional.of("A device timed " + number(before) + " % of the samples before, and " + number(after)
+        return ifApart(
+                onDevice,
+                SAME_TIMING,
+                (before, after) -> "A device timed " + before + " % of the samples before, and " + after
                         + " % after: the host timed the others, of work on a device only its launch.");
     }
 
@@ -344,13 +343,22 @@ final class Differences {
                 * TwoSides.ratio(
                         sum(run, DeviceTime::measured),
                         Math.max(1, sum(run, DeviceTime::measured) + sum(run, DeviceTime::unmarked)));
-        double before = sides.medianBefore(marked);
-        double after = sides.medianAfter(marked);
-        return same(before, after, SAME_TIMING)
-                ? Optional.empty()
-                : Optional.of("Of the samples of devices, " + number(before) + " % had marks before, and "
-                        + number(after) + " % after: marks take time of the device and of bricks around them, so part"
+        return ifApart(
+                marked,
+                SAME_TIMING,
+                (before, after) -> "Of the samples of devices, " + before + " % had marks before, and "
+                        + after + " % after: marks take time of the device and of bricks around them, so part"
                         + " of a change may be due to that.");
+    }
+
+    /** Returns a remark on a figure of the runs, if its medians of both sides differ by more than a part. */
+    private Optional<String> ifApart(
+            Function<Integer, Number> figure, double part, BinaryOperator<String> beforeAndAfter) {
+        double before = sides.medianBefore(figure);
+        double after = sides.medianAfter(figure);
+        return same(before, after, part)
+                ? Optional.empty()
+                : Optional.of(beforeAndAfter.apply(number(before), number(after)));
     }
 
     private long sum(int run, ToLongFunction<DeviceTime> samples) {

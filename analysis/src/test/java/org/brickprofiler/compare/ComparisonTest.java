@@ -1038,7 +1038,8 @@ class ComparisonTest {
                                             brick.count() - brick.count() / every,
                                             0,
                                             0,
-                                            0))
+                                            0,
+                                            DeviceTime.MarkTime.NONE))
                                     .build())
                             .toList();
                     return Run.of(run.name(), all.toBuilder().bricks(bricks).build());

@@ -159,7 +159,8 @@ public final class SamplingStudy {
                         estimate.unmarked(),
                         Math.sqrt(estimate.variance()),
                         estimate.degreesOfFreedom(),
-                        0)
+                        0,
+                        DeviceTime.MarkTime.NONE)
                 .halfIntervalNs()
                 .orElse(Double.NaN);
     }
