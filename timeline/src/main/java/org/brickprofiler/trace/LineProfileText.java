@@ -40,7 +40,7 @@ final class LineProfileText {
 
     /** The modes that a line names; without one, it is compiled, or native code. */
     private static final Map<String, String> MODES =
-            Map.of("Interpreted", "interpreted", "Inlined", "inlined", "C1 compiled", "compiled by C1");
+            Map.of(LineRow.INTERPRETED, "interpreted", "Inlined", "inlined", "C1 compiled", "compiled by C1");
 
     private static final String UNKNOWN_LINE =
             "A line is unknown if the class file has no lines (-g:none), or the virtual machine made the method.";

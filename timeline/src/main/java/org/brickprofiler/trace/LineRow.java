@@ -14,7 +14,8 @@ final class LineRow {
     /** The most methods of which is known in which passes the virtual machine interpreted them. */
     private static final int MOST_METHODS = 64;
 
-    private static final String INTERPRETED = "Interpreted";
+    /** The virtual machine's name of the mode of a frame that it interprets. */
+    static final String INTERPRETED = "Interpreted";
 
     private final String brick;
     private final Optional<StepInfo.Phase> phase;

@@ -157,7 +157,7 @@ final class CudaMarkCost {
         private final CudaHandle stream;
         private final List<CudaHandle> events;
 
-        // What was made, and whether the device is known to be done with it.
+        // These say what exists in the context, and whether the device is known to be done with it.
         private boolean hasModule;
         private boolean hasStream;
         private int eventsMade;

@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What marks add, over the simulated driver, in which each event and each launch takes a known time of the device: the
- * recorded times are wrong by a known amount, and the net times are right.
+ * Net times are right over the simulated driver, in which each event and each launch takes a known time of the device,
+ * so that recorded times are wrong by a known amount.
  */
 class CudaNetTimeTest {
 
@@ -288,7 +288,7 @@ class CudaNetTimeTest {
                             .isEqualTo(name.equals("cuEventDestroy_v2") ? 1 : 0);
                     assertThat(SimulatedCuda.liveStreams() - streams)
                             .isEqualTo(name.equals("cuStreamDestroy_v2") ? 1 : 0);
-                    // What the driver refuses to restore stays.
+                    // The driver refuses to restore these, so they stay.
                     if (!name.equals("cuCtxPopCurrent_v2") && !name.contains("Exchange")) {
                         assertThat(SimulatedCuda.contextDepth()).isOne();
                         assertThat(SimulatedCuda.captureMode()).isZero();
