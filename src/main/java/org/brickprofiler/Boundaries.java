@@ -1,8 +1,10 @@
 package org.brickprofiler;
 
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.brickprofiler.graph.GraphRecorder;
 import org.brickprofiler.internal.device.DeviceRecorder;
+import org.brickprofiler.internal.device.MarkToken;
 import org.brickprofiler.internal.record.BrickRanges;
 import org.brickprofiler.internal.record.LayerToken;
 import org.brickprofiler.internal.record.Layers;
@@ -13,15 +15,17 @@ import org.brickprofiler.internal.record.ProfilerState;
 import org.brickprofiler.internal.record.RunPeriod;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.ThreadTimes;
+import org.brickprofiler.internal.record.TimerToken;
 import org.brickprofiler.request.RequestRecorder;
 import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The boundaries of a profiler's forward passes: layers, passes and steps of the calling thread, and the resolution of
- * pending measurements at them. The public methods of {@link BrickProfiler} describe what each boundary does. Like the
- * tables, the fields belong to the profiler itself and do not live behind another object. Thread-safe; allocates
- * nothing, except for a thread's first boundary and first step.
+ * pending measurements at them; and those who follow the passes and their bricks. The public methods of
+ * {@link BrickProfiler} describe what each boundary does. Like the tables, the fields belong to the profiler itself and
+ * do not live behind another object. Thread-safe; allocates nothing, except for a thread's first boundary and first
+ * step.
  */
 abstract class Boundaries extends SampleTables {
 
@@ -306,7 +310,7 @@ abstract class Boundaries extends SampleTables {
     }
 
     /**
-     * Follows a switch of the
+     * Follows a switch of recording.
      *
      * @param off whether the profiler was off meanwhile
      */
@@ -323,6 +327,55 @@ abstract class Boundaries extends SampleTables {
         StepRecorder recorder = steps;
         if (recorder != null) {
             recorder.reset();
+        }
+    }
+
+    // ---- those who follow bricks: the graph, listeners and tools ----
+
+    /** Follows the sample of a timer that was added in a phase, or {@link #IN_LANE}. */
+    final void followTimed(int phase, long timer, long elements, long nowNs) {
+        endRange(timer);
+        int key = TimerToken.key(timer);
+        if (hasBrick(key)) {
+            int found = phase == IN_LANE ? phaseOfLane() : phase;
+            followTimed(found, key, TimerToken.elapsedNs(timer, nowNs), nowNs, elements);
+        }
+    }
+
+    /** Ends the range of a timer, if a tool sees it. */
+    final void endRange(long timer) {
+        BrickRanges shown = timer == TimerToken.VOID ? null : ranges;
+        if (shown != null) {
+            shown.end(timer, devices == null ? TimerToken.key(timer) : MarkToken.key(timer));
+        }
+    }
+
+    final void followTimed(int phase, int key, long elapsedNs, long nowNs, long elements) {
+        if (elapsedNs != TimerToken.UNRESOLVED) {
+            follow(key, nowNs - elapsedNs, nowNs, elements);
+            reportSample(phase, key, elapsedNs, nowNs, elements);
+        }
+    }
+
+    /** Adds a timed brick that has ended on the calling thread to the graph, if it is on. */
+    final void follow(int key, long startNs, long endNs, long elements) {
+        GraphRecorder recorder = graph;
+        if (recorder != null && recorder.isEnabled()) {
+            recorder.brick(names.name(key), startNs, endNs, elements);
+        }
+    }
+
+    /**
+     * Reports a sample that the host's clock, or the caller, has timed to the listeners.
+     *
+     * @param number the phase to which it was added; the steps under way may have changed since
+     */
+    final void reportSample(int number, int key, long elapsedNs, long endNs, long elements) {
+        if (followed && listeners.wantBricks()) {
+            String name = names.name(key);
+            BrickCategory category = BrickCategory.of(names.tag(key));
+            Optional<StepInfo.Phase> phase = StepInfo.Phase.of(number);
+            listeners.ofBrick(each -> each.brickRecorded(name, category, phase, endNs, elapsedNs, elements));
         }
     }
 

@@ -311,31 +311,6 @@ public final class BrickProfiler extends Boundaries {
         }
     }
 
-    /** Follows the sample of a timer that was added in a phase, or {@link #IN_LANE}. */
-    void followTimed(int phase, long timer, long elements, long nowNs) {
-        endRange(timer);
-        int key = TimerToken.key(timer);
-        if (hasBrick(key)) {
-            int found = phase == IN_LANE ? phaseOfLane() : phase;
-            followTimed(found, key, TimerToken.elapsedNs(timer, nowNs), nowNs, elements);
-        }
-    }
-
-    /** Ends the range of a timer, if a tool sees it. */
-    private void endRange(long timer) {
-        BrickRanges shown = timer == TimerToken.VOID ? null : ranges;
-        if (shown != null) {
-            shown.end(timer, devices == null ? TimerToken.key(timer) : MarkToken.key(timer));
-        }
-    }
-
-    private void followTimed(int phase, int key, long elapsedNs, long nowNs, long elements) {
-        if (elapsedNs != TimerToken.UNRESOLVED) {
-            follow(key, nowNs - elapsedNs, nowNs, elements);
-            reportSample(phase, key, elapsedNs, nowNs, elements);
-        }
-    }
-
     /**
      * Stops a timer and starts the next at the same instant, with one clock read.
      *
@@ -1577,28 +1552,6 @@ public final class BrickProfiler extends Boundaries {
      */
     public RequestRecorder requests() {
         return requestRecorder();
-    }
-
-    /** Adds a timed brick that has ended on the calling thread to the graph, if it is on. */
-    private void follow(int key, long startNs, long endNs, long elements) {
-        GraphRecorder recorder = graph;
-        if (recorder != null && recorder.isEnabled()) {
-            recorder.brick(names.name(key), startNs, endNs, elements);
-        }
-    }
-
-    /**
-     * Reports a sample that the host's clock, or the caller, has timed to the listeners.
-     *
-     * @param number the phase to which it was added; the steps under way may have changed since
-     */
-    private void reportSample(int number, int key, long elapsedNs, long endNs, long elements) {
-        if (followed && listeners.wantBricks()) {
-            String name = names.name(key);
-            BrickCategory category = BrickCategory.of(names.tag(key));
-            Optional<StepInfo.Phase> phase = StepInfo.Phase.of(number);
-            listeners.ofBrick(each -> each.brickRecorded(name, category, phase, endNs, elapsedNs, elements));
-        }
     }
 
     /**
