@@ -149,8 +149,10 @@ public abstract class PageInBrowser {
             show(page);
             browser.evaluate("document.querySelectorAll('.open').forEach((button, i) => i < 9 && button.click())");
             browser.evaluate(axe() + "; 0");
-            JsonNode found = browser.evaluate("axe.run(" + (isFirst ? "" : "{runOnly: ['color-contrast']}")
-                    + ").then(({passes, violations}) => ({passes: passes.length, violations: "
+            // Finding a selector for each element that passes would take a tenth of the time.
+            JsonNode found = browser.evaluate("axe.run({resultTypes: ['violations']"
+                    + (isFirst ? "" : ", runOnly: ['color-contrast']")
+                    + "}).then(({passes, violations}) => ({passes: passes.length, violations: "
                     + "violations.map(({id, nodes}) => id + ': ' + nodes.map((node) => node.html).join(' '))}))");
             assertThat(found.get("violations")).as(scheme).isEmpty();
             assertThat(found.get("passes").asInt()).as("rules that applied").isGreaterThan(isFirst ? 20 : 0);

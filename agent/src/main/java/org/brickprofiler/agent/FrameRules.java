@@ -15,7 +15,8 @@ import org.objectweb.asm.Type;
 
 /**
  * The rules of a file whose brick is a whole method, for recordings of runs without the agent. A rule without types of
- * parameters is for all methods of its name. Immutable; any thread.
+ * parameters is for all methods of its name. Of two rules for one method, the first one counts, and the other one is
+ * left out. Immutable; any thread.
  */
 public final class FrameRules implements FrameBricks {
 
@@ -57,15 +58,32 @@ public final class FrameRules implements FrameBricks {
         boolean isWhole = rule.from().equals(Anchor.ENTRY)
                 && rule.to().equals(Anchor.EXIT)
                 && rule.target().lambda() == null;
-        if (isWhole) {
-            byMethod.computeIfAbsent(
-                            key(rule.target().className(), rule.target().method()), first -> new ArrayList<>())
-                    .add(rule);
-            methods++;
-        } else {
-            leftOut.add(RuleFile.brickOf(rule) + " in " + rule.target().className() + "."
-                    + rule.target().method() + " (line " + rule.line() + ")");
+        if (!isWhole) {
+            leftOut.add(place(rule));
+            return;
         }
+        List<WeaveRule> others = byMethod.computeIfAbsent(
+                key(rule.target().className(), rule.target().method()), first -> new ArrayList<>());
+        Optional<WeaveRule> before =
+                others.stream().filter(other -> covers(other, rule)).findFirst();
+        if (before.isEmpty()) {
+            others.add(rule);
+            methods++;
+        } else if (!RuleFile.brickOf(before.get()).equals(RuleFile.brickOf(rule))) {
+            leftOut.add(place(rule) + ", which is " + RuleFile.brickOf(before.get()) + " by line "
+                    + before.get().line());
+        }
+    }
+
+    /** Returns whether a rule is for all methods of another one: a frame shows one brick of a method. */
+    private static boolean covers(WeaveRule rule, WeaveRule other) {
+        List<String> parameters = rule.target().parameters();
+        return parameters == null || parameters.equals(other.target().parameters());
+    }
+
+    private static String place(WeaveRule rule) {
+        return RuleFile.brickOf(rule) + " in " + rule.target().className() + "."
+                + rule.target().method() + " (line " + rule.line() + ")";
     }
 
     private static String key(String type, String method) {

@@ -51,6 +51,26 @@ class FrameRulesTest {
                         "methods of com.example with @Brick");
     }
 
+    /** The agent records both, one inside the other; a frame shows one. */
+    @Spec("13.19")
+    @Test
+    void theSecondBrickOfAMethodIsNamed() throws IOException {
+        FrameRules rules = read("""
+                bricks:
+                  - {in: a.B.norm, brick: RMS_NORM}
+                  - {in: 'a.B.norm(int)', brick: SAMPLING}
+                  - {in: a.B.norm, brick: RMS_NORM}
+                  - {in: 'a.B.rotate(int)', brick: LM_HEAD}
+                  - {in: a.B.rotate, brick: SAMPLING}
+                """);
+
+        assertThat(rules.methods()).isEqualTo(3);
+        assertThat(rules.leftOut()).containsExactly("Sampling in a.B.norm (line 3), which is RmsNorm by line 2");
+        assertThat(rules.brick("a.B", "norm", "(I)V")).contains("RmsNorm");
+        assertThat(rules.brick("a.B", "rotate", "(I)V")).contains("LmHead");
+        assertThat(rules.brick("a.B", "rotate", "(J)V")).contains("Sampling");
+    }
+
     @Spec("13.19")
     @Test
     void rulesWithoutAWholeMethodAreRefused() {

@@ -139,7 +139,7 @@ interface TopScreen extends AutoCloseable {
         private synchronized boolean isLeftBy(int key) {
             TopPage now = page;
             switch (Character.toLowerCase(key)) {
-                case 'q', TopTerminal.CLOSED -> {
+                case 'q', TopTerminal.INTERRUPT, TopTerminal.CLOSED -> {
                     return true;
                 }
                 case 's' -> draw(now == null ? null : now.withOrder(now.order().next()));

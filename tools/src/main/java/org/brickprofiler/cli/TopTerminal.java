@@ -1,5 +1,7 @@
 package org.brickprofiler.cli;
 
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+
 import java.io.Console;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -17,6 +19,9 @@ interface TopTerminal {
 
     /** The key of a terminal that has been closed. */
     int CLOSED = -1;
+
+    /** Ctrl-C, where the terminal passes it on as a key instead of a signal. */
+    int INTERRUPT = 3;
 
     /** Returns the present size, and what the terminal can show. */
     TopPage.Size size();
@@ -45,8 +50,11 @@ interface TopTerminal {
     /** The terminal of this process. */
     final class OfProcess implements TopTerminal {
 
-        /** The longest time for which a thread that restores the terminal waits, ms. */
+        /** The longest time for which one reading waits for a key, ms. */
         private static final long LONGEST_READING_MS = 100;
+
+        /** The longest time for which a thread that restores the terminal waits for a reading to end, ms. */
+        private static final long LONGEST_WAIT_MS = 10 * LONGEST_READING_MS;
 
         private final Terminal terminal;
         private final boolean hasKeys;
@@ -60,7 +68,7 @@ interface TopTerminal {
          */
         private final ReentrantLock lock = new ReentrantLock(true);
 
-        private boolean isRestored;
+        private volatile boolean isRestored;
 
         private OfProcess() throws IOException {
             // JLine's handling of signals would end the process before its shutdown hooks run.
@@ -127,7 +135,7 @@ interface TopTerminal {
 
         @Override
         public void restore() {
-            lock.lock();
+            boolean isAlone = awaitReading();
             try {
                 if (!isRestored) {
                     isRestored = true;
@@ -137,7 +145,19 @@ interface TopTerminal {
             } catch (IOException closed) {
                 // Nobody is at this terminal any more.
             } finally {
-                lock.unlock();
+                if (isAlone) {
+                    lock.unlock();
+                }
+            }
+        }
+
+        /** Returns whether this thread holds the lock; a reading that does not end keeps no process alive. */
+        private boolean awaitReading() {
+            try {
+                return lock.tryLock(LONGEST_WAIT_MS, MILLISECONDS);
+            } catch (InterruptedException left) {
+                Thread.currentThread().interrupt();
+                return false;
             }
         }
     }

@@ -59,13 +59,15 @@ class TopScreenTest {
 
     @Spec("25.20")
     @Test
-    void endsWithQAndIfTheTerminalIsClosed() throws Exception {
+    void endsWithQAndCtrlCAndIfTheTerminalIsClosed() throws Exception {
         screen.show("title", window);
         terminal.press('x');
         assertThat(screen.isLeftWithin(SHORT)).isFalse();
         terminal.press('q');
         assertThat(screen.isLeftWithin(SHORT)).isTrue();
         terminal.press('Q');
+        assertThat(screen.isLeftWithin(SHORT)).isTrue();
+        terminal.press(TopTerminal.INTERRUPT);
         assertThat(screen.isLeftWithin(SHORT)).isTrue();
         terminal.press(TopTerminal.CLOSED);
         assertThat(screen.isLeftWithin(SHORT)).isTrue();
