@@ -13,6 +13,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
@@ -59,6 +60,7 @@ final class BrickTable {
     private final List<BrickStats> bricks;
     private final long totalNs;
     private final long shareNs;
+    private final Set<String> netBricks;
     private final boolean hasLatency;
     private final boolean isEstimated;
 
@@ -67,6 +69,10 @@ final class BrickTable {
         this.bricks = snapshot.bricks();
         this.totalNs = snapshot.totalNs();
         this.shareNs = snapshot.netOrTotalNs();
+        this.netBricks = bricks.stream()
+                .filter(brick -> brick.netNs().isPresent())
+                .map(BrickTable::key)
+                .collect(Collectors.toSet());
         this.hasLatency = bricks.stream().anyMatch(brick -> brick.latency().isPresent());
         this.isEstimated = snapshot.isEstimated();
     }
@@ -90,7 +96,7 @@ final class BrickTable {
         return onlyPhase() != null
                 ? List.of()
                 : snapshot.phases().keySet().stream()
-                        .filter(phase -> percentOfBricks(snapshot.totalNs(phase)) >= LEAST_PERCENT_OF_PHASE)
+                        .filter(phase -> percentOfBricks(phaseNs(phase)) >= LEAST_PERCENT_OF_PHASE)
                         .toList();
     }
 
@@ -238,12 +244,10 @@ final class BrickTable {
         }
         String shares = phases.stream()
                 .map(phase -> phase.displayName() + " steps "
-                        + mark(isEstimated, percent(percentOfBricks(snapshot.totalNs(phase)))) + " %")
+                        + mark(isEstimated, percent(percentOfBricks(phaseNs(phase)))) + " %")
                 .collect(Collectors.joining(", "));
-        long withoutNs = totalNs
-                - snapshot.phases().keySet().stream()
-                        .mapToLong(snapshot::totalNs)
-                        .sum();
+        long withoutNs = shareNs
+                - snapshot.phases().keySet().stream().mapToLong(this::phaseNs).sum();
         return (shares.isEmpty() ? "" : "Of brick time: " + shares + ".\n")
                 + (snapshot.phases().isEmpty() || percentOfBricks(withoutNs) < LEAST_PERCENT_OF_PHASE
                         ? ""
@@ -263,8 +267,15 @@ final class BrickTable {
                 .orElse(null);
     }
 
+    /** Returns the time of a phase's bricks for shares: net if the net time of the whole brick is known. */
+    private long phaseNs(StepInfo.Phase phase) {
+        return snapshot.bricks(phase).stream()
+                .mapToLong(part -> netBricks.contains(key(part)) ? part.netOrTotalNs() : part.totalNs())
+                .sum();
+    }
+
     private double percentOfBricks(long ns) {
-        return totalNs == 0 ? 0.0 : 100.0 * ns / totalNs;
+        return shareNs == 0 ? 0.0 : 100.0 * ns / shareNs;
     }
 
     private static String sourceCell(BrickStats brick) {

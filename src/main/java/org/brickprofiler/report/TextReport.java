@@ -217,11 +217,17 @@ public final class TextReport {
                         : duration(snapshot.wallNs()) + (isOfTrace() ? "" : " with the profiler on"));
         fact(
                 "brick time",
-                mark(isEstimated, duration(totalNs)) + " summed over " + Plural.of(snapshot.samples(), "sample")
+                (hasNet() ? mark(isEstimated, duration(shareNs)) + " net, recorded " : "")
+                        + mark(isEstimated, duration(totalNs)) + " summed over "
+                        + Plural.of(snapshot.samples(), "sample")
                         + (snapshot.wallNs() == 0
                                 ? ""
-                                : ", " + mark(isEstimated, percent(percentOfWall(totalNs))) + " % of wall time"));
+                                : ", " + mark(isEstimated, percent(percentOfWall(shareNs))) + " % of wall time"));
         meanwhile(snapshot.facts().virtualMachines());
+    }
+
+    private boolean hasNet() {
+        return snapshot.bricks().stream().anyMatch(brick -> brick.netNs().isPresent());
     }
 
     /** Prints what the virtual machines did beside the bricks, if they state it. */
@@ -458,10 +464,10 @@ public final class TextReport {
                         "% of wall time",
                         line -> mark(
                                 line.getValue().isEstimated(),
-                                percent(percentOfWall(line.getValue().totalNs()))),
-                        mark(isEstimated, percent(percentOfWall(totalNs))));
+                                percent(percentOfWall(line.getValue().netOrTotalNs()))),
+                        mark(isEstimated, percent(percentOfWall(shareNs))));
         text.append("\nCategories, largest first\n\n").append(table.render(lines, columns, KEPT));
-        if (snapshot.wallNs() > 0 && totalNs > snapshot.wallNs()) {
+        if (snapshot.wallNs() > 0 && shareNs > snapshot.wallNs()) {
             text.append("Shares of wall time add up to more than 100 %: ")
                     .append(
                             snapshot.literalOverlaps() > 0
@@ -693,6 +699,10 @@ public final class TextReport {
                     .append(PlainText.ascii(bound.stream().map(BrickStats::name).collect(Collectors.joining(", "))))
                     .append(".\n");
         }
+        if (hasNet()) {
+            notes.append("Shares and rates are by net times, without what the marks of devices add; all other times of"
+                    + " bricks and steps are as recorded.\n");
+        }
         List<BrickStats> shortOnes = snapshot.bricks().stream()
                 .filter(BrickStats::isShortBesideMarks)
                 .toList();
@@ -736,7 +746,7 @@ public final class TextReport {
     }
 
     private String cost() {
-        if (snapshot.overheadNs() == 0 || totalNs == 0) {
+        if (snapshot.overheadNs() == 0 || shareNs == 0) {
             return NOT_KNOWN;
         }
         return String.format(
@@ -747,7 +757,7 @@ public final class TextReport {
                         + "steps, requests, and optimisations that calls prevent: brick run --overhead measures the whole"
                         + " cost.",
                 duration(snapshot.overheadNs()),
-                number(100.0 * snapshot.overheadNs() / totalNs),
+                number(100.0 * snapshot.overheadNs() / shareNs),
                 duration(snapshot.overheadPerSampleNs()));
     }
 }

@@ -11,6 +11,9 @@ const bricks = profile.bricks;
 const labels = labelsOf(bricks.map((brick) => brick.name));
 const brickFacts = needed("brick-facts");
 const brickNs = profile.total_ns;
+/** The time of all bricks for shares. */
+const shareNs = sum(bricks, netOrTotalNs);
+const netBricks = bricks.filter((brick) => netNs(brick) !== undefined);
 const wallNs = profile.wall_ns;
 // The profile of a trace has a wall time, but no threads and no overhead of a recording.
 const isOfTrace = wallNs > 0 && profile.threads === 0 && !profile.virtual_threads && !profile.overhead_ns;
@@ -426,7 +429,7 @@ function figures() {
     const n = tokens.total_elements;
     const base = "with the profiler on, by the elements of " + tokens.name;
     list.append(figure("Tokens per second", number((n * 1e9) / wallNs), count(n) + " in " + duration(wallNs) + " " + base));
-    list.append(figure("Time per token", time(wallNs / n), duration(brickNs / n) + " of brick time, summed over threads"));
+    list.append(figure("Time per token", time(wallNs / n), duration(shareNs / n) + " of brick time, summed over threads"));
   } else if (profile.total_tokens > 0) {
     list.append(figure("Elements per second", rate(profile.total_throughput), "of summed brick time"));
   }
@@ -437,9 +440,10 @@ function figures() {
   list.append(
     figure(
       "Brick time",
-      time(brickNs),
-      "summed over " + plural(samples, "sample", "samples")
-        + (wallNs > 0 ? ", " + percent(100 * ratio(brickNs, wallNs)) + "\u00a0% of wall time" : ""),
+      time(shareNs),
+      (netBricks.length > 0 ? "net, recorded " + duration(brickNs) + " " : "")
+        + "summed over " + plural(samples, "sample", "samples")
+        + (wallNs > 0 ? ", " + percent(100 * ratio(shareNs, wallNs)) + "\u00a0% of wall time" : ""),
     ),
   );
   list.append(
@@ -564,6 +568,9 @@ function limits() {
       listed(bound.map((brick) => brick.name)),
       ".",
     );
+  }
+  if (netBricks.length > 0) {
+    sentences.push(" Shares and rates are by net times, without what the marks of devices add; all other times of bricks and steps are as recorded.");
   }
   const short = bricks.filter((brick) => brick.device?.short === true);
   if (short.length > 0) {
@@ -701,7 +708,7 @@ function faults() {
       ". Their rate, their intensity or the device\u2019s figures are wrong.",
     ]);
   }
-  if (wallNs > 0 && brickNs > wallNs && profile.literal_overlaps === 0) {
+  if (wallNs > 0 && shareNs > wallNs && profile.literal_overlaps === 0) {
     found.push("Brick time exceeds wall time: bricks ran on several threads at once, or inside one another.");
   }
   return found;
@@ -768,6 +775,17 @@ function netNs(brick) {
   return brick.device?.marks_ns === undefined ? undefined : brick.net_ns;
 }
 
+/**
+ * Returns the time of a brick, or of its samples in a phase, for shares in the whole: net if the net time of the whole
+ * brick is known.
+ *
+ * @param {Brick} part
+ */
+function partOfBrickNs(part) {
+  const isNet = netBricks.some(({ name, category }) => name === part.name && category === part.category);
+  return isNet ? netOrTotalNs(part) : part.total_ns;
+}
+
 /** The columns whose values are estimates if the total of the brick is one. */
 const ESTIMATED = new Set(["total", "net total", "avg", "p50", "p99", "elements/s", "GFLOP/s", "work GB/s", "GB/s"]);
 
@@ -828,7 +846,7 @@ const MOSTLY = 0.8;
  * @returns {{ columns: BrickColumn[], omitted: BrickColumn[] }}
  */
 function brickColumns(bricks, base) {
-  const shareNs = sum(bricks, netOrTotalNs);
+  const partNs = sum(bricks, netOrTotalNs);
   const largest = Math.max(...bricks.map(netOrTotalNs));
   const brickNs = sum(bricks, (brick) => brick.total_ns);
   const samples = sum(bricks, (brick) => brick.count);
@@ -847,14 +865,14 @@ function brickColumns(bricks, base) {
     bricks.some((brick) => netNs(brick) !== undefined) && {
       ...timeColumn("net total", netNs),
       hint: "Without what the marks of the device add",
-      total: marked(areEstimated, time(shareNs)),
+      total: marked(areEstimated, time(partNs)),
       isFact: true,
     },
     {
       label: "% of " + base,
       value: netOrTotalNs,
-      cell: (brick) => marked(areEstimated, share(netOrTotalNs(brick), shareNs, largest, brick.category)),
-      total: percent(shareNs === 0 ? 0 : 100),
+      cell: (brick) => marked(areEstimated, share(netOrTotalNs(brick), partNs, largest, brick.category)),
+      total: percent(partNs === 0 ? 0 : 100),
       isFact: true,
     },
     { ...timeColumn("avg", (brick) => ratio(brick.total_ns, brick.count)), isFurther: spreads, isKept: true, isFact: true },
@@ -1000,8 +1018,8 @@ const FIRST_BRICKS = 30;
 function furtherBricks(lines, table, search) {
   const further = [...lines].sort((a, b) => b.row.total_ns - a.row.total_ns).slice(FIRST_BRICKS);
   further.forEach(({ tr }) => tr.classList.add("further"));
-  const ns = sum(further, ({ row }) => row.total_ns);
-  const share = percent(100 * ratio(ns, sum(lines, ({ row }) => row.total_ns)));
+  const ns = sum(further, ({ row }) => netOrTotalNs(row));
+  const share = percent(100 * ratio(ns, sum(lines, ({ row }) => netOrTotalNs(row))));
   const show = () => {
     table.classList.remove("short");
     button.remove();
@@ -1036,10 +1054,10 @@ function searchByKey() {
  */
 function phaseSwitch(parts, selected) {
   /** @param {{ bricks: Brick[] }} part */
-  const partNs = (part) => sum(part.bricks, (brick) => brick.total_ns);
+  const partNs = (part) => sum(part.bricks, partOfBrickNs);
   /** @param {number} ns */
-  const shareOf = (ns) => percent(100 * ratio(ns, brickNs)) + " %";
-  const withoutNs = brickNs - sum(parts.slice(1), partNs);
+  const shareOf = (ns) => percent(100 * ratio(ns, shareNs)) + " %";
+  const withoutNs = shareNs - sum(parts.slice(1), partNs);
   const options = parts.map((part, i) => html("option", { value: String(i) }, part.label + ": " + shareOf(partNs(part)) + " of brick time"));
   /** @type {HTMLSelectElement} */
   const choice = html("select", { "aria-label": "Steps of which the bricks are shown", onchange: () => selected(Number(choice.value)) }, options);
@@ -1134,7 +1152,7 @@ function splitByPhase(opened) {
     { label: "phase", text: true, cell: ({ phase }) => phase },
     { label: "count", cell: ({ brick }) => count(brick.count) },
     { label: "total", cell: ({ brick }) => time(brick.total_ns) },
-    { label: "% of the brick", cell: ({ brick }) => share(brick.total_ns, whole.total_ns, whole.total_ns, brick.category) },
+    { label: "% of the brick", cell: ({ brick }) => share(partOfBrickNs(brick), netOrTotalNs(whole), netOrTotalNs(whole), brick.category) },
     { label: "avg", cell: ({ brick }) => time(ratio(brick.total_ns, brick.count)) },
     at("p50", "p50_us"),
     at("p99", "p99_us"),
@@ -1214,7 +1232,6 @@ function categorySection() {
   if (shown.length === 0) {
     return "";
   }
-  const shareNs = sum(bricks, netOrTotalNs);
   /** @param {Category} category */
   const ofCategory = ({ name }) => sum(bricks.filter((brick) => brick.category === name), netOrTotalNs);
   const largest = Math.max(...shown.map(ofCategory));
@@ -1231,8 +1248,8 @@ function categorySection() {
     { label: "% of brick time", cell: (category) => share(ofCategory(category), shareNs, largest, category.name), total: percent(shareNs === 0 ? 0 : 100) },
     wallNs > 0 && {
       label: "% of wall time",
-      cell: (category) => percent(100 * ratio(category.total_ns, wallNs)),
-      total: percent(100 * ratio(brickNs, wallNs)),
+      cell: (category) => percent(100 * ratio(ofCategory(category), wallNs)),
+      total: percent(100 * ratio(shareNs, wallNs)),
     },
   ]);
   return section("Categories", "", table("Categories", columns, shown).element);
@@ -1472,9 +1489,9 @@ function environmentSection() {
   const recorded = samples + sum(profile.tiles, (tile) => tile.count);
   facts.push([
     "Profiler\u2019s own cost",
-    profile.overhead_ns === 0 || brickNs === 0
+    profile.overhead_ns === 0 || shareNs === 0
       ? "not known"
-      : "about " + duration(profile.overhead_ns) + ", " + number((100 * profile.overhead_ns) / brickNs) + "\u00a0% of brick time ("
+      : "about " + duration(profile.overhead_ns) + ", " + number((100 * profile.overhead_ns) / shareNs) + "\u00a0% of brick time ("
         + duration(profile.overhead_ns / recorded) + " a sample). This counts the clock reads of samples and their "
         + "sums, in a tight loop. It does not count cache misses, steps, requests, and optimisations that calls prevent: "
         + "brick run --overhead measures the whole cost.",
@@ -1685,7 +1702,7 @@ function graphSection(graph, nodes) {
   const omitted = graph.left_out + Math.max(0, roots.length - MOST_ROOTS);
   return section(
     "Critical path",
-    note("One pass: " + duration(graph.total_ns) + " through " + plural(critical, "node", "nodes") + " of " + count(nodes.length + graph.left_out)
+    note("One pass" + (netBricks.length > 0 ? " as recorded: " : ": ") + duration(graph.total_ns) + " through " + plural(critical, "node", "nodes") + " of " + count(nodes.length + graph.left_out)
       + (omitted > 0 ? "; " + plural(omitted, "node is", "nodes are") + " not listed" : "")),
     html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "Critical path, table" }, element),
   );

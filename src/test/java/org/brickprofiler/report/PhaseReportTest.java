@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.DeviceTime;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo.Phase;
 import org.brickprofiler.testing.Spec;
@@ -26,7 +27,11 @@ class PhaseReportTest {
     }
 
     private static ProfileSnapshot profile(List<BrickStats> bricks, Map<Phase, List<BrickStats>> phases) {
-        return ProfileSnapshot.builder(Instant.EPOCH, Instant.EPOCH, 0)
+        return profile(0, bricks, phases);
+    }
+
+    private static ProfileSnapshot profile(long wallNs, List<BrickStats> bricks, Map<Phase, List<BrickStats>> phases) {
+        return ProfileSnapshot.builder(Instant.EPOCH, Instant.EPOCH, wallNs)
                 .bricks(bricks)
                 .phases(phases)
                 .build();
@@ -53,6 +58,42 @@ class PhaseReportTest {
                 .contains(
                         "Without a phase, since no step or steps of several phases were under way: 1.000 ms, 9.9 % of")
                 .doesNotContain("mixed");
+    }
+
+    /** Half of the device's recorded time is that of marks; the host's brick has no marks. */
+    @Spec("12.54")
+    @Test
+    void sharesOfDeviceBricksAreNetEverywhere() {
+        BrickStats norm = brick(BrickId.RMS_NORM, 10, 1_000_000);
+        BrickStats slow = ofDevice(3, 6_000_000, 3);
+        BrickStats fast = ofDevice(30, 3_000_000, 30);
+        Map<Phase, List<BrickStats>> phases = Map.of(Phase.PREFILL, List.of(slow), Phase.DECODE, List.of(fast));
+        String text = TextReport.render(profile(11_000_000, List.of(norm, slow, fast), phases));
+
+        assertThat(text)
+                .contains("brick time  5.500 ms net, recorded 10.00 ms summed over 43 samples, 50.0 % of wall time")
+                .containsPattern("Attention .* 9.000 ms +#* +81.8 +40.9\n")
+                .containsPattern("all categories .* 10.00 ms +100.0 +50.0\n")
+                .contains("Of brick time: prefill steps 54.5 %, decode steps 27.3 %.\n")
+                .contains("of several phases were under way: 1.000 ms, 18.2 % of brick time")
+                .contains("Shares and rates are by net times")
+                .doesNotContain("add up to more than 100 %");
+
+        // A part of the samples has no net time, so the brick has none: its phases then count as recorded, too.
+        BrickStats unknown = ofDevice(3, 6_000_000, 2);
+        assertThat(TextReport.render(profile(
+                        List.of(norm, unknown, fast),
+                        Map.of(Phase.PREFILL, List.of(unknown), Phase.DECODE, List.of(fast)))))
+                .contains("Of brick time: prefill steps 60.0 %, decode steps 30.0 %.\n")
+                .contains("brick time  10.00 ms summed")
+                .doesNotContain("by net times");
+    }
+
+    private static BrickStats ofDevice(long count, long totalNs, long known) {
+        return brick(BrickId.QKV_PROJECTION, count, totalNs).toBuilder()
+                .device(new DeviceTime(
+                        count, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, new DeviceTime.MarkTime(known, totalNs / 2, 10)))
+                .build();
     }
 
     @Spec("8.1")

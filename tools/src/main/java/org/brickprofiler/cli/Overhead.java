@@ -69,7 +69,7 @@ record Overhead(List<RunOutcome> on, List<RunOutcome> off) {
     private Optional<String> ownAccount() {
         List<ProfileSnapshot> profiles = on.stream()
                 .flatMap(outcome -> outcome.snapshot().stream())
-                .filter(profile -> profile.overheadNs() > 0 && profile.totalNs() > 0)
+                .filter(profile -> profile.overheadNs() > 0 && profile.netOrTotalNs() > 0)
                 .toList();
         return profiles.isEmpty()
                 ? Optional.empty()
@@ -78,7 +78,7 @@ record Overhead(List<RunOutcome> on, List<RunOutcome> off) {
                         "By its own account it took %.2f %% of the brick time. What is beyond that is what its calls"
                                 + " keep the compiler from doing, inlining above all, and the memory that they touch.\n",
                         profiles.stream()
-                                .mapToDouble(profile -> 100.0 * profile.overheadNs() / profile.totalNs())
+                                .mapToDouble(profile -> 100.0 * profile.overheadNs() / profile.netOrTotalNs())
                                 .average()
                                 .orElseThrow()));
     }
