@@ -400,6 +400,7 @@ final class Differences {
                             + " spread of the runs, so compare several runs of each side.");
         }
         otherClock().or(this::otherMarks).ifPresent(remarks::add);
+        remarks.addAll(sides.remarksOnMarks());
         String work = announced ? stepWorkThatDiffers() : "";
         if (!work.isEmpty()) {
             remarks.add("The sides had a " + work

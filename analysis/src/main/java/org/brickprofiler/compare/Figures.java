@@ -13,18 +13,18 @@ import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.IntToDoubleFunction;
-import java.util.function.ToLongFunction;
+import java.util.function.IntToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
-import org.brickprofiler.CategoryStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.compare.RunComparison.Kind;
 import org.brickprofiler.compare.RunComparison.Statistic;
+import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.request.RequestStats;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.tile.TileLevel;
@@ -194,9 +194,7 @@ final class Figures {
                 ? List.of()
                 : sides.compared().stream()
                         .map(key -> new Move(
-                                key.label(),
-                                moveNs(run ->
-                                        TwoSides.ratio(sides.brick(run, key).totalNs(), sides.steps(run)))))
+                                key.label(), moveNs(run -> TwoSides.ratio(sides.ns(run, key), sides.steps(run)))))
                         .sorted(Comparator.comparingDouble((Move move) -> Math.abs(move.ns()))
                                 .reversed()
                                 .thenComparing(Move::brick))
@@ -205,7 +203,7 @@ final class Figures {
 
     /** Returns the change in the brick time of a step: the difference of the trimmed means, ns. */
     double moveOfTheWholeNs() {
-        return moveNs(run -> TwoSides.ratio(runs.get(run).totalNs(), sides.steps(run)));
+        return moveNs(run -> TwoSides.ratio(sides.wholeNs(run), sides.steps(run)));
     }
 
     private double moveNs(IntToDoubleFunction perStepNs) {
@@ -243,7 +241,8 @@ final class Figures {
     /** Returns the time of all samples of a brick if each took the time that a statistic gives, ns. */
     private double ns(int run, TwoSides.Key key, Statistic statistic) {
         double[] shares = statistic == Statistic.MIDDLE_HALF ? middleShares.get(key) : null;
-        return sides.brick(run, key).totalNs() * (shares == null ? 1 : shares[run]);
+        return Math.max(
+                0, sides.brick(run, key).totalNs() * (shares == null ? 1 : shares[run]) - sides.marksNs(run, key));
     }
 
     // ---- the figures ----
@@ -351,7 +350,7 @@ final class Figures {
                 "brick time of a step",
                 100,
                 differences.brickTimeThatDiffers(),
-                run -> TwoSides.ratio(runs.get(run).totalNs(), sides.steps(run)));
+                run -> TwoSides.ratio(sides.wholeNs(run), sides.steps(run)));
         for (StepInfo.Phase phase : StepInfo.Phase.values()) {
             boolean anywhere =
                     runs.stream().anyMatch(run -> run.steps().phase(phase).isPresent());
@@ -402,7 +401,7 @@ final class Figures {
                 "brick time of a step",
                 100,
                 differences.brickTimeThatDiffers(),
-                run -> TwoSides.ratio(runs.get(run).totalNs(), sides.steps(run)));
+                run -> TwoSides.ratio(sides.wholeNs(run), sides.steps(run)));
         if (runs.stream().allMatch(run -> run.wallNs() > 0)) {
             add(
                     Kind.STEP,
@@ -452,10 +451,11 @@ final class Figures {
         }
         List<Figure> found = new ArrayList<>();
         for (BrickCategory category : BrickCategory.values()) {
-            ToLongFunction<ProfileSnapshot> totalNs = run ->
-                    run.categories().getOrDefault(category, CategoryStats.EMPTY).totalNs();
-            if (runs.stream().anyMatch(run -> totalNs.applyAsLong(run) > 0)) {
-                Statistic statistic = statistic(keys(category));
+            Set<TwoSides.Key> keys = keys(category);
+            IntToLongFunction totalNs =
+                    run -> keys.stream().mapToLong(key -> sides.ns(run, key)).reduce(0, Sums::limited);
+            if (IntStream.range(0, runs.size()).anyMatch(run -> totalNs.applyAsLong(run) > 0)) {
+                Statistic statistic = statistic(keys);
                 found.add(figure(
                         Kind.CATEGORY,
                         category.displayName(),
@@ -489,14 +489,15 @@ final class Figures {
     }
 
     /** Returns the share of the first side's brick time, or of the second side's if the first side has none, %. */
-    private double share(ToLongFunction<ProfileSnapshot> part) {
-        double before = share(part, runs.subList(0, firstRuns));
-        return before > 0 ? before : share(part, runs.subList(firstRuns, runs.size()));
+    private double share(IntToLongFunction part) {
+        double before = share(part, 0, firstRuns);
+        return before > 0 ? before : share(part, firstRuns, runs.size());
     }
 
-    private static double share(ToLongFunction<ProfileSnapshot> part, List<ProfileSnapshot> side) {
-        long whole = side.stream().mapToLong(ProfileSnapshot::totalNs).sum();
-        return whole == 0 ? 0 : 100.0 * side.stream().mapToLong(part).sum() / whole;
+    private double share(IntToLongFunction part, int from, int to) {
+        long wholeNs = IntStream.range(from, to).mapToLong(sides::wholeNs).sum();
+        long ns = IntStream.range(from, to).mapToLong(part).sum();
+        return wholeNs == 0 ? 0 : 100.0 * ns / wholeNs;
     }
 
     /** Adds a figure for each brick, and returns the figures in their order. */
@@ -527,23 +528,13 @@ final class Figures {
     }
 
     private double share(TwoSides.Key key) {
-        double before = share(key, 0, firstRuns);
-        return before > 0 ? before : share(key, firstRuns, runs.size());
-    }
-
-    private double share(TwoSides.Key key, int from, int to) {
-        long wholeNs = runs.subList(from, to).stream()
-                .mapToLong(ProfileSnapshot::totalNs)
-                .sum();
-        long ns = IntStream.range(from, to)
-                .mapToLong(run -> sides.brick(run, key).totalNs())
-                .sum();
-        return wholeNs == 0 ? 0 : 100.0 * ns / wholeNs;
+        return share(run -> sides.ns(run, key));
     }
 
     /**
      * Adds a percentile of a brick if all runs have enough samples for it. As for the middle half, the mean of all
-     * samples is multiplied by a ratio from the same buckets, so that the width of the buckets cancels.
+     * samples is multiplied by a ratio from the same buckets, so that the width of the buckets cancels. Marks add the
+     * same to each sample.
      */
     private void percentile(TwoSides.Key key, Figure ofBrick, Kind kind, int percent, int fewest) {
         boolean isKnown = IntStream.range(0, runs.size())
@@ -560,8 +551,9 @@ final class Figures {
         all.add(figure(kind, key.label() + ", " + statistic.displayName(), statistic, share(key), obstacle, run -> {
                     BrickStats brick = sides.brick(run, key);
                     LatencyDistribution latency = brick.latency().orElseThrow();
-                    return TwoSides.ratio(brick.totalNs(), brick.count())
+                    double recordedNs = TwoSides.ratio(brick.totalNs(), brick.count())
                             * (latency.interpolatedPercentileNs(percent) / latency.meanNs(0, 100));
+                    return Math.max(0, recordedNs - TwoSides.ratio(sides.marksNs(run, key), brick.count()));
                 })
                 .of(ofBrick));
     }
@@ -581,7 +573,7 @@ final class Figures {
                 add(
                         Kind.TILE,
                         level.displayName(),
-                        share(run -> tile(run, level).totalNs()),
+                        share(run -> tiles.get(run).totalNs()),
                         ofSteps.isEmpty() ? work : ofSteps,
                         run -> TwoSides.ratio(
                                 tiles.get(run).totalNs(), tiles.get(run).count()));

@@ -1,5 +1,6 @@
 package org.brickprofiler.compare;
 
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -19,9 +20,11 @@ import org.apache.commons.statistics.descriptive.Median;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.DeviceTime;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
+import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.jspecify.annotations.Nullable;
 
@@ -86,6 +89,10 @@ final class TwoSides {
         String label() {
             return name + part.suffix;
         }
+
+        private Key whole() {
+            return new Key(name, category, Part.ALL);
+        }
     }
 
     private final List<Run> named;
@@ -96,6 +103,7 @@ final class TwoSides {
     private final boolean announced;
     private final Optional<Key> step;
     private final Set<Part> parts;
+    private final Set<Key> netBricks;
 
     TwoSides(List<Run> before, List<Run> after, RunComparison.Options options) {
         this.options = options;
@@ -103,6 +111,8 @@ final class TwoSides {
         runs = named.stream().map(Run::snapshot).toList();
         firstRuns = before.size();
         bricks = runs.stream().map(TwoSides::bricksOf).toList();
+        netBricks = netBricks(true);
+        netBricks.removeAll(netBricks(false));
         announced = options.stepBrick().isEmpty()
                 && runs.stream().allMatch(run -> run.steps().count() > 0);
         step = announced ? Optional.empty() : step();
@@ -128,6 +138,16 @@ final class TwoSides {
         return bricks;
     }
 
+    /** Returns the bricks of which samples have a known net time in a run, or of which samples have none in a run. */
+    private Set<Key> netBricks(boolean isKnown) {
+        return bricks.stream()
+                .flatMap(run -> run.entrySet().stream())
+                .filter(brick ->
+                        brick.getValue().count() > 0 && brick.getValue().netNs().isPresent() == isKnown)
+                .map(brick -> brick.getKey().whole())
+                .collect(Collectors.toSet());
+    }
+
     /** Returns the samples of a brick that belong to no phase; they have percentiles if the whole and all phases do. */
     private static Optional<BrickStats> rest(BrickStats whole, List<BrickStats> inPhases) {
         long count = whole.count() - sum(inPhases, BrickStats::count);
@@ -139,12 +159,35 @@ final class TwoSides {
         return Optional.of(BrickStats.builder(whole.name(), whole.category())
                 .samples(count, Math.max(whole.totalNs() - sum(inPhases, BrickStats::totalNs), 0), 0, 0)
                 .elements(whole.totalElements() - sum(inPhases, BrickStats::totalElements))
+                .device(rest(whole.device(), inPhases))
                 .latency(whole.latency()
                         .filter(all -> hasPercentiles)
                         .map(all -> all.since(inPhases.stream()
                                 .flatMap(brick -> brick.latency().stream())
                                 .reduce(LatencyDistribution.EMPTY, LatencyDistribution::plus))))
                 .build());
+    }
+
+    /** Returns the samples of devices that belong to no phase, without their launches and errors. */
+    private static DeviceTime rest(DeviceTime whole, List<BrickStats> inPhases) {
+        ToLongFunction<ToLongFunction<DeviceTime>> rest = figure ->
+                Math.max(0, figure.applyAsLong(whole) - sum(inPhases, brick -> figure.applyAsLong(brick.device())));
+        return new DeviceTime(
+                rest.applyAsLong(DeviceTime::measured),
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                rest.applyAsLong(DeviceTime::unmarked),
+                0,
+                0,
+                0,
+                new DeviceTime.MarkTime(
+                        rest.applyAsLong(device -> device.marks().samples()),
+                        rest.applyAsLong(device -> device.marks().ns()),
+                        rest.applyAsLong(device -> device.marks().errorNs())));
     }
 
     private static long sum(List<BrickStats> bricks, ToLongFunction<BrickStats> figure) {
@@ -161,12 +204,57 @@ final class TwoSides {
     }
 
     private double sharePercent(Part part, int from, int to) {
-        List<ProfileSnapshot> side = runs.subList(from, to);
-        long wholeNs = side.stream().mapToLong(ProfileSnapshot::totalNs).sum();
-        long ns = side.stream()
-                .mapToLong(run -> sum(part.of(run), BrickStats::totalNs))
-                .sum();
+        long wholeNs = IntStream.range(from, to).mapToLong(this::wholeNs).sum();
+        long ns = IntStream.range(from, to).mapToLong(run -> ns(run, part)).sum();
         return wholeNs == 0 ? 0 : 100.0 * ns / wholeNs;
+    }
+
+    /** Returns whether the net times of a brick are compared: those of every run that has the brick are known. */
+    boolean isNet(Key key) {
+        return netBricks.contains(key.whole());
+    }
+
+    /** Returns the compared time of a brick in a run, ns: net in all runs, or recorded in all. */
+    long ns(int run, Key key) {
+        BrickStats brick = brick(run, key);
+        return isNet(key) ? brick.netOrTotalNs() : brick.totalNs();
+    }
+
+    /** Returns the time by which the compared time of a brick in a run is less than the recorded one, ns. */
+    long marksNs(int run, Key key) {
+        return brick(run, key).totalNs() - ns(run, key);
+    }
+
+    /** Returns the sum of the compared times of a run's bricks, ns. */
+    long wholeNs(int run) {
+        return ns(run, Part.ALL);
+    }
+
+    private long ns(int run, Part part) {
+        return bricks.get(run).keySet().stream()
+                .filter(key -> key.part() == part)
+                .mapToLong(key -> ns(run, key))
+                .reduce(0, Sums::limited);
+    }
+
+    /** Returns remarks on the times of bricks that devices timed, if what marks add to them is known in some runs. */
+    List<String> remarksOnMarks() {
+        Set<Key> recorded = netBricks(true);
+        recorded.removeAll(netBricks);
+        List<String> remarks = new ArrayList<>();
+        if (!netBricks.isEmpty()) {
+            remarks.add("Net times, without what the marks of devices add, are compared of " + names(netBricks) + ".");
+        }
+        if (!recorded.isEmpty()) {
+            remarks.add(
+                    "Recorded times are compared of " + names(recorded)
+                            + ": some runs do not state what the marks of devices add, so part of a change may be due to these.");
+        }
+        return remarks;
+    }
+
+    private static String names(Set<Key> keys) {
+        return keys.stream().map(Key::name).distinct().sorted().collect(Collectors.joining(", "));
     }
 
     /** Returns whether bricks are compared within each phase. */

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -1022,29 +1023,83 @@ class ComparisonTest {
 
     /** Returns runs of which a device timed all samples, and one in {@code every} had marks. */
     private static List<Run> timed(List<Run> runs, long every) {
+        return changed(runs, brick -> brick.toBuilder()
+                .device(ofDevice(
+                        brick.count() / every, brick.count() - brick.count() / every, DeviceTime.MarkTime.NONE)));
+    }
+
+    /** Marks of one side add more than those of the other; the work is the same, but for one brick. */
+    @Spec("12.54")
+    @Test
+    void marksOfADeviceAreNoChangeIfTheirTimeIsKnown() {
+        List<Run> before = side("before", 3, UnaryOperator.identity());
+        List<Run> after = side("after", 3, work -> work.all(1.1));
+        RunComparison truth = RunComparison.of(before, after, Options.defaults());
+
+        List<Run> marked = timed(lengthened(before, 3_000), 1);
+        List<Run> recorded = timed(lengthened(after, 700), 1);
+        RunComparison net = RunComparison.of(withMarks(marked, 3_000), withMarks(recorded, 700), Options.defaults());
+        assertThat(net.lines())
+                .filteredOn(line -> line.kind() != Kind.TILE)
+                .zipSatisfy(
+                        truth.lines().stream()
+                                .filter(line -> line.kind() != Kind.TILE)
+                                .toList(),
+                        (line, like) -> {
+                            assertThat(line.name()).isEqualTo(like.name());
+                            assertThat(line.before()).isEqualTo(like.before());
+                            assertThat(line.after()).isEqualTo(like.after());
+                            assertThat(line.sharePercent()).isEqualTo(like.sharePercent());
+                        });
+        assertThat(net.remarks()).anyMatch(remark -> remark.startsWith("Net times, without what the marks"));
+
+        RunComparison mixed = RunComparison.of(withMarks(marked, 3_000), recorded, Options.defaults());
+        RunComparison unknown = RunComparison.of(marked, recorded, Options.defaults());
+        assertThat(mixed.lines()).isEqualTo(unknown.lines());
+        assertThat(mixed.remarks()).anyMatch(remark -> remark.startsWith("Recorded times are compared of "));
+        assertThat(unknown.remarks()).noneMatch(remark -> remark.contains("times are compared"));
+        assertThat(truth.remarks()).noneMatch(remark -> remark.contains("are compared of"));
+    }
+
+    /** Marks add the same to each sample: the shape of a distribution does not scale with the mean. */
+    @Test
+    void marksAreTakenOutOfEachSampleOfADistribution() {
+        String name = "DownProjection";
+        List<Run> runs = side("before", 2, work -> work.longer(name, 8, 3));
+        RunComparison recorded = RunComparison.of(runs.subList(0, 1), runs.subList(1, 2), Options.defaults());
+        List<Run> known = withMarks(runs, 400);
+        RunComparison net = RunComparison.of(known.subList(0, 1), known.subList(1, 2), Options.defaults());
+
+        for (Kind kind : List.of(Kind.BRICK, Kind.BRICK_P50)) {
+            assertThat(line(net, kind, name).before().orElseThrow().value())
+                    .isCloseTo(line(recorded, kind, name).before().orElseThrow().value() - 400, within(1e-6));
+        }
+    }
+
+    private static List<Run> lengthened(List<Run> runs, long eachNs) {
+        return changed(runs, brick -> brick.toBuilder()
+                .samples(brick.count(), brick.totalNs() + eachNs * brick.count(), brick.minNs(), brick.maxNs()));
+    }
+
+    private static List<Run> withMarks(List<Run> runs, long eachNs) {
+        return changed(runs, brick -> brick.toBuilder()
+                .device(ofDevice(brick.count(), 0, new DeviceTime.MarkTime(brick.count(), eachNs * brick.count(), 0))));
+    }
+
+    private static List<Run> changed(List<Run> runs, Function<BrickStats, BrickStats.Builder> change) {
         return runs.stream()
-                .map(run -> {
-                    ProfileSnapshot all = run.snapshot();
-                    List<BrickStats> bricks = all.bricks().stream()
-                            .map(brick -> brick.toBuilder()
-                                    .device(new DeviceTime(
-                                            brick.count() / every,
-                                            0,
-                                            0,
-                                            0,
-                                            0,
-                                            0,
-                                            0,
-                                            brick.count() - brick.count() / every,
-                                            0,
-                                            0,
-                                            0,
-                                            DeviceTime.MarkTime.NONE))
-                                    .build())
-                            .toList();
-                    return Run.of(run.name(), all.toBuilder().bricks(bricks).build());
-                })
+                .map(run -> Run.of(
+                        run.name(),
+                        run.snapshot().toBuilder()
+                                .bricks(run.snapshot().bricks().stream()
+                                        .map(brick -> change.apply(brick).build())
+                                        .toList())
+                                .build()))
                 .toList();
+    }
+
+    private static DeviceTime ofDevice(long measured, long unmarked, DeviceTime.MarkTime marks) {
+        return new DeviceTime(measured, 0, 0, 0, 0, 0, 0, unmarked, 0, 0, 0, marks);
     }
 
     private static List<Run> measured(List<Run> runs, double rate) {
