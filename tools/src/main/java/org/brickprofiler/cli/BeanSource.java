@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -291,7 +292,17 @@ final class BeanSource implements TopSource {
                 (long) brick.get("count"),
                 (long) brick.get("totalNs"),
                 latency.map(BeanSource::latency),
-                brick.containsKey("estimated") && (boolean) brick.get("estimated"));
+                device(brick));
+    }
+
+    private static TopReading.OfDevice device(CompositeData brick) {
+        // A process with an earlier version states none of these.
+        Long netNs = brick.containsKey("netNs") ? (Long) brick.get("netNs") : null;
+        return new TopReading.OfDevice(
+                brick.containsKey("estimated") && (boolean) brick.get("estimated"),
+                brick.containsKey("measured") ? OptionalLong.of((long) brick.get("measured")) : OptionalLong.empty(),
+                netNs == null ? OptionalLong.empty() : OptionalLong.of((long) brick.get("totalNs") - netNs),
+                true);
     }
 
     private static LatencyDistribution latency(CompositeData latency) {

@@ -71,8 +71,7 @@ record TopPage(String title, TopWindow window, Order order, boolean isPaused) {
 
         private Comparator<TopReading.Brick> comparator(Activity now) {
             return switch (this) {
-                case TOTAL ->
-                    Comparator.comparingLong(TopReading.Brick::totalNs).reversed();
+                case TOTAL -> Comparator.comparingLong(TopReading.Brick::ns).reversed();
                 case P99 ->
                     Comparator.<TopReading.Brick>comparingLong(brick -> brick.latency()
                                     .map(times -> times.percentileNs(99))
@@ -224,7 +223,7 @@ record TopPage(String title, TopWindow window, Order order, boolean isPaused) {
         if (shown.size() < all.size()) {
             long hiddenNs = all.stream()
                     .skip(shown.size())
-                    .mapToLong(TopReading.Brick::totalNs)
+                    .mapToLong(TopReading.Brick::ns)
                     .sum();
             lines.add(Plural.of(all.size() - shown.size(), "more brick") + ": " + share(now, hiddenNs) + " %");
         }
@@ -235,10 +234,10 @@ record TopPage(String title, TopWindow window, Order order, boolean isPaused) {
         return new TextTable<TopReading.Brick>()
                 .left("brick", TopReading.Brick::name, "")
                 .left("category", TopReading.Brick::category, "")
-                .right("total", brick -> brick.marked(durationCell(brick.totalNs())), "")
-                .right("%", brick -> brick.marked(share(now, brick.totalNs())), "")
+                .right("total", brick -> brick.cell(durationCell(brick.ns())), "")
+                .right("%", brick -> brick.cell(share(now, brick.ns())), "")
                 .right("samples/s", brick -> rateCell(brick.count() / now.seconds()), "")
-                .right("avg", brick -> brick.marked(durationCell((double) brick.totalNs() / brick.count())), "")
+                .right("avg", brick -> brick.cell(durationCell((double) brick.ns() / brick.count())), "")
                 .right("p50", brick -> percentile(brick, 50), "")
                 .right("p99", brick -> percentile(brick, 99), "")
                 .right("change", brick -> changeCell(now, brick), "");
@@ -250,21 +249,29 @@ record TopPage(String title, TopWindow window, Order order, boolean isPaused) {
 
     private static String percentile(TopReading.Brick brick, int percent) {
         return brick.latency()
-                .map(times -> brick.marked(percentileCell(times, percent)))
+                .map(times -> brick.cell(percentileCell(times, percent)))
                 .orElse(NONE);
     }
 
-    /** Returns by how much more ns a brick takes a second than in the window before; empty if there was none. */
+    /**
+     * Returns by how much more ns a brick takes a second than in the window before; empty if there was none, or one of
+     * the times is unknown.
+     */
     private static OptionalDouble change(Activity now, TopReading.Brick brick) {
-        return now.before().isEmpty()
-                ? OptionalDouble.empty()
-                : OptionalDouble.of(
-                        perSecond(now.sums(), brick) - perSecond(now.before().get(), brick));
+        if (now.before().isEmpty()) {
+            return OptionalDouble.empty();
+        }
+        double change = perSecond(now.sums(), brick) - perSecond(now.before().get(), brick);
+        return Double.isNaN(change) ? OptionalDouble.empty() : OptionalDouble.of(change);
     }
 
+    /** Returns the ns that a brick takes a second; NaN if its time is unknown. */
     private static double perSecond(TopReading window, TopReading.Brick brick) {
         TopReading.Brick part = window.bricks().get(TopReading.key(brick));
-        return part == null ? 0 : part.totalNs() / Activity.seconds(window);
+        if (part == null) {
+            return 0;
+        }
+        return part.device().isTimed() ? part.ns() / Activity.seconds(window) : Double.NaN;
     }
 
     private static String changeCell(Activity now, TopReading.Brick brick) {
@@ -278,17 +285,27 @@ record TopPage(String title, TopWindow window, Order order, boolean isPaused) {
         return screen.columns() >= WIDE ? LONG_TREND : screen.columns() >= NARROW ? SHORT_TREND : 0;
     }
 
-    /** Returns a bar for each of the latest readings, the newest on the right; blank before the first one. */
+    /**
+     * Returns a bar for each of the latest readings, the newest on the right; blank before the first one, and where the
+     * time is unknown.
+     */
     private static String trend(Activity now, TopReading.Brick brick, int most, boolean isUnicode) {
         List<Double> rates = now.parts().stream()
                 .skip(Math.max(0, now.parts().size() - most))
                 .map(part -> perSecond(part, brick))
                 .toList();
-        double largest = rates.stream().mapToDouble(rate -> rate).max().orElse(0);
+        double largest = rates.stream()
+                .mapToDouble(rate -> rate)
+                .filter(rate -> rate > 0)
+                .max()
+                .orElse(0);
         String bars = isUnicode ? BLOCKS : LETTERS;
         StringBuilder trend = new StringBuilder(" ".repeat(most - rates.size()));
         rates.forEach(rate -> trend.append(
-                bars.charAt(rate <= 0 ? 0 : (int) Math.max(1, Math.round(rate / largest * (bars.length() - 1))))));
+                Double.isNaN(rate)
+                        ? ' '
+                        : bars.charAt(
+                                rate <= 0 ? 0 : (int) Math.max(1, Math.round(rate / largest * (bars.length() - 1))))));
         return trend.toString();
     }
 

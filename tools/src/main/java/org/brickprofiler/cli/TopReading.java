@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
@@ -45,6 +46,9 @@ record TopReading(
         List<String> recent,
         Map<String, LineProfile> lines) {
 
+    /** The most successive samples with marks of blocks with others. */
+    private static final int MOST_IN_SUCCESSION = 2;
+
     /** The name of the only replica. */
     static final String ONLY_ONE = "";
 
@@ -54,9 +58,9 @@ record TopReading(
      * @param name its name
      * @param category its category
      * @param count samples
-     * @param totalNs sum of their durations, ns
+     * @param totalNs sum of their recorded durations, ns; 0 if it is unknown
      * @param latency the distribution of their durations; empty if the source does not state it
-     * @param isEstimated whether the sum is an estimate, and the distribution too
+     * @param device how a device timed them
      */
     record Brick(
             String name,
@@ -64,11 +68,18 @@ record TopReading(
             long count,
             long totalNs,
             Optional<LatencyDistribution> latency,
-            boolean isEstimated) {
+            OfDevice device) {
 
-        /** Returns the text of a time of this brick, marked if it is an estimate. */
-        String marked(String cell) {
-            return isEstimated ? "~" + cell : cell;
+        private static final String UNKNOWN = "?";
+
+        /** Returns the text of a time of this brick, marked if it is an estimate; unknown if the time is. */
+        String cell(String time) {
+            return !device.isTimed ? UNKNOWN : device.isEstimated ? "~" + time : time;
+        }
+
+        /** Returns the time for shares and means, ns: without what marks add, if that is known; 0 if it is unknown. */
+        long ns() {
+            return Math.max(0, totalNs - device.marksNs.orElse(0));
         }
 
         private Brick plus(Brick other) {
@@ -78,18 +89,80 @@ record TopReading(
                     count + other.count,
                     totalNs + other.totalNs,
                     latency.flatMap(mine -> other.latency.map(mine::plus)),
-                    isEstimated || other.isEstimated);
+                    count == 0 ? other.device : other.count == 0 ? device : device.plus(other.device));
         }
 
         private Brick since(Brick earlier) {
+            long more = count - earlier.count;
+            OfDevice ofMore = device.since(earlier.device, more, (double) more / Math.max(1, count));
+            // An estimate falls when a mark shows that the bricks before it were shorter than was supposed.
+            boolean isFallen = device.isEstimated && totalNs < earlier.totalNs;
+            boolean isTimed = ofMore.isTimed && !isFallen;
             return new Brick(
                     name,
                     category,
-                    count - earlier.count,
-                    // An estimate may fall when a sample replaces what was supposed of a block.
-                    isEstimated ? Math.max(0, totalNs - earlier.totalNs) : totalNs - earlier.totalNs,
+                    more,
+                    isTimed ? totalNs - earlier.totalNs : 0,
                     latency.flatMap(now -> earlier.latency.map(now::since)),
-                    isEstimated);
+                    isTimed ? ofMore : ofMore.untimed());
+        }
+    }
+
+    /**
+     * The way in which a device timed the samples of a brick.
+     *
+     * @param isEstimated whether the sum and the distribution are estimates, since some samples had no marks
+     * @param measured samples with marks; empty if the source does not state it
+     * @param marksNs the time that marks added to the sum, ns; empty if it is unknown
+     * @param isTimed whether the sum is known: in a window without a new mark, it is not
+     */
+    record OfDevice(boolean isEstimated, OptionalLong measured, OptionalLong marksNs, boolean isTimed) {
+
+        /** The host timed all samples. */
+        static final OfDevice NONE = new OfDevice(false, OptionalLong.of(0), OptionalLong.empty(), true);
+
+        private OfDevice plus(OfDevice other) {
+            return new OfDevice(
+                    isEstimated || other.isEstimated,
+                    sum(measured, other.measured),
+                    sum(marksNs, other.marksNs),
+                    isTimed && other.isTimed);
+        }
+
+        private static OptionalLong sum(OptionalLong one, OptionalLong other) {
+            return one.isPresent() && other.isPresent()
+                    ? OptionalLong.of(one.getAsLong() + other.getAsLong())
+                    : OptionalLong.empty();
+        }
+
+        /**
+         * Returns the part of the samples since an earlier reading, by the rule of exported windows.
+         *
+         * @param samples the number of samples since then
+         * @param share their share of all
+         */
+        private OfDevice since(OfDevice earlier, long samples, double share) {
+            OptionalLong marked = measured.isPresent() && earlier.measured.isPresent()
+                    ? OptionalLong.of(measured.getAsLong() - earlier.measured.getAsLong())
+                    : OptionalLong.empty();
+            boolean isUntimed =
+                    isEstimated && samples > 0 && marked.isPresent() && isUntimed(marked.getAsLong(), samples);
+            return new OfDevice(
+                    isEstimated,
+                    marked,
+                    marksNs.isPresent()
+                            ? OptionalLong.of(Math.round(share * marksNs.getAsLong()))
+                            : OptionalLong.empty(),
+                    !isUntimed);
+        }
+
+        /** Returns whether no sample has marks, or a mark may only have come in place of what was supposed before. */
+        private static boolean isUntimed(long marked, long samples) {
+            return marked == 0 || (marked == samples && marked <= MOST_IN_SUCCESSION);
+        }
+
+        private OfDevice untimed() {
+            return new OfDevice(isEstimated, measured, OptionalLong.empty(), false);
         }
     }
 
@@ -365,7 +438,14 @@ record TopReading(
                 stats.count(),
                 stats.totalNs(),
                 stats.latency(),
-                stats.device().isEstimated());
+                new OfDevice(
+                        stats.device().isEstimated(),
+                        OptionalLong.of(stats.device().measured()),
+                        stats.netNs().isPresent()
+                                ? OptionalLong.of(
+                                        stats.totalNs() - stats.netNs().getAsLong())
+                                : OptionalLong.empty(),
+                        true));
     }
 
     private static Map<String, Phase> phases(List<StepStats> steps) {

@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.internal.base.PlainText;
+import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.report.internal.RequestFields;
 import org.brickprofiler.report.internal.TextTable;
 import org.brickprofiler.stats.LatencyDistribution;
@@ -73,7 +74,7 @@ final class TopWindow {
         /** Returns the time of all bricks, ns. */
         long allNs() {
             return sums.bricks().values().stream()
-                    .mapToLong(TopReading.Brick::totalNs)
+                    .mapToLong(TopReading.Brick::ns)
                     .sum();
         }
 
@@ -81,7 +82,7 @@ final class TopWindow {
         List<TopReading.Brick> bricks() {
             return sums.bricks().values().stream()
                     .filter(brick -> brick.count() > 0)
-                    .sorted(Comparator.comparingLong(TopReading.Brick::totalNs)
+                    .sorted(Comparator.comparingLong(TopReading.Brick::ns)
                             .reversed()
                             .thenComparing(TopReading.Brick::name))
                     .toList();
@@ -206,9 +207,22 @@ final class TopWindow {
                     .collect(Collectors.joining());
         }
 
-        /** Returns the line on all bricks. */
+        /** Returns the lines on all bricks. */
         String allText() {
-            return "All bricks: " + duration(allNs() / seconds()) + " a second, over all threads.\n";
+            List<TopReading.OfDevice> devices = sums.bricks().values().stream()
+                    .filter(brick -> brick.count() > 0)
+                    .map(TopReading.Brick::device)
+                    .toList();
+            long untimed = devices.stream().filter(device -> !device.isTimed()).count();
+            boolean isNet = devices.stream().anyMatch(device -> device.marksNs().isPresent());
+            return "All bricks: " + duration(allNs() / seconds()) + " a second, over all threads.\n"
+                    + (isNet
+                            ? "Totals, shares and means are net where it is known what the marks of devices add.\n"
+                            : "")
+                    + (untimed == 0
+                            ? ""
+                            : "?: no time is known of " + Plural.of(untimed, "brick") + ", and none is in the sum,"
+                                    + " since no new sample had marks, or one corrected an estimate.\n");
         }
     }
 
@@ -308,9 +322,9 @@ final class TopWindow {
                         .left("category", TopReading.Brick::category, "")
                         .right(
                                 "% of brick time",
-                                brick -> brick.marked(percent(100.0 * brick.totalNs() / Math.max(1, now.allNs()))), "")
+                                brick -> brick.cell(percent(100.0 * brick.ns() / Math.max(1, now.allNs()))), "")
                         .right("samples/s", brick -> rateCell(brick.count() / now.seconds()), "")
-                        .right("avg", brick -> brick.marked(durationCell((double) brick.totalNs() / brick.count())), "")
+                        .right("avg", brick -> brick.cell(durationCell((double) brick.ns() / brick.count())), "")
                         .render(largest)
                 + now.allText()
                 + (lines.isEmpty() ? "" : "\n" + lines);

@@ -77,7 +77,7 @@ class ReplicasTest {
                 startedMs,
                 endedMs,
                 1_000,
-                List.of(new TopReading.Brick("norm", "Norm", 3, 30, Optional.of(firstToken), false)),
+                List.of(new TopReading.Brick("norm", "Norm", 3, 30, Optional.of(firstToken), TopReading.OfDevice.NONE)),
                 Map.of("decode", new TopReading.Phase(5, 800, 0, 5)),
                 new TopReading.Requests(4, 3, 0, 1, firstToken, LatencyDistribution.EMPTY, List.of("arrival")));
     }
@@ -98,7 +98,8 @@ class ReplicasTest {
         assertThat(all.bricks())
                 .containsExactly(Map.entry(
                         "Norm/norm",
-                        new TopReading.Brick("norm", "Norm", 6, 60, Optional.of(quick.plus(slow)), false)));
+                        new TopReading.Brick(
+                                "norm", "Norm", 6, 60, Optional.of(quick.plus(slow)), TopReading.OfDevice.NONE)));
         assertThat(all.endedMs()).isEqualTo(2_005);
 
         TopReading later = TopReading.together(Map.of("a", reading(7, 3_000, quick), "b", reading(9, 3_010, slow)));

@@ -61,7 +61,8 @@ class TopPageTest {
                         ? Optional.of(
                                 LatencyDistribution.ofCounts(300 + 10 * i, new long[] {99L * second, 3L * second}))
                         : Optional.empty();
-                bricks.add(new TopReading.Brick("layer." + i, "FFN", 102L * second, totalNs[i], latency, false));
+                bricks.add(new TopReading.Brick(
+                        "layer." + i, "FFN", 102L * second, totalNs[i], latency, TopReading.OfDevice.NONE));
             }
             return TopReading.of(
                     BEGIN_MS,

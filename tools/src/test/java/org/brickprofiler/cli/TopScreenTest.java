@@ -31,7 +31,8 @@ class TopScreenTest {
                 0,
                 second * 1_000L,
                 second * 1_000_000_000L,
-                List.of(new TopReading.Brick("FfnUp", "FFN", second, second * 1_000L, Optional.empty(), false)),
+                List.of(new TopReading.Brick(
+                        "FfnUp", "FFN", second, second * 1_000L, Optional.empty(), TopReading.OfDevice.NONE)),
                 Map.of(),
                 new TopReading.Requests(0, 0, 0, 0, LatencyDistribution.EMPTY, LatencyDistribution.EMPTY, List.of()));
     }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.stream.IntStream;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
@@ -18,6 +19,8 @@ import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.Golden;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class TopWindowTest {
 
@@ -36,8 +39,8 @@ class TopWindowTest {
         phases.put("prefill", new TopReading.Phase(2 * n / 10, n * 20_000_000, 64 * n, 2 * n / 10));
         phases.put("decode", new TopReading.Phase(2 * n, n * 50_000_000, 0, 8 * n));
         List<TopReading.Brick> all = IntStream.rangeClosed(1, bricks)
-                .mapToObj(i ->
-                        new TopReading.Brick("brick " + i, "FFN", i * n, n * i * i * 1_000, Optional.empty(), false))
+                .mapToObj(i -> new TopReading.Brick(
+                        "brick " + i, "FFN", i * n, n * i * i * 1_000, Optional.empty(), TopReading.OfDevice.NONE))
                 .toList();
         return TopReading.of(
                 BEGIN_MS,
@@ -62,6 +65,47 @@ class TopWindowTest {
             window.add(at(i));
         }
         Golden.assertSame(window.render(), TopWindowTest.class, "top.txt");
+    }
+
+    /** A mark showed that the bricks before it were shorter than was supposed, or no sample had a mark. */
+    @Spec("25.16")
+    @ParameterizedTest
+    @CsvSource({"1016, 9900000, 101", "1016, 10160000, 100", "1001, 10003000, 101", "1016, 9900000, -1"})
+    void aTimeThatNoMarkShowsIsUnknownAndNotZero(long count, long totalNs, long measured) {
+        window.add(sampled(0, 1_000, 10_000_000, measured < 0 ? -1 : 100, OptionalLong.empty()));
+        window.add(sampled(1, count, totalNs, measured, OptionalLong.empty()));
+
+        assertThat(window.render())
+                .containsPattern("kernel +FFN +\\? +[0-9.]+ +\\?\n")
+                .contains("\n?: no time is known of 1 brick, and none is in the sum");
+        TopPage.Size screen = new TopPage.Size(40, 120, false, false, false);
+        assertThat(String.join("\n", new TopPage("top", window, TopPage.Order.TOTAL, false).lines(screen)))
+                .containsPattern("kernel +\\? +\\? ")
+                .contains("?: no time is known of 1 brick");
+    }
+
+    /** What marks add was measured after the first reading; it holds for the samples of the window. */
+    @Spec("12.54")
+    @Test
+    void timesOfAWindowAreNetIfTheLaterReadingKnowsWhatMarksAdd() {
+        window.add(sampled(0, 1_000, 10_000_000, 100, OptionalLong.empty()));
+        window.add(sampled(1, 2_000, 20_000_000, 200, OptionalLong.of(4_000_000)));
+
+        assertThat(window.render())
+                .containsPattern("kernel +FFN +~100.0 +1.000 k +~8.000 us\n")
+                .contains("All bricks: 8.000 ms a second", "are net where it is known what the marks of devices add");
+    }
+
+    private static TopReading sampled(int second, long count, long totalNs, long measured, OptionalLong marksNs) {
+        TopReading.OfDevice device = new TopReading.OfDevice(
+                true, measured < 0 ? OptionalLong.empty() : OptionalLong.of(measured), marksNs, true);
+        return TopReading.of(
+                BEGIN_MS,
+                BEGIN_MS + second * 1_000L,
+                second * 1_000_000_000L,
+                List.of(new TopReading.Brick("kernel", "FFN", count, totalNs, Optional.empty(), device)),
+                Map.of(),
+                new TopReading.Requests(0, 0, 0, 0, LatencyDistribution.EMPTY, LatencyDistribution.EMPTY, List.of()));
     }
 
     @Spec("25.16")

@@ -312,6 +312,16 @@ public final class BrickProfileBean implements BrickProfileMXBean {
         }
 
         @Override
+        public long getMeasured() {
+            return stats.device().measured();
+        }
+
+        @Override
+        public @Nullable Long getNetNs() {
+            return stats.netNs().isPresent() ? (Long) stats.netNs().getAsLong() : null;
+        }
+
+        @Override
         public long getMinNs() {
             return stats.minNs();
         }

@@ -36,7 +36,7 @@ public interface BrickProfileMXBean {
         long getCount();
 
         /**
-         * Returns the sum of the durations.
+         * Returns the sum of the recorded durations.
          *
          * @return ns
          */
@@ -55,6 +55,22 @@ public interface BrickProfileMXBean {
          * @return ns; 0 if the sum is exact, or the error is not known
          */
         double getStandardErrorNs();
+
+        /**
+         * Returns the number of samples that a device timed by marks.
+         *
+         * @return 0 or more
+         */
+        long getMeasured();
+
+        /**
+         * Returns the sum of the durations without what the marks of a device add, as for
+         * {@link org.brickprofiler.BrickStats#netNs}.
+         *
+         * @return ns; null if it is unknown
+         */
+        @Nullable
+        Long getNetNs();
 
         /**
          * Returns the shortest duration.
@@ -117,7 +133,7 @@ public interface BrickProfileMXBean {
         long getCount();
 
         /**
-         * Returns the sum of the durations.
+         * Returns the sum of the recorded durations.
          *
          * @return ns
          */
@@ -131,7 +147,7 @@ public interface BrickProfileMXBean {
         double getStandardErrorNs();
 
         /**
-         * Returns the share of the sum of all brick time.
+         * Returns the share of the sum of all brick time, net where that is known.
          *
          * @return percent, 0 if no time was measured
          */
