@@ -226,7 +226,10 @@ public final class ProfileMetrics {
         estimated.values().removeIf(sum -> !sum.isEstimated());
         all.replaceAll((labels, sum) -> sum.isEstimated() ? rising(labels, sum) : sum);
         to.counter(
-                "brick.time", SECONDS, "Time of the executions of a brick.", each(all, sum -> seconds(sum.totalNs())));
+                "brick.time",
+                SECONDS,
+                "Recorded time of the executions of a brick.",
+                each(all, sum -> seconds(sum.totalNs())));
         to.gauge(
                 "brick.time.error",
                 SECONDS,

@@ -372,7 +372,7 @@ public final class FleetReport {
     private Sheet<Row> brickSheet() {
         long allNs = sum(bricks, "total_ns");
         return times(
-                        Sheet.of("Bricks, of all ranks and windows" + allInOnePhase(), bricks)
+                        Sheet.of("Bricks as recorded, of all ranks and windows" + allInOnePhase(), bricks)
                                 .left("brick", row -> row.text("brick"))
                                 .left("category", row -> row.text("category")),
                         "% of brick time",
@@ -393,7 +393,7 @@ public final class FleetReport {
                         row -> row.text("phase"), Collectors.summingLong(row -> row.number("total_ns"))));
         return times(
                         Sheet.of(
-                                        "Bricks by phase, of all ranks and windows",
+                                        "Bricks by phase as recorded, of all ranks and windows",
                                         onlyPhase.isPresent() ? List.<Row>of() : bricksByPhase)
                                 .left("phase", row -> row.text("phase"))
                                 .left("brick", row -> row.text("brick")),

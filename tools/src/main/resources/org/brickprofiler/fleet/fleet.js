@@ -536,7 +536,7 @@ function brickSection() {
     at("p99", "p99_ns"),
     at("max", "max_ns"),
   ]);
-  return section("Bricks", note("Of all ranks and windows together"), table("Bricks", columns, fleet.bricks, { sorted: 3, wide: true }).element);
+  return section("Bricks", note("As recorded, of all ranks and windows together"), table("Bricks", columns, fleet.bricks, { sorted: 3, wide: true }).element);
 }
 
 /** Shows prefill and decode separately, because their joint mean varies with the share of prompts. */
@@ -575,7 +575,7 @@ function brickPhaseSection() {
       cell: (each) => (each.slowest_rank === undefined ? NONE : rankCell(each.slowest_run || "", each.slowest_rank)),
     },
   ]);
-  return section("Bricks by phase", note("Of all ranks and windows together"), table("Bricks by phase", columns, fleet.bricks_by_phase, { wide: true }).element);
+  return section("Bricks by phase", note("As recorded, of all ranks and windows together"), table("Bricks by phase", columns, fleet.bricks_by_phase, { wide: true }).element);
 }
 
 function phaseSection() {

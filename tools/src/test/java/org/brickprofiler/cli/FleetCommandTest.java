@@ -95,7 +95,7 @@ final class FleetCommandTest {
         assertThat(Cli.run("fleet", "report", "--pack", pack).out())
                 .startsWith("2 ranks in 1 run, 1 window: no rank could be tested\n")
                 .contains("\n! missing rank: 1 (0 windows left out), such as rank 2 is missing of 3\n")
-                .contains("Bricks, of all ranks and windows\n", "\nRmsNorm  Norm ");
+                .contains("Bricks as recorded, of all ranks and windows\n", "\nRmsNorm  Norm ");
         Cli json = Cli.run("fleet", "report", "--pack", pack, "--json");
         assertThat(json.out()).startsWith("{\"schema_version\":\"1.0\",\"kind\":\"brick-fleet\",");
         assertThat(Cli.run("fleet", "report", "--pack", pack, "--markdown").out())

@@ -172,7 +172,7 @@ final class FleetReportTest {
                 .toText();
 
         assertThat(text)
-                .contains("Bricks, of all ranks and windows: all samples belong to mixed steps\n")
+                .contains("Bricks as recorded, of all ranks and windows: all samples belong to mixed steps\n")
                 .doesNotContain("Bricks by phase");
     }
 
