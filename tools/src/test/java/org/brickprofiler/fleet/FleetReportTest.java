@@ -163,7 +163,12 @@ final class FleetReportTest {
         assertThat(bricks.at("/spread")).hasSize(1);
         assertThat(report.toText())
                 .containsSubsequence(
-                        "Bricks as recorded, of all ranks", "4.980 us", "Bricks by phase", "decode", "4.050 us", "+2.5");
+                        "Bricks as recorded, of all ranks",
+                        "4.980 us",
+                        "Bricks by phase",
+                        "decode",
+                        "4.050 us",
+                        "+2.5");
     }
 
     @Test
