@@ -40,6 +40,10 @@ interface Latency {
   p90_us: number;
   p99_us: number;
   p999_us: number;
+  p50_at_least_us?: number;
+  p50_at_most_us?: number;
+  p99_at_least_us?: number;
+  p99_at_most_us?: number;
   relative_error: number;
   buckets: Bucket[];
 }
@@ -55,6 +59,7 @@ interface DeviceTime {
   without_start?: number;
   unmarked?: number;
   open_error_ns?: number;
+  weight_products?: number;
   marked_samples?: number;
   marks_ns?: number;
   marks_error_ns?: number;

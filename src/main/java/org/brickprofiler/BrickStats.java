@@ -87,6 +87,11 @@ public record BrickStats(
     private static final long FEWEST_SAMPLES_BESIDE = 8;
     private static final long DOMINANT_PART = 4;
 
+    private static final double NORMAL_975 = 1.95996;
+
+    /** The number of independent samples from which percentiles have an interval. */
+    private static final double FEWEST_INDEPENDENT = 8;
+
     private static final double LOW_INSTRUCTIONS_PER_CYCLE = 0.5;
     private static final double HIGH_INSTRUCTIONS_PER_CYCLE = 2.0;
 
@@ -398,6 +403,51 @@ public record BrickStats(
         LatencyDistribution recorded = latency.orElse(LatencyDistribution.EMPTY);
         long ns = recorded.percentileNs(percent);
         return recorded.count() == 0 ? 0 : Math.max(minNs, isMaxKnown() ? Math.min(maxNs, ns) : ns);
+    }
+
+    /**
+     * Returns the lower end of the 95 % interval of a percentile, after Woodruff: of an estimate, that percentile of
+     * the weighted samples which lies below the given one by its error.
+     *
+     * @param percent the share, 0 to 100
+     * @return ns, the percentile itself if each sample is known; empty if percentiles were not recorded, if the
+     *     interval is open below, or if too few samples have marks
+     * @throws IllegalArgumentException when the share is not within 0 to 100
+     */
+    public OptionalLong percentileAtLeastNs(double percent) {
+        return percentileBoundNs(percent, -1);
+    }
+
+    /**
+     * Returns the upper end of the 95 % interval of a percentile, as for {@link #percentileAtLeastNs}.
+     *
+     * @param percent the share, 0 to 100
+     * @return ns, the percentile itself if each sample is known; empty if percentiles were not recorded, if the
+     *     interval is open above, or if too few samples have marks
+     * @throws IllegalArgumentException when the share is not within 0 to 100
+     */
+    public OptionalLong percentileAtMostNs(double percent) {
+        return percentileBoundNs(percent, 1);
+    }
+
+    private OptionalLong percentileBoundNs(double percent, int side) {
+        long ns = percentileNs(percent);
+        double samples = latency.orElse(LatencyDistribution.EMPTY).count();
+        if (samples == 0) {
+            return OptionalLong.empty();
+        }
+        if (!device.isEstimated()) {
+            return OptionalLong.of(ns);
+        }
+        double share = percent / 100;
+        double products = device.weightProducts();
+        double bound = share + side * NORMAL_975 * Math.sqrt(share * (1 - share) * products) / samples;
+        // A mark stands for this many samples on average, weighted as the error is: beyond less, no mark need be.
+        double ofOneMark = 1 + products / device.unmarked();
+        boolean isKnown = products > 0
+                && samples * samples >= FEWEST_INDEPENDENT * products
+                && samples * Math.min(share, 1 - share) >= ofOneMark;
+        return isKnown && bound > 0 && bound < 1 ? OptionalLong.of(percentileNs(100 * bound)) : OptionalLong.empty();
     }
 
     /**

@@ -27,6 +27,8 @@ import org.brickprofiler.internal.device.Estimate;
  * @param degreesOfFreedom the degrees of freedom of the standard error, 1 or more; 0 if there is none
  * @param openErrorNs the part of the standard error that stems from the samples since the latest complete block of
  *     samples, ns; the standard error is the root of the sum of the squares of its parts
+ * @param weightProducts the sum of w (w - 1) over the samples with marks, of which each stands for w samples, itself
+ *     included: the error of percentiles follows from it. 0 if all samples have marks, and if it is not known
  * @param marks what marks add to the time of the samples
  */
 public record DeviceTime(
@@ -41,6 +43,7 @@ public record DeviceTime(
         double standardErrorNs,
         double degreesOfFreedom,
         double openErrorNs,
+        double weightProducts,
         MarkTime marks) {
 
     /** The value of a brick that only the host timed. */
@@ -62,10 +65,14 @@ public record DeviceTime(
             throw new IllegalArgumentException(
                     "a device's samples without a start " + withoutStart + ": 0 to the " + unresolved + " unresolved");
         }
-        if (unmarked < 0 || !(standardErrorNs >= 0) || !(degreesOfFreedom >= 0) || !(openErrorNs >= 0)) {
+        if (unmarked < 0
+                || !(standardErrorNs >= 0)
+                || !(degreesOfFreedom >= 0)
+                || !(openErrorNs >= 0)
+                || !(weightProducts >= 0)) {
             throw new IllegalArgumentException("a device's samples without marks " + unmarked + ", standard error "
                     + standardErrorNs + " ns with " + degreesOfFreedom + " degrees of freedom, " + openErrorNs
-                    + " ns of it open: none may be negative");
+                    + " ns of it open, products of weights " + weightProducts + ": none may be negative");
         }
         if (unmarked == 0 && (standardErrorNs > 0 || degreesOfFreedom > 0)) {
             throw new IllegalArgumentException("a standard error of " + standardErrorNs + " ns with " + degreesOfFreedom
@@ -132,6 +139,7 @@ public record DeviceTime(
                 maxLaunchNs,
                 unresolved,
                 withoutStart,
+                0,
                 0,
                 0,
                 0,
@@ -219,6 +227,7 @@ public record DeviceTime(
                 degrees == 0 ? 0 : Math.hypot(standardErrorNs, other.standardErrorNs),
                 degrees,
                 Math.hypot(openErrorNs, other.openErrorNs),
+                Estimate.productsOfSum(unmarked, weightProducts, other.unmarked, other.weightProducts),
                 marks.plus(other.marks));
     }
 

@@ -159,6 +159,7 @@ final class Results {
                     Math.sqrt(estimate.variance()),
                     estimate.degreesOfFreedom(),
                     Math.sqrt(estimate.openVariance()),
+                    estimate.weightProducts(),
                     marks(samples + estimate.unmarked(), cost, marksInside));
         }
 

@@ -308,6 +308,7 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                 Math.sqrt(between.variance()),
                 between.degreesOfFreedom(),
                 Math.sqrt(between.openVariance()),
+                between.weightProducts(),
                 marks(later, between.marked() + between.unmarked()));
     }
 
@@ -332,7 +333,8 @@ final class SnapshotDifference implements WindowReaders.Arithmetic<ProfileSnapsh
                 0,
                 time.standardErrorNs() * time.standardErrorNs(),
                 time.openErrorNs() * time.openErrorNs(),
-                time.degreesOfFreedom());
+                time.degreesOfFreedom(),
+                time.weightProducts());
     }
 
     private static Work work(Work earlier, Work later) {

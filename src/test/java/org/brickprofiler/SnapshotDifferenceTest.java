@@ -62,7 +62,7 @@ final class SnapshotDifferenceTest {
     private static BrickStats device(long samples, long ns, DeviceTime.MarkTime marks) {
         return BrickStats.builder("RmsNorm", BrickCategory.NORM)
                 .samples(samples, ns, ns / samples, ns / samples)
-                .device(new DeviceTime(samples, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, marks))
+                .device(new DeviceTime(samples, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, marks))
                 .build();
     }
 

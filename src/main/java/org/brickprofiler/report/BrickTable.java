@@ -126,7 +126,9 @@ final class BrickTable {
                 .rightIf(withNet || ofDevice, "net avg", brick -> netCell(brick, withNet, brick.count()), "")
                 .right("min", brick -> brick.isMinKnown() ? recorded(brick, brick.minNs()) : NONE, "")
                 .rightIf(hasLatency, "p50", brick -> percentileCell(brick, 50), "")
+                .rightIf(hasLatency && isEstimated, "p50 95 %", brick -> intervalCell(brick, 50), "")
                 .rightIf(hasLatency, "p99", brick -> percentileCell(brick, 99), "")
+                .rightIf(hasLatency && isEstimated, "p99 95 %", brick -> intervalCell(brick, 99), "")
                 .right("max", brick -> brick.isMaxKnown() ? recorded(brick, brick.maxNs()) : NONE, "")
                 .right(
                         BRICK_SHARE,
@@ -350,6 +352,22 @@ final class BrickTable {
         return durationCell((double) snapshot.bricks().stream()
                 .mapToLong(brick -> snapshot.facts().netNs(brick).orElse(brick.totalNs()))
                 .sum());
+    }
+
+    /** Returns the 95 % interval of a percentile. */
+    private static String intervalCell(BrickStats brick, double percent) {
+        if (brick.latency().isEmpty() || brick.count() == 0 || !brick.device().isEstimated()) {
+            return brick.latency().isEmpty() || brick.count() == 0 ? NONE : EXACT;
+        }
+        OptionalLong least = brick.percentileAtLeastNs(percent);
+        OptionalLong most = brick.percentileAtMostNs(percent);
+        if (least.isEmpty() && most.isEmpty()) {
+            return UNKNOWN_ERROR;
+        }
+        if (least.isEmpty() || most.isEmpty()) {
+            return least.isEmpty() ? "<= " + durationCell(most.getAsLong()) : ">= " + durationCell(least.getAsLong());
+        }
+        return durationCell(least.getAsLong()) + " to " + durationCell(most.getAsLong());
     }
 
     private static String percentileCell(BrickStats brick, double percent) {

@@ -700,8 +700,8 @@ public final class TextReport {
                     .append(".\n");
         }
         if (hasNet()) {
-            notes.append("Shares and rates are by net times, without what the marks of devices add; all other times of"
-                    + " bricks and steps are as recorded.\n");
+            notes.append("Shares and rates are by net times, without what marks of devices add; other times are as"
+                    + " recorded.\n");
         }
         List<BrickStats> shortOnes = snapshot.bricks().stream()
                 .filter(BrickStats::isShortBesideMarks)

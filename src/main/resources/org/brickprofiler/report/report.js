@@ -570,7 +570,7 @@ function limits() {
     );
   }
   if (netBricks.length > 0) {
-    sentences.push(" Shares and rates are by net times, without what the marks of devices add; all other times of bricks and steps are as recorded.");
+    sentences.push(" Shares and rates are by net times, without what marks add; other times are as recorded.");
   }
   const short = bricks.filter((brick) => brick.device?.short === true);
   if (short.length > 0) {
@@ -632,14 +632,14 @@ function faults() {
   if (profile.literal_overlaps > 0) {
     found.push(
       "Overlapping: " + count(profile.literal_overlaps) + " deferred measurements were resolved together with others, and "
-        + "each lasts until then. The same time counts several times: totals, averages and shares are too large. "
+        + "each lasts until then: totals, averages and shares are too large. "
         + "Attribution.SEQUENTIAL divides the time among them.",
     );
   }
   if (profile.pending > 0) {
     found.push(
       "Pending: " + plural(profile.pending, "measurement", "measurements") + " had begun and had no known end when the snapshot was taken. "
-        + "In merged snapshots, a measurement counts once for each snapshot in which it was pending.",
+        + "Each of several merged snapshots counts it.",
     );
   }
   const above = roofline === undefined ? [] : roofline.bricks.filter((brick) => brick.above_roof);
@@ -647,7 +647,7 @@ function faults() {
     found.push([
       "Above the roof, which is impossible: ",
       ...listed(above.map((brick) => brick.name)),
-      ". Their work, their time, their working set, the number of threads or the machine\u2019s figures are wrong.",
+      ". Their work, time, working set, threads or the machine\u2019s figures are wrong.",
     ]);
   }
   for (const part of roofline === undefined ? [] : [roofline, ...(roofline.phases ?? [])]) {
@@ -672,8 +672,7 @@ function faults() {
   }
   if (bricks.some(isEstimated)) {
     found.push(
-      "Estimated: one brick in several has marks, and ~ precedes each time that follows from them. Shares, categories and "
-        + "charts are estimates, too. \u201c?\u201d is the interval of too few marks, and \u201cfew\u201d follows that of "
+      "Estimated: one brick in several has marks, and ~ precedes each time that follows from them. \u201c?\u201d is the interval of too few marks, and \u201cfew\u201d follows that of "
         + "hardly enough. Shortest and longest are those of marked samples; with n of them, calls rarer than 1 "
         + "in n/3 may be unseen, and are in no interval.",
     );
@@ -861,7 +860,7 @@ function brickColumns(bricks, base) {
     { label: "category", text: true, value: (brick) => brick.category, cell: (brick) => categoryCell(brick.category), total: "", isFurther: true, isFact: true },
     { label: "count", value: (brick) => brick.count, cell: (brick) => count(brick.count), total: count(samples), isFurther: true, isFact: true },
     { ...timeColumn("total", (brick) => brick.total_ns), total: marked(areEstimated, time(brickNs)), isFurther: false, isKept: true, isFact: true },
-    areEstimated && { label: "\u00b1 %", hint: "Half of the 95 % interval of the total", value: errorOf, cell: errorCell, isFact: true },
+    areEstimated && { label: "\u00b1 %", hint: "Half of its 95 % interval", value: errorOf, cell: errorCell, isFact: true },
     bricks.some((brick) => netNs(brick) !== undefined) && {
       ...timeColumn("net total", netNs),
       hint: "Without what the marks of the device add",
@@ -879,6 +878,8 @@ function brickColumns(bricks, base) {
     { ...timeColumn("min", (brick) => (isMinKnown(brick) ? brick.min_ns : undefined)), isFact: true },
     timeColumn("p50", (brick) => brick.latency && 1e3 * brick.latency.p50_us),
     { ...timeColumn("p99", (brick) => brick.latency && 1e3 * brick.latency.p99_us), isFurther: false },
+    spreads && areEstimated && intervalColumn("p50 95 %", ({ p50_at_least_us: least, p50_at_most_us: most }) => [least, most]),
+    spreads && areEstimated && intervalColumn("p99 95 %", ({ p99_at_least_us: least, p99_at_most_us: most }) => [least, most]),
     { ...timeColumn("max", (brick) => (isMaxKnown(brick) ? brick.max_ns : undefined)), isFact: true },
     {
       label: spreads ? "min to max, p50 and p99" : "min to max, avg",
@@ -895,7 +896,7 @@ function brickColumns(bricks, base) {
     valueColumn("GB/s", (brick) => (brick.total_bytes > 0 ? brick.throughput_gbps : undefined), number),
     valueColumn("cycles/element", (brick) => (brick.total_cycles > 0 ? ratio(brick.total_cycles, brick.total_elements) : undefined), number),
     timed && { label: "time of", text: true, value: timeSource, cell: timeSource, isFurther: true },
-    areEstimated && { label: "marked", hint: "Samples with marks: the others are estimated from these", value: markedSamples, cell: (brick) => count(markedSamples(brick)), isFurther: true },
+    areEstimated && { label: "marked", hint: "Others are estimated from these", value: markedSamples, cell: (brick) => count(markedSamples(brick)), isFurther: true },
     timeColumn("host's launch", (brick) => (launchUs(brick) > 0 ? 1e3 * launchUs(brick) : undefined)),
     bricks.some((brick) => unresolved(brick) > 0) && { label: "unresolved", value: unresolved, cell: (brick) => count(unresolved(brick)), isFurther: true, isFact: true },
     { label: "limit", text: true, value: limitOf, cell: limitOf, isKnown: (brick) => brick.bottleneck !== "unknown", isFurther: true, isFact: true },
@@ -906,6 +907,22 @@ function brickColumns(bricks, base) {
   const isShown = ({ isKept, isKnown }) => isKept || isKnown === undefined || bricks.filter((brick) => !isKnown(brick)).length < MOSTLY * bricks.length;
   const shown = all.map(markedIfEstimated);
   return { columns: shown.filter(isShown), omitted: shown.filter((column) => !isShown(column)) };
+}
+
+/**
+ * Returns a column with the 95 % interval of a percentile.
+ *
+ * @param {string} label
+ * @param {(latency: Latency) => (number | undefined)[]} ends
+ * @returns {BrickColumn}
+ */
+function intervalColumn(label, ends) {
+  /** @param {Brick} brick */
+  const cell = (brick) => {
+    const [least, most] = brick.latency === undefined ? [] : ends(brick.latency).map((us) => us && duration(1e3 * us));
+    return isEstimated(brick) ? (least || "?") + " to " + (most || "?") : "exact";
+  };
+  return { label, text: true, value: cell, cell, isFurther: true };
 }
 
 /** @param {Brick} brick */
@@ -1492,8 +1509,8 @@ function environmentSection() {
     profile.overhead_ns === 0 || shareNs === 0
       ? "not known"
       : "about " + duration(profile.overhead_ns) + ", " + number((100 * profile.overhead_ns) / shareNs) + "\u00a0% of brick time ("
-        + duration(profile.overhead_ns / recorded) + " a sample). This counts the clock reads of samples and their "
-        + "sums, in a tight loop. It does not count cache misses, steps, requests, and optimisations that calls prevent: "
+        + duration(profile.overhead_ns / recorded) + " a sample). This counts the clock reads of samples and their sums, "
+        + "in a tight loop, but not cache misses, steps, requests, and optimisations that calls prevent: "
         + "brick run --overhead measures the whole cost.",
   ]);
   if (profile.l2_cache_hit_rate !== undefined) {
@@ -1702,7 +1719,7 @@ function graphSection(graph, nodes) {
   const omitted = graph.left_out + Math.max(0, roots.length - MOST_ROOTS);
   return section(
     "Critical path",
-    note("One pass" + (netBricks.length > 0 ? " as recorded: " : ": ") + duration(graph.total_ns) + " through " + plural(critical, "node", "nodes") + " of " + count(nodes.length + graph.left_out)
+    note("One pass as recorded: " + duration(graph.total_ns) + " through " + plural(critical, "node", "nodes") + " of " + count(nodes.length + graph.left_out)
       + (omitted > 0 ? "; " + plural(omitted, "node is", "nodes are") + " not listed" : "")),
     html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "Critical path, table" }, element),
   );

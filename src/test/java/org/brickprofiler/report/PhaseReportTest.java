@@ -92,7 +92,7 @@ class PhaseReportTest {
     private static BrickStats ofDevice(long count, long totalNs, long known) {
         return brick(BrickId.QKV_PROJECTION, count, totalNs).toBuilder()
                 .device(new DeviceTime(
-                        count, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, new DeviceTime.MarkTime(known, totalNs / 2, 10)))
+                        count, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, new DeviceTime.MarkTime(known, totalNs / 2, 10)))
                 .build();
     }
 

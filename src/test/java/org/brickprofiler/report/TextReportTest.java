@@ -8,14 +8,18 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.Golden;
 import org.brickprofiler.testing.Profiles;
 import org.brickprofiler.testing.Spec;
@@ -176,6 +180,37 @@ final class TextReportTest {
                 .containsPattern("\nQkvProjection .* 74\\.29 +37\\.14\n")
                 .containsPattern("\nAttentionSoftmax .* 966\\.7 +-\n")
                 .containsPattern("\nSampling .* - +-\n");
+    }
+
+    @Spec("12.50")
+    @Test
+    void percentilesOfEstimatesHaveTheirIntervals() {
+        String report = TextReport.render(Profiles.of(
+                marked("many", 650, 9_350, 140_000),
+                marked("fewer", 170, 2_430, 38_000),
+                marked("few", 10, 150, 2_250),
+                marked("unknown", 650, 9_350, 0),
+                marked("all", 100, 0, 0)));
+
+        assertThat(report)
+                .containsPattern(" p50 +p50 95 % +p99 +p99 95 % ")
+                .containsPattern(
+                        "\nmany .* ~8.0\\d\\d us +8.0\\d\\d us to 8.0\\d\\d us +~8.0\\d\\d us +8.0\\d\\d us to 8")
+                .containsPattern("\nfewer .* us to 8.0\\d\\d us +~8.0\\d\\d us +>= 8.0\\d\\d us ")
+                .containsPattern("\nfew .* us to 8.0\\d\\d us +~8.0\\d\\d us +\\? ")
+                .containsPattern("\nunknown .* ~8.0\\d\\d us +\\? +~8.0\\d\\d us +\\? ")
+                .containsPattern("\nall .* 8.0\\d\\d us +exact +8.0\\d\\d us +exact ");
+        assertThat(TextReport.render(Profiles.full())).contains(" p50 ").doesNotContain("95 %");
+    }
+
+    /** Returns a brick whose samples all take some 8 us. */
+    private static BrickStats marked(String name, long measured, long unmarked, double products) {
+        long samples = measured + unmarked;
+        return Profiles.brick(name, BrickCategory.OTHER, samples, 8_000 * samples, 8_000, 8_100, 0).toBuilder()
+                .latency(Optional.of(LatencyDistribution.ofCounts(LatencyBuckets.indexOf(8_000), new long[] {samples})))
+                .device(new DeviceTime(
+                        measured, 0, 0, 0, 0, 0, 0, unmarked, 0, 0, 0, products, DeviceTime.MarkTime.NONE))
+                .build();
     }
 
     @Spec("8.1")

@@ -113,10 +113,22 @@ public final class Profiles {
                         onDevice(
                                 brick("DownProjection", BrickCategory.FFN, 704, 620_450_112L, 801_000, 1_234_567, 704),
                                 new DeviceTime(
-                                        66, 0, 0, 0, 0, 0, 0, 638, 6_450_112.5, 61.3, 1_000, DeviceTime.MarkTime.NONE)),
+                                        66,
+                                        0,
+                                        0,
+                                        0,
+                                        0,
+                                        0,
+                                        0,
+                                        638,
+                                        6_450_112.5,
+                                        61.3,
+                                        1_000,
+                                        0,
+                                        DeviceTime.MarkTime.NONE)),
                         onDevice(
                                 brick("RmsNorm", BrickCategory.NORM, 40, 3_170_200, 2_010, 9_100, 40),
-                                new DeviceTime(2, 0, 0, 0, 0, 2, 0, 38, 0, 0, 0, DeviceTime.MarkTime.NONE)),
+                                new DeviceTime(2, 0, 0, 0, 0, 2, 0, 38, 0, 0, 0, 0, DeviceTime.MarkTime.NONE)),
                         onDevice(
                                 brick("LmHead", BrickCategory.OTHER, 32, 61_000_000, 900_000, 1_900_000, 40),
                                 new DeviceTime(32, 0, 0, 0, 0, 0))))

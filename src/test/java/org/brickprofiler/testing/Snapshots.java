@@ -164,7 +164,19 @@ public final class Snapshots extends DomainContextBase {
     private static DeviceTime ofDevice(Times times, long errorNs) {
         long addedNs = times.totalNs() / (1 + errorNs % 3);
         return new DeviceTime(
-                times.count(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, new DeviceTime.MarkTime(times.count(), addedNs, errorNs));
+                times.count(),
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                new DeviceTime.MarkTime(times.count(), addedNs, errorNs));
     }
 
     private static Arbitrary<DeviceTime> devices() {
@@ -184,6 +196,7 @@ public final class Snapshots extends DomainContextBase {
                     errorNs,
                     unmarked == 0 ? 0 : 1 + n.get(7) % 100 / 3.0,
                     errorNs / 2,
+                    unmarked == 0 ? 0 : n.get(7),
                     DeviceTime.MarkTime.NONE);
         });
     }

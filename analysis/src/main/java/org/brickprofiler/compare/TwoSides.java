@@ -184,6 +184,7 @@ final class TwoSides {
                 0,
                 0,
                 0,
+                0,
                 new DeviceTime.MarkTime(
                         rest.applyAsLong(device -> device.marks().samples()),
                         rest.applyAsLong(device -> device.marks().ns()),

@@ -1099,7 +1099,7 @@ class ComparisonTest {
     }
 
     private static DeviceTime ofDevice(long measured, long unmarked, DeviceTime.MarkTime marks) {
-        return new DeviceTime(measured, 0, 0, 0, 0, 0, 0, unmarked, 0, 0, 0, marks);
+        return new DeviceTime(measured, 0, 0, 0, 0, 0, 0, unmarked, 0, 0, 0, 0, marks);
     }
 
     private static List<Run> measured(List<Run> runs, double rate) {

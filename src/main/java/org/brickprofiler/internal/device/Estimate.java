@@ -11,6 +11,8 @@ package org.brickprofiler.internal.device;
  * @param variance of the estimate, ns²
  * @param openVariance the part of it that stems from the bricks since the last complete block, ns²
  * @param degreesOfFreedom of the variance; 0 if it is not known, and without such bricks
+ * @param weightProducts the sum of w (w - 1) over the samples with marks, of which each stands for w bricks; 0 if it is
+ *     not known, and without bricks without marks
  */
 public record Estimate(
         long marked,
@@ -20,10 +22,11 @@ public record Estimate(
         long unmarkedNs,
         double variance,
         double openVariance,
-        double degreesOfFreedom) {
+        double degreesOfFreedom,
+        double weightProducts) {
 
     /** No bricks. */
-    public static final Estimate NONE = new Estimate(0, 0, 0, 0, 0, 0, 0, 0);
+    public static final Estimate NONE = new Estimate(0, 0, 0, 0, 0, 0, 0, 0, 0);
 
     /** The fewest marks whose differences give an error. */
     private static final long FEWEST_MARKS = 2;
@@ -38,7 +41,8 @@ public record Estimate(
                 Math.max(0, Math.round(total.totalNs() - row.markedNs())),
                 total.variance(),
                 total.openVariance(),
-                total.degreesOfFreedom());
+                total.degreesOfFreedom(),
+                total.weightProducts());
     }
 
     /**
@@ -57,7 +61,8 @@ public record Estimate(
                 variance + other.variance,
                 openVariance + other.openVariance,
                 degreesOfSum(
-                        unmarked, variance, degreesOfFreedom, other.unmarked, other.variance, other.degreesOfFreedom));
+                        unmarked, variance, degreesOfFreedom, other.unmarked, other.variance, other.degreesOfFreedom),
+                productsOfSum(unmarked, weightProducts, other.unmarked, other.weightProducts));
     }
 
     /**
@@ -89,7 +94,22 @@ public record Estimate(
                 Math.max(0, later.unmarkedNs - earlier.unmarkedNs),
                 hasError ? Math.max(0, Math.max(grown, share)) + openVariance : 0,
                 hasError ? openVariance : 0,
-                hasError ? Math.max(1, RowEstimate.OVERLAP * (marked - 1)) : 0);
+                hasError ? Math.max(1, RowEstimate.OVERLAP * (marked - 1)) : 0,
+                unmarked > 0 ? Math.max(0, later.weightProducts - earlier.weightProducts) : 0);
+    }
+
+    /**
+     * Returns the sum of w (w - 1) over the samples of two estimates.
+     *
+     * @param oneUnmarked bricks without marks of the first
+     * @param one its sum
+     * @param otherUnmarked bricks without marks of the second
+     * @param other its sum
+     * @return the sum; 0 if one is not known
+     */
+    public static double productsOfSum(long oneUnmarked, double one, long otherUnmarked, double other) {
+        boolean areKnown = (oneUnmarked == 0 || one > 0) && (otherUnmarked == 0 || other > 0);
+        return areKnown ? one + other : 0;
     }
 
     /**

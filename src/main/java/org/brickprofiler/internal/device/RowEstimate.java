@@ -24,6 +24,7 @@ final class RowEstimate {
     private double weightedNs;
     private double squaredWeights;
     private double fourthWeights;
+    private double weightProducts;
     private double variance;
     private double lastVariance;
     private double weightedDifferences;
@@ -41,8 +42,10 @@ final class RowEstimate {
      * @param variance of the total, ns²
      * @param openVariance the part of it that stems from the bricks since the last complete block, ns²
      * @param degreesOfFreedom of the variance; 0 if it is not known
+     * @param weightProducts the sum of w (w - 1) over the samples, of which each stands for w bricks
      */
-    record Total(double totalNs, double variance, double openVariance, double degreesOfFreedom) {}
+    record Total(
+            double totalNs, double variance, double openVariance, double degreesOfFreedom, double weightProducts) {}
 
     /** Adds a marked sample that stands for a number of bricks, itself among them, and for those that are owed. */
     void sample(long elapsedNs, long weight) {
@@ -64,6 +67,7 @@ final class RowEstimate {
         weights += all;
         markedNs += elapsedNs;
         weightedNs += (double) all * elapsedNs;
+        weightProducts += product(all);
         variance += lastVariance;
         if (all > 1) {
             squaredWeights += squared;
@@ -72,6 +76,10 @@ final class RowEstimate {
         lastNs = elapsedNs;
         lastWeight = all;
         recentNs += (elapsedNs - recentNs) / Math.min(marked, RECENT);
+    }
+
+    private static double product(long weight) {
+        return weight * (weight - 1.0);
     }
 
     /** Lets the next sample stand for a number of further bricks; for fewer, if it is negative. */
@@ -118,7 +126,7 @@ final class RowEstimate {
     /** Returns the estimate; exact if each brick was marked. There is at least one sample. */
     Total total() {
         if (unmarked == 0) {
-            return new Total(markedNs, 0, 0, 0);
+            return new Total(markedNs, 0, 0, 0, 0);
         }
         long open = open();
         boolean isLastOpen = open < 0 && -open < lastWeight;
@@ -140,9 +148,13 @@ final class RowEstimate {
             totalNs += open * recentNs;
             openSquares = (double) open * open / 4 + open;
         }
+        // Bricks behind the last complete block are like the last sample.
+        double products = isLastOpen || open > 0
+                ? weightProducts - product(lastWeight) + product(lastWeight + open)
+                : weightProducts;
         double half = meanDifference() / 2;
         if (half < 0) {
-            return new Total(totalNs, 0, 0, 0);
+            return new Total(totalNs, 0, 0, 0, products);
         }
         double floor = Math.max(known, squares * half);
         double ofOne = squares > 0 ? floor / squares : half;
@@ -150,7 +162,7 @@ final class RowEstimate {
         double degrees = squares > 0
                 ? OVERLAP * (squares + openSquares) * (squares + openSquares) / (fourths + openSquares * openSquares)
                 : OVERLAP * (pairs - 1);
-        return new Total(totalNs, floor * scale * scale + openVariance, openVariance, Math.max(1, degrees));
+        return new Total(totalNs, floor * scale * scale + openVariance, openVariance, Math.max(1, degrees), products);
     }
 
     /** Forgets all samples and bricks, and what is owed. */
@@ -163,6 +175,7 @@ final class RowEstimate {
         weightedNs = 0;
         squaredWeights = 0;
         fourthWeights = 0;
+        weightProducts = 0;
         variance = 0;
         lastVariance = 0;
         weightedDifferences = 0;

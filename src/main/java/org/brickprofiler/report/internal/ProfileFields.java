@@ -55,8 +55,35 @@ public final class ProfileFields {
      *
      * @param counts samples in each bucket
      * @param percentileNs the duration at a percentage, ns
+     * @param estimated the brick whose percentiles these are, if they are estimates
      */
-    public record Spread(LatencyDistribution counts, DoubleToLongFunction percentileNs) {
+    public record Spread(
+            LatencyDistribution counts, DoubleToLongFunction percentileNs, Optional<BrickStats> estimated) {
+
+        /**
+         * Creates the distribution of samples that are all known.
+         *
+         * @param counts samples in each bucket
+         * @param percentileNs the duration at a percentage, ns
+         */
+        public Spread(LatencyDistribution counts, DoubleToLongFunction percentileNs) {
+            this(counts, percentileNs, Optional.empty());
+        }
+
+        private double atLeastUs(double percent) {
+            return orUnknown(estimated.map(brick -> brick.percentileAtLeastNs(percent)));
+        }
+
+        private double atMostUs(double percent) {
+            return orUnknown(estimated.map(brick -> brick.percentileAtMostNs(percent)));
+        }
+
+        private static double orUnknown(Optional<OptionalLong> ns) {
+            return ns.filter(OptionalLong::isPresent)
+                    .map(bound -> bound.getAsLong() / NS_PER_US)
+                    .orElse(Double.NaN);
+        }
+
         private double us(double percent) {
             return percentileNs.applyAsLong(percent) / NS_PER_US;
         }
@@ -74,11 +101,19 @@ public final class ProfileFields {
     /** The fields of a distribution of durations. */
     public static final Fields<Spread> DISTRIBUTION = new Fields.Builder<Spread>("distribution")
             .derived("p50_us", "median duration, us", spread -> spread.us(50))
-            .derived("p90_us", "duration that 90 % of the samples do not exceed, us", spread -> spread.us(90))
+            .derived("p90_us", "90th percentile, us", spread -> spread.us(90))
             .fact(FactGroup.PERCENTILES, "p90", "us")
-            .derived("p99_us", "duration that 99 % of the samples do not exceed, us", spread -> spread.us(99))
-            .derived("p999_us", "duration that 99.9 % of the samples do not exceed, us", spread -> spread.us(99.9))
+            .derived("p99_us", "99th percentile, us", spread -> spread.us(99))
+            .derived("p999_us", "99.9th percentile, us", spread -> spread.us(99.9))
             .fact(FactGroup.PERCENTILES, "p99.9", "us")
+            .derivedIfFinite("p50_at_least_us", "ends of 95 % intervals, if known, us", spread -> spread.atLeastUs(50))
+            .jsonOnly()
+            .derivedIfFinite("p50_at_most_us", "ends of 95 % intervals, if known, us", spread -> spread.atMostUs(50))
+            .jsonOnly()
+            .derivedIfFinite("p99_at_least_us", "ends of 95 % intervals, if known, us", spread -> spread.atLeastUs(99))
+            .jsonOnly()
+            .derivedIfFinite("p99_at_most_us", "ends of 95 % intervals, if known, us", spread -> spread.atMostUs(99))
+            .jsonOnly()
             .object(
                     "relative_error",
                     "largest error of a duration that is found by its bucket",
@@ -128,8 +163,13 @@ public final class ProfileFields {
             .factIf("unmarked", FactGroup.DEVICE, "Without marks", "count")
             .optionalReal(
                     "open_error_ns",
-                    "part of standard_error_ns that stems from the samples since the latest complete block, ns",
+                    "part of standard_error_ns due to samples since the latest complete block, ns",
                     brick -> ifPositive(brick.device().openErrorNs()))
+            .jsonOnly()
+            .optionalReal(
+                    "weight_products",
+                    "sum of w (w - 1) if a mark stands for w samples",
+                    brick -> ifPositive(brick.device().weightProducts()))
             .jsonOnly()
             .optionalWhole(
                     "marked_samples",
@@ -228,11 +268,11 @@ public final class ProfileFields {
                     "upper bound of a window's unknown longest duration, ns",
                     brick -> brick.stats.maxAtMostNs())
             .jsonOnly()
-            .whole("last_ns", "duration of the sample that was recorded last, ns", brick -> brick.stats.lastNs())
+            .whole("last_ns", "duration of the sample recorded last, ns", brick -> brick.stats.lastNs())
             .fact(FactGroup.TIMES, "Recorded last", "ns")
             .whole(
                     "last_at_unix_ns",
-                    "end of the sample that was recorded last, ns since 1970-01-01T00:00Z",
+                    "end of the sample recorded last, ns since 1970-01-01T00:00Z",
                     brick -> brick.stats.lastAtUnixNs())
             .derivedWhole(
                     "net_ns",
@@ -269,7 +309,11 @@ public final class ProfileFields {
             .fact(FactGroup.KIND, "Limit", "text")
             .part("latency", "distribution of the durations", DISTRIBUTION, brick -> brick.stats
                     .latency()
-                    .map(counts -> new Spread(counts, brick.stats::percentileNs)))
+                    .map(counts -> new Spread(
+                            counts,
+                            brick.stats::percentileNs,
+                            Optional.of(brick.stats)
+                                    .filter(stats -> stats.device().isEstimated()))))
             .part("device", "samples that devices timed", DEVICE, brick -> Optional.of(brick.stats)
                     .filter(stats -> !stats.device().equals(DeviceTime.NONE)))
             .packed("unresolved", ProfileFields::unresolved)
@@ -313,7 +357,7 @@ public final class ProfileFields {
                     TileStats::slowestCol)
             .optionalWhole(
                     "unresolved",
-                    "samples whose timer could not hold their time, and that are in no sum; left out if 0",
+                    "samples whose timer could not hold their time, in no sum; left out if 0",
                     tile -> tile.unresolved() > 0 ? OptionalLong.of(tile.unresolved()) : OptionalLong.empty())
             .build();
 
@@ -347,13 +391,12 @@ public final class ProfileFields {
                     "failure", "reason why the stream does not work, or what it could not do", StreamTotals::failure)
             .optionalFlag(
                     "estimated",
-                    "true if bricks were marked by sampling: busy_ns is then the estimated sum of their times, and idle_ns"
-                            + " and gaps are unknown, and 0",
+                    "true if bricks were marked by sampling: busy_ns is estimated, and idle_ns and gaps are unknown, and 0",
                     StreamTotals::isSampled)
             .optionalWhole(
                     "pass_ns",
-                    "with estimated: time of the passes, each from its first brick to its end, ns; left out if it is"
-                            + " not known of a pass",
+                    "with estimated: time of the passes, each from its first brick to its end, ns; left out if unknown"
+                            + " of a pass",
                     StreamTotals::passNs)
             .optionalReal(
                     "brick_marks_ns",
@@ -782,6 +825,7 @@ public final class ProfileFields {
                 brick.real("standard_error_ns", 0),
                 brick.real("degrees_of_freedom", 0),
                 row.real("open_error_ns", 0),
+                row.real("weight_products", 0),
                 new DeviceTime.MarkTime(
                         row.whole("marked_samples"), row.whole("marks_ns"), row.whole("marks_error_ns")));
     }

@@ -160,6 +160,7 @@ public final class SamplingStudy {
                         Math.sqrt(estimate.variance()),
                         estimate.degreesOfFreedom(),
                         0,
+                        0,
                         DeviceTime.MarkTime.NONE)
                 .halfIntervalNs()
                 .orElse(Double.NaN);

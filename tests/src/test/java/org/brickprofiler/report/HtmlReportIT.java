@@ -590,7 +590,8 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(browser.texts("main h2"))
                 .containsExactly("Findings", "Bricks", "Categories", "Layers", "Critical path", "Environment");
         assertThat(browser.text("#section-critical-path").replace('\u00a0', ' '))
-                .contains("One pass: " + time((double) CriticalPath.of(graph).totalNs()) + " through 109 nodes of 110");
+                .contains("One pass as recorded: "
+                        + time((double) CriticalPath.of(graph).totalNs()) + " through 109 nodes of 110");
         String row = ".tree tbody tr";
         assertThat(browser.texts(row + " bdi")).hasSize(14).startsWith("Embedding", "Layer 0", "Layer 1");
         assertThat(browser.texts(row + ":last-child td").stream().map(text -> text.replace('\u00a0', ' ')))
