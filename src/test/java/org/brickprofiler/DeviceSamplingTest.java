@@ -599,13 +599,18 @@ final class DeviceSamplingTest extends DeviceBricks {
         assertThat(attention.isEstimated()).isTrue();
         assertThat(attention.halfIntervalNs().orElseThrow()).isPositive();
         String json = JsonReport.toJson(snapshot);
-        assertThat(json).contains("\"estimated\"", "\"standard_error_ns\"", "\"degrees_of_freedom\"", "\"pass_ns\"");
+        assertThat(norm.percentileAtLeastNs(50).orElseThrow()).isLessThanOrEqualTo(norm.percentileNs(50));
+        assertThat(norm.percentileAtMostNs(50).orElseThrow()).isGreaterThanOrEqualTo(norm.percentileNs(50));
+        assertThat(json)
+                .contains("\"p50_at_least_us\"", "\"p50_at_most_us\"", "\"weight_products\"")
+                .contains("\"estimated\"", "\"standard_error_ns\"", "\"degrees_of_freedom\"", "\"pass_ns\"");
         Path file = Files.writeString(folder.resolve("profile.json"), json);
         assertThat(JsonReport.read(file).bricks()).isEqualTo(snapshot.bricks());
         assertThat(JsonReport.read(file).streams()).isEqualTo(snapshot.streams());
         assertThat(TextReport.render(snapshot, 300, false))
                 .contains("~", "one brick in several has marks")
                 .containsPattern("time of +marked")
+                .containsPattern("p50 95 % +p99 +p99 95 %")
                 .containsPattern("RmsNorm .* device +" + norm.device().measured() + " ");
     }
 }

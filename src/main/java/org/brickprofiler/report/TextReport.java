@@ -217,8 +217,8 @@ public final class TextReport {
                         : duration(snapshot.wallNs()) + (isOfTrace() ? "" : " with the profiler on"));
         fact(
                 "brick time",
-                (hasNet() ? mark(isEstimated, duration(shareNs)) + " net, recorded " : "")
-                        + mark(isEstimated, duration(totalNs)) + " summed over "
+                (hasNet() ? mark(isEstimated, duration(shareNs)) + " net, " : "")
+                        + mark(isEstimated, duration(totalNs)) + (hasNet() ? " recorded," : "") + " summed over "
                         + Plural.of(snapshot.samples(), "sample")
                         + (snapshot.wallNs() == 0
                                 ? ""

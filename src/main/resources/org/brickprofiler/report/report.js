@@ -441,7 +441,7 @@ function figures() {
     figure(
       "Brick time",
       time(shareNs),
-      (netBricks.length > 0 ? "net, recorded " + duration(brickNs) + " " : "")
+      (netBricks.length > 0 ? "net, " + duration(brickNs) + " recorded, " : "")
         + "summed over " + plural(samples, "sample", "samples")
         + (wallNs > 0 ? ", " + percent(100 * ratio(shareNs, wallNs)) + "\u00a0% of wall time" : ""),
     ),

@@ -71,7 +71,7 @@ class PhaseReportTest {
         String text = TextReport.render(profile(11_000_000, List.of(norm, slow, fast), phases));
 
         assertThat(text)
-                .contains("brick time  5.500 ms net, recorded 10.00 ms summed over 43 samples, 50.0 % of wall time")
+                .contains("brick time  5.500 ms net, 10.00 ms recorded, summed over 43 samples, 50.0 % of wall time")
                 .containsPattern("Attention .* 9.000 ms +#* +81.8 +40.9\n")
                 .containsPattern("all categories .* 10.00 ms +100.0 +50.0\n")
                 .contains("Of brick time: prefill steps 54.5 %, decode steps 27.3 %.\n")

@@ -26,6 +26,7 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Calibration;
+import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.Progress;
@@ -45,6 +46,7 @@ import org.brickprofiler.graph.Dim3;
 import org.brickprofiler.graph.EdgeType;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.ExecutionNode;
+import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.kernel.KernelTiming;
 import org.brickprofiler.report.internal.HumanUnits;
 import org.brickprofiler.request.LiveRequest;
@@ -958,6 +960,62 @@ class HtmlReportIT extends PageInBrowser {
                 + "choice.value = '2'; choice.dispatchEvent(new Event('change'))");
         assertThat(browser.evaluate(shown).asText()).contains(" 10 90.0 ms").doesNotContain("150 ms");
         assertThat(browser.texts("#section-distance-to-the-roof th")).contains("prefill", "decode");
+    }
+
+    /** Half of the device's recorded time is that of marks; the host's brick has no marks. */
+    @Spec({"12.50", "12.54"})
+    @Test
+    void sharesAreNetAndEstimatedPercentilesHaveIntervals() throws Exception {
+        BrickStats norm = brick(BrickId.RMS_NORM, 10, 1_000_000).build();
+        BrickStats slow = ofDevice(3, 0, 6_000_000);
+        BrickStats fast = ofDevice(30, 0, 3_000_000);
+        show(HtmlReport.of(ProfileSnapshot.builder(Instant.EPOCH, Instant.EPOCH, 11_000_000)
+                .bricks(List.of(norm, slow, fast))
+                .phases(Map.of(Phase.PREFILL, List.of(slow), Phase.DECODE, List.of(fast)))
+                .build()));
+
+        assertThat(browser.texts("#section-bricks select option"))
+                .containsExactly(
+                        "all steps: 100.0 % of brick time",
+                        "prefill steps: 54.5 % of brick time", "decode steps: 27.3 % of brick time");
+        assertThat(browser.text("#section-categories")).contains("81.8", "40.9", "18.2", "9.1", "50.0");
+        assertThat(browser.text(".figures")).contains("net, 10.0", "recorded, summed", "50.0");
+        assertThat(browser.text(".limits")).contains("Shares and rates are by net times");
+        assertThat(browser.text("#section-bricks")).doesNotContain("95 %");
+
+        show(HtmlReport.of(Profiles.of(ofDevice(650, 9_350, 80_000_000), norm)));
+        assertThat(browser.text("#section-bricks")).contains("p50 95 %", "p99 95 %");
+        assertThat(column("bricks", "p50 95 %").get(0)).matches("8\\.00.+ to 8\\.00.+");
+        assertThat(column("bricks", "p99 95 %").get(0)).matches("8\\.00.+ to 8\\.00.+");
+        assertThat(column("bricks", "p50 95 %").get(1)).isEqualTo("exact");
+    }
+
+    private static BrickStats.Builder brick(BrickId id, long count, long totalNs) {
+        return BrickStats.builder(id.displayName(), id.category())
+                .samples(count, totalNs, totalNs / count, totalNs / count);
+    }
+
+    /** Returns a brick whose marks add half of its time; those with marks stand for 16 samples each. */
+    private static BrickStats ofDevice(long measured, long unmarked, long totalNs) {
+        long count = measured + unmarked;
+        return brick(BrickId.QKV_PROJECTION, count, totalNs)
+                .latency(Optional.of(
+                        LatencyDistribution.ofCounts(LatencyBuckets.indexOf(totalNs / count), new long[] {count})))
+                .device(new DeviceTime(
+                        measured,
+                        0,
+                        0,
+                        0,
+                        0,
+                        0,
+                        0,
+                        unmarked,
+                        0,
+                        0,
+                        0,
+                        15.0 * unmarked,
+                        new DeviceTime.MarkTime(count, totalNs / 2, 10)))
+                .build();
     }
 
     /** The reader chooses with radio buttons. */
