@@ -123,7 +123,13 @@ final class Disturbances {
             if (union.length == 0) {
                 union = union();
             }
-            return coveredBefore(toNs) - coveredBefore(fromNs);
+            return isBetween(fromNs, toNs) ? 0 : coveredBefore(toNs) - coveredBefore(fromNs);
+        }
+
+        /** Returns whether a time span is between the latest part and the next one, as those of most executions. */
+        private boolean isBetween(long fromNs, long toNs) {
+            return (latest < 0 || fromNs >= union[1][latest])
+                    && (latest + 1 == union[0].length || toNs < union[0][latest + 1]);
         }
 
         private long coveredBefore(long atNs) {

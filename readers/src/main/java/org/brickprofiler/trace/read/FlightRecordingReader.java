@@ -2,7 +2,6 @@ package org.brickprofiler.trace.read;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -11,31 +10,31 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
-import jdk.jfr.EventType;
 import jdk.jfr.ValueDescriptor;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedMethod;
 import jdk.jfr.consumer.RecordedThread;
-import jdk.jfr.consumer.RecordingFile;
 import org.brickprofiler.internal.io.InputFile;
+import org.brickprofiler.internal.io.TemporaryFiles;
 import org.brickprofiler.trace.FrameBricks;
 import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.SpanName;
+import org.brickprofiler.trace.read.RecordingBytes.DamagedException;
 import org.brickprofiler.trace.read.TraceProfile.Disturbance.Cause;
 import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
+import org.eclipse.collections.impl.set.mutable.primitive.LongHashSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a recording of the Java Flight Recorder with the JDK's own reader, in two passes: first the activity of the
- * virtual machine and the relation of the clocks, then the events. If the recording has this library's
- * {@code brick.Execution} events, the profile counts them as bricks. Otherwise every event with a duration whose type
- * is not the JDK's becomes a slice of its thread, named after its type, with its fields as arguments; each
- * {@code jdk.MethodTrace} becomes a slice named after the method.
+ * Reads a recording of the Java Flight Recorder in three passes: the sizes of the events, which show damage; then, with
+ * the JDK's own reader, the activity of the virtual machine and the relation of the clocks; then the events. If the
+ * recording has this library's {@code brick.Execution} events, which are read without the JDK, the profile counts them
+ * as bricks. Otherwise every event with a duration whose type is not the JDK's becomes a slice of its thread, named
+ * after its type, with its fields as arguments; each {@code jdk.MethodTrace} becomes a slice named after the method.
  *
  * <p>A sample of this library is placed by {@link System#nanoTime()}, which the median of the recording's
  * {@code brick.ClockAnchor}s relates to the recording's clock; without anchors, at the moment at which it was
@@ -48,6 +47,7 @@ final class FlightRecordingReader {
     /** The place of the major version of the format, in two bytes after the four of the magic. */
     private static final int VERSION_AT = 4;
 
+    private static final String DAMAGED = "the recording is damaged: ";
     private static final String OWN = "brick.";
     private static final String EXECUTION = "brick.Execution";
     private static final String STEP = "brick.Step";
@@ -82,63 +82,17 @@ final class FlightRecordingReader {
     private final Map<Method, RecordedEvent> timings = new HashMap<>();
     private final RecordedLines lines;
 
-    /** The type of this library's samples in the current part of the recording; almost all events have it. */
-    private @Nullable EventType executionType;
-
-    private ExecutionFields fields = new ExecutionFields(List.of());
     private final Map<String, Span.StatedPhase> phases = new HashMap<>();
 
-    /** The thread of the latest event, and its name. */
-    private @Nullable RecordedThread latestThread;
+    /** The thread of the latest event by its number, and its name. */
+    private long latestThread;
 
     private String latestName = "";
-    private boolean isOwn;
     private long clockOffsetNs;
     private long events;
 
     /** A method of a class; each overload is a separate method. Immutable. */
     private record Method(long type, String name, String descriptor) {}
-
-    /**
-     * The names of the fields of a sample, as the texts that the recording itself holds: it finds a field by its name,
-     * and the same text is found faster than an equal one.
-     */
-    private static final class ExecutionFields {
-        private final String thread;
-        private final String brick;
-        private final String category;
-        private final String elements;
-        private final String elapsed;
-        private final String endNs;
-        private final String phase;
-
-        /** Whether samples state their phase; those of earlier versions do not. */
-        private final boolean hasPhase;
-
-        ExecutionFields(List<ValueDescriptor> fields) {
-            thread = own(fields, "eventThread");
-            brick = own(fields, "brick");
-            category = own(fields, "category");
-            elements = own(fields, "elements");
-            elapsed = own(fields, "elapsed");
-            endNs = own(fields, "endNs");
-            phase = own(fields, "phase");
-            hasPhase = fields.stream().anyMatch(field -> field.getName().equals(phase));
-        }
-
-        private static String own(List<ValueDescriptor> fields, String name) {
-            return fields.stream()
-                    .map(ValueDescriptor::getName)
-                    .filter(name::equals)
-                    .findFirst()
-                    .orElse(name);
-        }
-    }
-
-    /** Processes each event of the recording. */
-    private interface EventAction {
-        void event(RecordedEvent recorded) throws IOException;
-    }
 
     private FlightRecordingReader(Path file, EventCollector collector, Optional<FrameBricks> frames) {
         this.file = file;
@@ -156,35 +110,68 @@ final class FlightRecordingReader {
      * @throws IOException when it cannot be read
      */
     static void read(Path file, EventCollector collector, Optional<FrameBricks> frames) throws IOException {
-        FlightRecordingReader reader = new FlightRecordingReader(file, collector, frames);
-        reader.pass(reader::look);
-        reader.tieClocks();
-        reader.stopsOfOtherCauses();
-        if (reader.isOwn) {
-            collector.head.producer(PRODUCER, List.of(PRODUCER), 0, 0);
+        requireVersion(file, collector);
+        RecordingSurvey survey = new RecordingSurvey(file);
+        if (survey.isWhole()) {
+            FlightRecordingReader reader = new FlightRecordingReader(file, collector, frames);
+            reader.read(survey.events());
+            collector.end(reader.events);
+            return;
         }
-        reader.pass(reader::hand);
-        reader.addTimings();
-        collector.head.lines = reader.lines.join(
-                reader.isOwn,
-                reader.clockOffsets.isEmpty() ? OptionalLong.empty() : OptionalLong.of(collector.head.anchorErrorNs()));
-        collector.end(reader.events);
+        Path mended = survey.mended()
+                .orElseThrow(() -> new TraceFormatException(collector.source, 0, DAMAGED + survey.loss()));
+        try {
+            RecordingSurvey rest = new RecordingSurvey(mended);
+            if (!rest.isWhole()) {
+                throw new TraceFormatException(
+                        collector.source, 0, DAMAGED + survey.loss() + "; before that, " + rest.loss());
+            }
+            FlightRecordingReader reader = new FlightRecordingReader(mended, collector, frames);
+            reader.read(rest.events());
+            if (survey.damage().isPresent()) {
+                throw TraceFormatException.damage(collector.source, reader.events, DAMAGED + survey.loss());
+            }
+            collector.end(reader.events);
+        } finally {
+            TemporaryFiles.delete(mended);
+        }
     }
 
-    private void pass(EventAction pass) throws IOException {
-        try (RecordingFile recording = open()) {
-            for (RecordedEvent next = next(recording); next != null; next = next(recording)) {
-                pass.event(next);
-            }
+    private void read(Map<String, Long> counts) throws IOException {
+        guarded(() -> look(counts));
+        tieClocks();
+        stopsOfOtherCauses();
+        boolean isOwn = counts.containsKey(EXECUTION);
+        if (isOwn) {
+            collector.head.producer(PRODUCER, List.of(PRODUCER), 0, 0);
+        }
+        guarded(() -> hand(counts));
+        addTimings();
+        collector.head.lines = lines.join(
+                isOwn, clockOffsets.isEmpty() ? OptionalLong.empty() : OptionalLong.of(collector.head.anchorErrorNs()));
+    }
+
+    private interface Pass {
+        void run() throws IOException;
+    }
+
+    /**
+     * The JDK's reader may throw any exception for damage, and an {@link InternalError} for a type it cannot create.
+     */
+    private void guarded(Pass pass) throws IOException {
+        try {
+            pass.run();
         } catch (TraceRule.TooCostly fault) {
             throw new TraceFormatException(collector.source, events, String.valueOf(fault.getMessage()), fault);
-        } catch (RuntimeException | InternalError foreign) {
-            throw damage(foreign); // an event of a known name lacks its expected fields
+        } catch (DamagedException | RuntimeException | InternalError foreign) {
+            // An event of a known name may lack its expected fields.
+            String reason = foreign.getMessage() == null ? foreign.getClass().getSimpleName() : foreign.getMessage();
+            throw TraceFormatException.damage(collector.source, events, DAMAGED + reason, foreign);
         }
     }
 
     /** Refuses the format of JDK 7 and 8 before 8u262, whose version is 0.9; the JDK's reader knows 1 and 2. */
-    private void requireVersion() throws IOException {
+    private static void requireVersion(Path file, EventCollector collector) throws IOException {
         try (InputStream bytes = InputFile.open(file)) {
             byte[] head = bytes.readNBytes(VERSION_AT + 2);
             if (head.length == VERSION_AT + 2 && head[VERSION_AT] == 0 && head[VERSION_AT + 1] == 0) {
@@ -197,71 +184,36 @@ final class FlightRecordingReader {
         }
     }
 
-    private RecordingFile open() throws IOException {
-        requireVersion();
-        try {
-            return new RecordingFile(file);
-        } catch (IOException | RuntimeException | InternalError failed) {
-            if (!Files.isReadable(file)) {
-                throw failed;
-            }
-            throw damage(failed);
-        }
-    }
-
-    /**
-     * Returns the next event, or null at the end. The JDK's reader may throw any exception for bytes that are no
-     * recording, and an {@link InternalError} for a type that it cannot create.
-     */
-    private @Nullable RecordedEvent next(RecordingFile recording) throws TraceFormatException {
-        try {
-            return recording.hasMoreEvents() ? recording.readEvent() : null;
-        } catch (IOException | RuntimeException | InternalError failed) {
-            throw damage(failed);
-        }
-    }
-
-    private TraceFormatException damage(Throwable cause) {
-        String reason = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
-        return TraceFormatException.damage(collector.source, events, "the recording is damaged: " + reason, cause);
-    }
-
     // ---- the first pass ----
 
-    private void look(RecordedEvent recorded) throws IOException {
-        if (isExecution(recorded)) {
-            isOwn = true;
-            return;
+    private void look(Map<String, Long> counts) throws IOException {
+        SelectedEvents selected = new SelectedEvents();
+        selected.on(ANCHOR, this::anchor);
+        selected.on("jdk.GCPhasePause", recorded -> disturb(Cause.GARBAGE_COLLECTION, recorded));
+        selected.on("jdk.ExecuteVMOperation", this::operation);
+        selected.on("jdk.Compilation", recorded -> disturb(Cause.COMPILATION, recorded));
+        selected.on("jdk.ZAllocationStall", recorded -> disturbThread(Cause.ALLOCATION, recorded));
+        selected.on("jdk.ThreadPark", recorded -> disturbThread(Cause.PARKED, recorded));
+        selected.on("jdk.JavaMonitorEnter", recorded -> disturbThread(Cause.MONITOR, recorded));
+        selected.on(METHOD_TIMING, this::timing);
+        lines.select(selected);
+        selected.read(file, counts);
+    }
+
+    private void operation(RecordedEvent recorded) {
+        if (recorded.getBoolean("safepoint")) {
+            stopStarts.add(startNs(recorded));
+            stopEnds.add(endNs(recorded));
         }
-        String type = recorded.getEventType().getName();
-        lines.look(type, recorded);
-        switch (type) {
-            case ANCHOR -> anchor(recorded);
-            case "jdk.GCPhasePause" -> disturb(Cause.GARBAGE_COLLECTION, recorded);
-            case "jdk.ExecuteVMOperation" -> {
-                if (recorded.getBoolean("safepoint")) {
-                    stopStarts.add(startNs(recorded));
-                    stopEnds.add(endNs(recorded));
-                }
-            }
-            case "jdk.Compilation" -> disturb(Cause.COMPILATION, recorded);
-            case "jdk.ZAllocationStall" -> disturbThread(Cause.ALLOCATION, recorded);
-            case "jdk.ThreadPark" -> disturbThread(Cause.PARKED, recorded);
-            case "jdk.JavaMonitorEnter" -> disturbThread(Cause.MONITOR, recorded);
-            case METHOD_TIMING -> {
-                // Each chunk states the sums since the beginning of the recording.
-                RecordedMethod method = recorded.getValue("method");
-                if (method != null) {
-                    Method key = new Method(method.getType().getId(), method.getName(), method.getDescriptor());
-                    timings.merge(
-                            key,
-                            recorded,
-                            (one, two) -> two.getLong("invocations") >= one.getLong("invocations") ? two : one);
-                }
-            }
-            default -> {
-                // Lines have looked at it.
-            }
+    }
+
+    /** Keeps the latest sums of a method: each chunk states them since the beginning of the recording. */
+    private void timing(RecordedEvent recorded) {
+        RecordedMethod method = recorded.getValue("method");
+        if (method != null) {
+            Method key = new Method(method.getType().getId(), method.getName(), method.getDescriptor());
+            timings.merge(
+                    key, recorded, (one, two) -> two.getLong("invocations") >= one.getLong("invocations") ? two : one);
         }
     }
 
@@ -308,16 +260,100 @@ final class FlightRecordingReader {
 
     // ---- the second pass ----
 
+    private void hand(Map<String, Long> counts) throws IOException {
+        try (RecordingEvents all = new RecordingEvents(file)) {
+            Walk walk = new Walk(all);
+            SelectedEvents selected = new SelectedEvents();
+            counts.keySet().stream()
+                    .filter(FlightRecordingReader::isHanded)
+                    .forEach(type -> selected.on(type, event -> {
+                        walk.advance();
+                        walk.requireAt(event);
+                        hand(event);
+                    }));
+            selected.read(file, counts);
+            walk.advance();
+        }
+    }
+
+    /** Returns whether events of a type become slices and are read by the JDK. */
+    private static boolean isHanded(String type) {
+        return type.equals(STEP)
+                || type.equals(METHOD_TRACE)
+                || !(type.isEmpty() || type.startsWith(JDK) || type.startsWith(OWN));
+    }
+
+    /** Goes through all events, and takes those that the JDK does not read. */
+    private final class Walk {
+        private final RecordingEvents all;
+        private final RecordingBytes values = new RecordingBytes();
+        private final LongHashSet handed = new LongHashSet();
+        private @Nullable RecordingChunk chunk;
+        private @Nullable RecordingConstants constants;
+
+        /** The samples of this library in the chunk, and the number of their type; null if it has none. */
+        private @Nullable RecordedExecutions executions;
+
+        private long executionType;
+        private boolean isAtHanded;
+
+        Walk(RecordingEvents all) {
+            this.all = all;
+        }
+
+        /** Goes to the next event that the JDK reads, or to the end. */
+        void advance() throws IOException {
+            isAtHanded = false;
+            while (!isAtHanded && all.next()) {
+                if (all.chunk() != chunk) {
+                    begin(all.chunk());
+                }
+                RecordedExecutions own = executions;
+                if (own != null && all.type() == executionType) {
+                    all.values(values);
+                    own.read(values);
+                    event.clear(++events);
+                    execution(own);
+                    collector.accept(event);
+                } else if (all.type() > RecordingChunk.CONSTANTS) {
+                    event.clear(++events);
+                    isAtHanded = handed.contains(all.type());
+                    if (!isAtHanded) {
+                        collector.omit(Omission.Reason.VIRTUAL_MACHINE);
+                    }
+                }
+            }
+        }
+
+        private void begin(RecordingChunk next) throws IOException {
+            chunk = next;
+            executions = null;
+            handed.clear();
+            RecordingTypes types = all.types(next);
+            constants = new RecordingConstants(all, types, constants);
+            for (long number : types.events()) {
+                String name = types.name(number);
+                if (name.equals(EXECUTION)) {
+                    executionType = number;
+                    executions = new RecordedExecutions(next, types, constants, number);
+                } else if (isHanded(name)) {
+                    handed.add(number);
+                }
+            }
+        }
+
+        /** The JDK must be at the same event: one that it leaves out would be missing without a word. */
+        void requireAt(RecordedEvent recorded) throws DamagedException {
+            if (!isAtHanded || recorded.getEventType().getId() != all.type()) {
+                throw new DamagedException("the JDK reads another event than the one at byte " + all.at());
+            }
+        }
+    }
+
     private void hand(RecordedEvent recorded) throws IOException {
-        event.clear(++events);
+        String type = recorded.getEventType().getName();
         event.phase = 'X';
         event.startNs = startNs(recorded);
-        if (isExecution(recorded)) {
-            execution(recorded);
-            collector.accept(event);
-            return;
-        }
-        String type = recorded.getEventType().getName();
         event.elapsedNs = nanos(recorded.getDuration());
         switch (type) {
             case STEP -> {
@@ -336,10 +372,7 @@ final class FlightRecordingReader {
                 fields(recorded, METHOD_FIELDS);
             }
             default -> {
-                if (type.startsWith(JDK)
-                        || type.startsWith(OWN)
-                        || event.elapsedNs <= 0
-                        || RecordedLines.tag(type, recorded).isPresent()) {
+                if (event.elapsedNs <= 0 || RecordedLines.tag(type, recorded).isPresent()) {
                     collector.omit(Omission.Reason.VIRTUAL_MACHINE);
                     return;
                 }
@@ -352,38 +385,30 @@ final class FlightRecordingReader {
         collector.accept(event);
     }
 
-    /** Returns whether an event is a sample of this library. Each part of a recording has its own types. */
-    private boolean isExecution(RecordedEvent recorded) {
-        EventType type = recorded.getEventType();
-        if (type != executionType && type.getName().equals(EXECUTION)) {
-            executionType = type;
-            fields = new ExecutionFields(recorded.getFields());
-        }
-        return type == executionType;
-    }
-
-    private void execution(RecordedEvent recorded) {
-        RecordedThread thread = recorded.getValue(fields.thread);
-        event.name = Objects.requireNonNull(recorded.<String>getValue(fields.brick), "brick");
-        event.category = Objects.requireNonNull(recorded.<String>getValue(fields.category), "category");
+    private void execution(RecordedExecutions sample) {
+        String threadName = sample.threadName();
+        event.phase = 'X';
+        event.name = sample.brick();
+        event.category = sample.category();
         event.ownCategory = event.category;
-        event.elements = recorded.getLong(fields.elements);
-        event.elapsedNs = recorded.getLong(fields.elapsed);
-        event.statedPhase = phase(recorded);
-        event.thread = thread(thread);
-        long committedNs = event.startNs;
-        long endNs = recorded.getLong(fields.endNs) + clockOffsetNs;
+        event.elements = sample.elements();
+        event.elapsedNs = sample.elapsedNs();
+        event.statedPhase = sample.hasPhase() ? phase(sample.phase()) : Span.StatedPhase.UNKNOWN;
+        event.thread = threadName == null ? "" : thread(sample.thread(), threadName);
+        long committedNs = sample.committedNs();
+        long endNs = sample.endNs() + clockOffsetNs;
         boolean isTied = !clockOffsets.isEmpty() && Math.abs(endNs - committedNs) < OTHER_CLOCK_NS;
         event.startNs = (isTied ? endNs : committedNs) - event.elapsedNs;
-        lines.brick(thread, event.name, event.statedPhase.ofStep(), event.startNs, event.elapsedNs, isTied);
+        lines.brick(
+                threadName == null ? OptionalLong.empty() : OptionalLong.of(sample.thread()),
+                event.name,
+                event.statedPhase.ofStep(),
+                event.startNs,
+                event.elapsedNs,
+                isTied);
     }
 
-    /** Returns the phase of a sample; unknown in a recording of an earlier version. */
-    private Span.StatedPhase phase(RecordedEvent recorded) {
-        if (!fields.hasPhase) {
-            return Span.StatedPhase.UNKNOWN;
-        }
-        String phase = Objects.requireNonNull(recorded.<String>getValue(fields.phase), "phase");
+    private Span.StatedPhase phase(String phase) {
         Span.StatedPhase known = phases.get(phase);
         return known != null ? known : newPhase(phase);
     }
@@ -460,15 +485,17 @@ final class FlightRecordingReader {
         return method == null ? TraceNames.NONE : method.getType().getName() + "." + method.getName();
     }
 
-    /** Returns the name of an event's thread; a second thread of the same name gets its number appended. */
     private String thread(@Nullable RecordedThread thread) {
-        if (thread == null) {
-            return "";
-        }
-        if (thread != latestThread) {
-            latestThread = thread;
-            latestName = threads.computeIfAbsent(thread.getId(), id -> {
-                String known = thread.getJavaName() == null ? thread.getOSName() : thread.getJavaName();
+        return thread == null
+                ? ""
+                : thread(thread.getId(), thread.getJavaName() == null ? thread.getOSName() : thread.getJavaName());
+    }
+
+    /** Returns the name of an event's thread; a second thread of the same name gets its number appended. */
+    private String thread(long id, @Nullable String known) {
+        if (id != latestThread || latestName.isEmpty()) {
+            latestThread = id;
+            latestName = threads.computeIfAbsent(id, first -> {
                 String name = known == null || known.isEmpty() ? "thread " + id : known;
                 return threadNames.add(name) ? name : name + " #" + id;
             });

@@ -113,40 +113,40 @@ final class RecordedLines {
         this.wallByFrames = frameBricks.map(bricks -> new FrameSamples());
     }
 
-    /** Notes an event of the virtual machine or of async-profiler; most say nothing about lines. */
-    void look(String type, RecordedEvent recorded) {
-        switch (type) {
-            case RecordedStacks.IN_JAVA -> {
-                running++;
-                typeOfSamples = OptionalLong.of(recorded.getEventType().getId());
-                hasSleeping |= isSleeping(recorded);
-                List<Frame> frames = frames(recorded);
-                sample(recorded, recorded.getThread("sampledThread"), frames, RecordedStacks.isNative(frames));
-            }
-            case RecordedStacks.IN_NATIVE -> {
-                running++;
-                sample(recorded, recorded.getThread("sampledThread"), frames(recorded), true);
-            }
-            case RecordedStacks.BY_PROCESSOR_TIME -> {
-                byProcessorTime++;
-                List<Frame> frames = frames(recorded);
-                sample(recorded, recorded.getThread(), frames, RecordedStacks.isNative(frames));
-            }
-            case WALL_CLOCK -> wallClock(recorded);
-            case ALLOCATION -> allocations.add(allocation(recorded, recorded.getLong("weight")));
-            case ALLOCATION_IN_TLAB -> buffers.add(allocation(recorded, recorded.getLong("tlabSize")));
-            case ALLOCATION_OUTSIDE -> buffers.add(allocation(recorded, recorded.getLong("allocationSize")));
-            case MONITOR -> waited(recorded, "monitorClass", "monitor of ");
-            case PARK -> waited(recorded, "parkedClass", "parked on ");
-            case SpanTag.EVENT -> span(recorded);
-            case "jdk.ThreadCPULoad" -> load(recorded);
-            case "jdk.ActiveSetting" -> settings.add(recorded);
-            case "jdk.JVMInformation" ->
-                processes.add("process " + recorded.getLong("pid") + " of " + recorded.getInstant("jvmStartTime"));
-            default -> {
-                // It says nothing about lines.
-            }
-        }
+    /** Selects the events that say something about lines. */
+    void select(SelectedEvents selected) {
+        selected.on(RecordedStacks.IN_JAVA, this::inJava);
+        selected.on(RecordedStacks.IN_NATIVE, recorded -> {
+            running++;
+            sample(recorded, recorded.getThread("sampledThread"), frames(recorded), true);
+        });
+        selected.on(RecordedStacks.BY_PROCESSOR_TIME, recorded -> {
+            byProcessorTime++;
+            List<Frame> frames = frames(recorded);
+            sample(recorded, recorded.getThread(), frames, RecordedStacks.isNative(frames));
+        });
+        selected.on(WALL_CLOCK, this::wallClock);
+        selected.on(ALLOCATION, recorded -> allocations.add(allocation(recorded, recorded.getLong("weight"))));
+        selected.on(ALLOCATION_IN_TLAB, recorded -> buffers.add(allocation(recorded, recorded.getLong("tlabSize"))));
+        selected.on(
+                ALLOCATION_OUTSIDE, recorded -> buffers.add(allocation(recorded, recorded.getLong("allocationSize"))));
+        selected.on(MONITOR, recorded -> waited(recorded, "monitorClass", "monitor of "));
+        selected.on(PARK, recorded -> waited(recorded, "parkedClass", "parked on "));
+        selected.on(SpanTag.EVENT, this::span);
+        selected.on("jdk.ThreadCPULoad", this::load);
+        selected.on("jdk.ActiveSetting", settings::add);
+        selected.on(
+                "jdk.JVMInformation",
+                recorded -> processes.add(
+                        "process " + recorded.getLong("pid") + " of " + recorded.getInstant("jvmStartTime")));
+    }
+
+    private void inJava(RecordedEvent recorded) {
+        running++;
+        typeOfSamples = OptionalLong.of(recorded.getEventType().getId());
+        hasSleeping |= isSleeping(recorded);
+        List<Frame> frames = frames(recorded);
+        sample(recorded, recorded.getThread("sampledThread"), frames, RecordedStacks.isNative(frames));
     }
 
     /** Returns the brick of which an event is the span, if it is one. */
@@ -277,19 +277,19 @@ final class RecordedLines {
     /**
      * Adds a brick.
      *
-     * @param thread the thread that timed it; null if the recording does not state it
+     * @param thread the number of the thread that timed it; empty if the recording does not state it
      * @param isTied whether the relation of the clocks holds for it
      */
     void brick(
-            @Nullable RecordedThread thread,
+            OptionalLong thread,
             String brick,
             Optional<StepInfo.Phase> phase,
             long startNs,
             long elapsedNs,
             boolean isTied) {
         bricksOfOtherClock += isTied ? 0 : 1;
-        if (!isEmpty() && thread != null) {
-            lines.brick(thread.getId(), brick, phase, startNs, startNs + elapsedNs);
+        if (!isEmpty() && thread.isPresent()) {
+            lines.brick(thread.getAsLong(), brick, phase, startNs, startNs + elapsedNs);
         }
     }
 

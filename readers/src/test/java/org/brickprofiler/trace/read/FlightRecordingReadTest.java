@@ -16,6 +16,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.locks.LockSupport;
@@ -571,6 +572,100 @@ final class FlightRecordingReadTest {
                     .isInstanceOf(TraceFormatException.class)
                     .hasMessageContaining("cut.jfr");
         }
+    }
+
+    private static final ReadOptions SALVAGE = ReadOptions.defaults().withSalvage(true);
+
+    private Path written(byte[] bytes) throws IOException {
+        return Files.write(folder.resolve("damaged.jfr"), bytes);
+    }
+
+    /** The state of a chunk, at byte 64, is not 0 in a file of a process that was killed; a size follows at byte 8. */
+    @Test
+    void whatStandsBeforeDamageIsSalvaged() throws Exception {
+        byte[] bytes = Files.readAllBytes(recordBricks());
+        ProfileSnapshot whole = profiler.snapshot();
+
+        byte[] twice = Arrays.copyOf(bytes, 2 * bytes.length - 200);
+        System.arraycopy(bytes, 0, twice, bytes.length, bytes.length - 200);
+        Path cutInTheSecond = written(twice);
+        assertThatThrownBy(() -> TraceReader.profile(cutInTheSecond))
+                .isInstanceOfSatisfying(TraceFormatException.class, refused -> assertThat(refused.isDamage())
+                        .isTrue())
+                .hasMessageContaining("the file ends ");
+        assertSameBricks(TraceReader.profile(cutInTheSecond, SALVAGE).snapshot(), whole);
+
+        byte[] longer = bytes.clone();
+        longer[14]++;
+        Path ofALongerChunk = written(longer);
+        assertThatThrownBy(() -> TraceReader.profile(ofALongerChunk)).hasMessageContaining("the file ends ");
+        assertSameBricks(TraceReader.profile(ofALongerChunk, SALVAGE).snapshot(), whole);
+
+        byte[] followed = Arrays.copyOf(bytes, bytes.length + 100);
+        followed[64] = 1;
+        Path ofAKilledProcess = written(followed);
+        assertThatThrownBy(() -> TraceReader.profile(ofAKilledProcess)).hasMessageContaining("was not completed");
+        assertSameBricks(TraceReader.profile(ofAKilledProcess, SALVAGE).snapshot(), whole);
+
+        for (byte state : new byte[] {1, -1}) {
+            byte[] ended = bytes.clone();
+            ended[64] = state;
+            assertSameBricks(TraceReader.profile(written(ended)).snapshot(), whole);
+        }
+
+        Path early = written(Arrays.copyOf(bytes, bytes.length / 8));
+        assertThatThrownBy(() -> TraceReader.profile(early, SALVAGE))
+                .isInstanceOf(TraceFormatException.class)
+                .hasMessageContaining("the description of their types and their constants would follow");
+    }
+
+    /** Bytes within the value of an event may change a number without a trace: the format has no checksums. */
+    @Test
+    void damageIsRefusedWithAReasonAndNothingElse() throws Exception {
+        byte[] bytes = Files.readAllBytes(recordBricks());
+        Random random = new Random(5);
+        for (int i = 0; i < 60; i++) {
+            byte[] damaged = bytes.clone();
+            int at = i < 20 ? 8 + 3 * i : random.nextInt(bytes.length - 64);
+            if (i % 3 == 0) {
+                Arrays.fill(damaged, at, at + 64, (byte) 0);
+            } else {
+                damaged[at] ^= (byte) (1 << random.nextInt(8));
+            }
+            Path file = written(damaged);
+            for (ReadOptions options : List.of(ReadOptions.defaults(), SALVAGE)) {
+                try {
+                    TraceProfile profile = TraceReader.profile(file, options);
+                    assertThat(profile.snapshot().bricks())
+                            .extracting(BrickStats::count)
+                            .allMatch(count -> count <= 200);
+                } catch (TraceFormatException refused) {
+                    assertThat(refused.fault()).as("damage at %d", at).startsWith("the ");
+                }
+            }
+        }
+    }
+
+    /** The texts of an event have the forms of all JDKs, and refer to constants. */
+    @Test
+    void textsAndNumbersOfARecordingAreRead() throws Exception {
+        byte[] bytes = {
+            0, 1, 2, 7, 3, 2, (byte) 0xC3, (byte) 0xA4, 4, 1, (byte) 0xE4, 1, 5, 1, (byte) 0xE4, 9, (byte) 0xFF, 1
+        };
+        RecordingBytes values = new RecordingBytes();
+        values.reset(bytes, 0, bytes.length);
+        RecordingBytes.Constants constants = number -> "constant " + number;
+        assertThat(values.readText(constants)).isNull();
+        assertThat(values.readText(constants)).isEmpty();
+        assertThat(values.readText(constants)).isEqualTo("constant 7");
+        for (int form = 3; form <= 5; form++) {
+            assertThat(values.readText(constants)).as("form %d", form).isEqualTo("\u00e4");
+        }
+        assertThatThrownBy(() -> values.readText(constants)).hasMessageContaining("unknown form 9");
+        assertThat(values.readNumber()).isEqualTo(255);
+        assertThatThrownBy(values::readNumber).hasMessageContaining("shorter than its values");
+        values.reset(new byte[] {-1, -1, -1, -1, -1, -1, -1, -1, -1}, 0, 9);
+        assertThat(values.readNumber()).isEqualTo(-1);
     }
 
     @Test
