@@ -49,8 +49,8 @@ final class BrickSums {
 
         void add(Execution event, long selfNs, long elements, long bytes, Work done) {
             count++;
-            work = work.plus(done);
             isWorkKnown &= !done.equals(Work.NONE);
+            work = isWorkKnown ? work.plus(done) : Work.NONE;
             totalNs += selfNs;
             minNs = Math.min(minNs, selfNs);
             maxNs = Math.max(maxNs, selfNs);

@@ -31,12 +31,21 @@ final class Disturbances {
 
     private static final Cause[] CAUSES = Cause.values();
 
+    /** The overlaps of an execution without any. */
+    private static final long[] NONE = {};
+
     /** The intervals of each row, by the number of the cause; null without intervals of the cause. */
     private final @Nullable IntObjectHashMap<Intervals>[] intervals = newIntervals();
+
+    /** Those of each row and of all threads, once an execution of the row has come. */
+    private final IntObjectHashMap<OfCause[]> ofRows = new IntObjectHashMap<>();
 
     private final Map<String, Sum> sums = new HashMap<>();
     private final long[] overlapsNs = new long[CAUSES.length];
     private boolean isEmpty = true;
+
+    /** Intervals, and the number of their cause. */
+    private record OfCause(int cause, Intervals intervals) {}
 
     @SuppressWarnings({"unchecked", "rawtypes"}) // an array of a generic type
     private static @Nullable IntObjectHashMap<Intervals>[] newIntervals() {
@@ -67,10 +76,34 @@ final class Disturbances {
         if (isEmpty) {
             return;
         }
-        for (int cause = 0; cause < overlapsNs.length; cause++) {
-            overlapsNs[cause] = overlapNs(cause, ALL_ROWS, startNs, endNs) + overlapNs(cause, row, startNs, endNs);
+        boolean isDisturbed = false;
+        Arrays.fill(overlapsNs, 0);
+        for (OfCause each : ofRow(row)) {
+            long overlapNs = each.intervals.overlapNs(startNs, endNs);
+            overlapsNs[each.cause] += overlapNs;
+            isDisturbed |= overlapNs > 0;
         }
-        sums.computeIfAbsent(name, added -> new Sum()).add(endNs - startNs, overlapsNs);
+        sums.computeIfAbsent(name, added -> new Sum()).add(endNs - startNs, isDisturbed ? overlapsNs : NONE);
+    }
+
+    /** Returns the intervals of a row and of all threads. */
+    private OfCause[] ofRow(int row) {
+        OfCause[] known = ofRows.get(row);
+        if (known == null) {
+            List<OfCause> found = new ArrayList<>();
+            for (int cause = 0; cause < intervals.length; cause++) {
+                IntObjectHashMap<Intervals> byRow = intervals[cause];
+                for (int each : new int[] {ALL_ROWS, row}) {
+                    Intervals ofEach = byRow == null ? null : byRow.get(each);
+                    if (ofEach != null) {
+                        found.add(new OfCause(cause, ofEach));
+                    }
+                }
+            }
+            known = found.toArray(OfCause[]::new);
+            ofRows.put(row, known);
+        }
+        return known;
     }
 
     private long overlapNs(int cause, int row, long startNs, long endNs) {

@@ -75,8 +75,10 @@ final class ProfileSums {
         try {
             TraceRule.Target brick = kernels.get(event.kernel()).target();
             bricks.add(brick, event, selfNs, event.elements(), event.bytes(), work);
-            phase.ifPresent(known -> ofPhases.computeIfAbsent(known, added -> new BrickSums())
-                    .add(brick, event, selfNs, event.elements(), event.bytes(), work));
+            if (phase.isPresent()) {
+                ofPhases.computeIfAbsent(phase.get(), added -> new BrickSums())
+                        .add(brick, event, selfNs, event.elements(), event.bytes(), work);
+            }
             countIn(event, 1, selfNs, evidence);
         } catch (ArithmeticException tooLarge) {
             throw tooLarge(event, tooLarge);

@@ -139,9 +139,19 @@ final class RecordingBytes {
             throw tooShort();
         }
         int from = at;
+        at += (int) length;
         int hash = 0;
-        for (int i = 0; i < length; i++) {
-            hash = 31 * hash + (form == CHARACTERS ? (int) readNumber() : bytes[at++]);
+        int signs = 0;
+        for (int i = from; i < at; i++) {
+            hash = 31 * hash + bytes[i];
+            signs |= bytes[i];
+        }
+        if (form == CHARACTERS && signs < 0) {
+            // Some characters have several bytes.
+            at = from;
+            for (long i = 0; i < length; i++) {
+                readNumber();
+            }
         }
         int place = (hash ^ (hash >>> 16)) & (KEPT - 1);
         byte[] known = keptBytes[place];

@@ -586,8 +586,9 @@ final class FlightRecordingReadTest {
         byte[] bytes = Files.readAllBytes(recordBricks());
         ProfileSnapshot whole = profiler.snapshot();
 
-        byte[] twice = Arrays.copyOf(bytes, 2 * bytes.length - 200);
-        System.arraycopy(bytes, 0, twice, bytes.length, bytes.length - 200);
+        int part = bytes.length / 8;
+        byte[] twice = Arrays.copyOf(bytes, bytes.length + part);
+        System.arraycopy(bytes, 0, twice, bytes.length, part);
         Path cutInTheSecond = written(twice);
         assertThatThrownBy(() -> TraceReader.profile(cutInTheSecond))
                 .isInstanceOfSatisfying(TraceFormatException.class, refused -> assertThat(refused.isDamage())
@@ -613,7 +614,7 @@ final class FlightRecordingReadTest {
             assertSameBricks(TraceReader.profile(written(ended)).snapshot(), whole);
         }
 
-        Path early = written(Arrays.copyOf(bytes, bytes.length / 8));
+        Path early = written(Arrays.copyOf(bytes, part));
         assertThatThrownBy(() -> TraceReader.profile(early, SALVAGE))
                 .isInstanceOf(TraceFormatException.class)
                 .hasMessageContaining("the description of their types and their constants would follow");
