@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * {@code brick.ClockAnchor}s relates to the recording's clock; without anchors, at the moment at which it was
  * committed. The offset of an event is its number. One thread.
  */
-final class FlightRecordingReader {
+final class FlightRecordingReader implements RecordedItems.Taker {
 
     static final String PRODUCER = "brick-profiler jfr 1";
 
@@ -261,15 +261,21 @@ final class FlightRecordingReader {
     // ---- the second pass ----
 
     private void hand(Map<String, Long> counts) throws IOException {
+        try (RecordedItems items = new RecordedItems(to -> readItems(counts, to))) {
+            items.take(this);
+        }
+    }
+
+    private void readItems(Map<String, Long> counts, RecordedItems items) throws IOException {
         try (RecordingEvents all = new RecordingEvents(file)) {
-            Walk walk = new Walk(all);
+            Walk walk = new Walk(all, items);
             SelectedEvents selected = new SelectedEvents();
             counts.keySet().stream()
                     .filter(FlightRecordingReader::isHanded)
                     .forEach(type -> selected.on(type, event -> {
                         walk.advance();
                         walk.requireAt(event);
-                        hand(event);
+                        items.addEvent(event);
                     }));
             selected.read(file, counts);
             walk.advance();
@@ -283,9 +289,10 @@ final class FlightRecordingReader {
                 || !(type.isEmpty() || type.startsWith(JDK) || type.startsWith(OWN));
     }
 
-    /** Goes through all events, and takes those that the JDK does not read. */
-    private final class Walk {
+    /** Goes through all events, and reads those that the JDK does not read. */
+    private static final class Walk {
         private final RecordingEvents all;
+        private final RecordedItems items;
         private final RecordingBytes values = new RecordingBytes();
         private final LongHashSet handed = new LongHashSet();
         private @Nullable RecordingChunk chunk;
@@ -297,8 +304,9 @@ final class FlightRecordingReader {
         private long executionType;
         private boolean isAtHanded;
 
-        Walk(RecordingEvents all) {
+        Walk(RecordingEvents all, RecordedItems items) {
             this.all = all;
+            this.items = items;
         }
 
         /** Goes to the next event that the JDK reads, or to the end. */
@@ -311,15 +319,11 @@ final class FlightRecordingReader {
                 RecordedExecutions own = executions;
                 if (own != null && all.type() == executionType) {
                     all.values(values);
-                    own.read(values);
-                    event.clear(++events);
-                    execution(own);
-                    collector.accept(event);
+                    own.read(values, items.addExecution());
                 } else if (all.type() > RecordingChunk.CONSTANTS) {
-                    event.clear(++events);
                     isAtHanded = handed.contains(all.type());
                     if (!isAtHanded) {
-                        collector.omit(Omission.Reason.VIRTUAL_MACHINE);
+                        items.addLeftOut();
                     }
                 }
             }
@@ -350,7 +354,15 @@ final class FlightRecordingReader {
         }
     }
 
-    private void hand(RecordedEvent recorded) throws IOException {
+    @Override
+    public void leftOut() {
+        event.clear(++events);
+        collector.omit(Omission.Reason.VIRTUAL_MACHINE);
+    }
+
+    @Override
+    public void event(RecordedEvent recorded) throws IOException {
+        event.clear(++events);
         String type = recorded.getEventType().getName();
         event.phase = 'X';
         event.startNs = startNs(recorded);
@@ -385,27 +397,29 @@ final class FlightRecordingReader {
         collector.accept(event);
     }
 
-    private void execution(RecordedExecutions sample) {
-        String threadName = sample.threadName();
+    @Override
+    public void execution(RecordedExecutions.Sample sample) throws IOException {
+        event.clear(++events);
+        String threadName = sample.threadName;
         event.phase = 'X';
-        event.name = sample.brick();
-        event.category = sample.category();
+        event.name = sample.brick;
+        event.category = sample.category;
         event.ownCategory = event.category;
-        event.elements = sample.elements();
-        event.elapsedNs = sample.elapsedNs();
-        event.statedPhase = sample.hasPhase() ? phase(sample.phase()) : Span.StatedPhase.UNKNOWN;
-        event.thread = threadName == null ? "" : thread(sample.thread(), threadName);
-        long committedNs = sample.committedNs();
-        long endNs = sample.endNs() + clockOffsetNs;
-        boolean isTied = !clockOffsets.isEmpty() && Math.abs(endNs - committedNs) < OTHER_CLOCK_NS;
-        event.startNs = (isTied ? endNs : committedNs) - event.elapsedNs;
+        event.elements = sample.elements;
+        event.elapsedNs = sample.elapsedNs;
+        event.statedPhase = sample.phase == null ? Span.StatedPhase.UNKNOWN : phase(sample.phase);
+        event.thread = threadName == null ? "" : thread(sample.thread, threadName);
+        long endNs = sample.endNs + clockOffsetNs;
+        boolean isTied = !clockOffsets.isEmpty() && Math.abs(endNs - sample.committedNs) < OTHER_CLOCK_NS;
+        event.startNs = (isTied ? endNs : sample.committedNs) - event.elapsedNs;
         lines.brick(
-                threadName == null ? OptionalLong.empty() : OptionalLong.of(sample.thread()),
+                threadName == null ? OptionalLong.empty() : OptionalLong.of(sample.thread),
                 event.name,
                 event.statedPhase.ofStep(),
                 event.startNs,
                 event.elapsedNs,
                 isTied);
+        collector.accept(event);
     }
 
     private Span.StatedPhase phase(String phase) {

@@ -40,16 +40,30 @@ final class RecordedExecutions {
     private final RecordingConstants constants;
     private final List<Field> fields;
     private final Part[] parts;
-    private final boolean hasPhase;
 
-    private long startTicks;
-    private long thread;
-    private String brick = "";
-    private String category = "";
-    private String phase = "";
-    private long elapsedNs;
-    private long endNs;
-    private long elements;
+    /** A sample; mutable. One thread at a time. */
+    static final class Sample {
+        /** When it was committed, ns since 1970, and its end on the profiler's clock, ns. */
+        long committedNs;
+
+        long endNs;
+
+        /** The number of its thread and its name, empty if it has none, null if the recording does not state it. */
+        long thread;
+
+        @Nullable
+        String threadName;
+
+        String brick = "";
+        String category = "";
+
+        /** Empty outside of steps; null if samples of its version state none. */
+        @Nullable
+        String phase;
+
+        long elapsedNs;
+        long elements;
+    }
 
     /**
      * Prepares to read the samples of a chunk.
@@ -68,7 +82,6 @@ final class RecordedExecutions {
             parts[i] = part(fields.get(i));
         }
         List<Part> found = List.of(parts);
-        this.hasPhase = found.contains(Part.PHASE);
         for (Part part : Part.values()) {
             if (part.compareTo(Part.OTHER_NUMBER) < 0 && part != Part.PHASE && !found.contains(part)) {
                 throw new DamagedException("a sample has no field " + part.field);
@@ -90,26 +103,29 @@ final class RecordedExecutions {
     }
 
     /**
-     * Reads a sample, which the methods below return.
+     * Reads a sample.
      *
      * @param bytes its values
+     * @param into receives them
      * @throws DamagedException when they are malformed
      */
-    void read(RecordingBytes bytes) throws IOException {
+    void read(RecordingBytes bytes, Sample into) throws IOException {
+        into.phase = null;
         for (int i = 0; i < parts.length; i++) {
             switch (parts[i]) {
-                case START -> startTicks = bytes.readNumber();
-                case THREAD -> thread = bytes.readNumber();
-                case BRICK -> brick = text(bytes, Part.BRICK);
-                case CATEGORY -> category = text(bytes, Part.CATEGORY);
-                case PHASE -> phase = text(bytes, Part.PHASE);
-                case ELAPSED -> elapsedNs = bytes.readNumber();
-                case END -> endNs = bytes.readNumber();
-                case ELEMENTS -> elements = bytes.readNumber();
+                case START -> into.committedNs = chunk.unixNs(bytes.readNumber());
+                case THREAD -> into.thread = bytes.readNumber();
+                case BRICK -> into.brick = text(bytes, Part.BRICK);
+                case CATEGORY -> into.category = text(bytes, Part.CATEGORY);
+                case PHASE -> into.phase = text(bytes, Part.PHASE);
+                case ELAPSED -> into.elapsedNs = bytes.readNumber();
+                case END -> into.endNs = bytes.readNumber();
+                case ELEMENTS -> into.elements = bytes.readNumber();
                 case OTHER_NUMBER -> bytes.readNumber();
                 case OTHER -> types.skip(bytes, fields.get(i));
             }
         }
+        into.threadName = constants.thread(into.thread);
     }
 
     private String text(RecordingBytes bytes, Part part) throws DamagedException {
@@ -118,54 +134,5 @@ final class RecordedExecutions {
             throw new DamagedException("a sample has no " + part.field);
         }
         return text;
-    }
-
-    /** Returns when it was committed, ns since 1970. */
-    long committedNs() {
-        return chunk.unixNs(startTicks);
-    }
-
-    /** Returns the number of its thread. */
-    long thread() {
-        return thread;
-    }
-
-    /**
-     * Returns the name of its thread, empty if the thread has none; null if the recording does not state the thread.
-     */
-    @Nullable
-    String threadName() {
-        return constants.thread(thread);
-    }
-
-    String brick() {
-        return brick;
-    }
-
-    String category() {
-        return category;
-    }
-
-    /** Returns whether samples state their phase; those of earlier versions do not. */
-    boolean hasPhase() {
-        return hasPhase;
-    }
-
-    /** Returns the phase, empty outside of steps. */
-    String phase() {
-        return phase;
-    }
-
-    long elapsedNs() {
-        return elapsedNs;
-    }
-
-    /** Returns its end on the profiler's clock, ns. */
-    long endNs() {
-        return endNs;
-    }
-
-    long elements() {
-        return elements;
     }
 }

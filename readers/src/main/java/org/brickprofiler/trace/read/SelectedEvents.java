@@ -56,7 +56,7 @@ final class SelectedEvents {
             actions.forEach((type, ofType) -> stream.onEvent(type, event -> take(stream, event, ofType)));
             stream.start();
         }
-        rethrow();
+        RecordedItems.rethrow(failure);
         long expected = actions.keySet().stream()
                 .mapToLong(type -> counts.getOrDefault(type, 0L))
                 .sum();
@@ -78,19 +78,6 @@ final class SelectedEvents {
         } catch (IOException | RuntimeException | Error failed) {
             failure = failed;
             stream.close();
-        }
-    }
-
-    private void rethrow() throws IOException {
-        Throwable failed = failure;
-        if (failed instanceof IOException fault) {
-            throw fault;
-        }
-        if (failed instanceof RuntimeException fault) {
-            throw fault;
-        }
-        if (failed instanceof Error fault) {
-            throw fault;
         }
     }
 

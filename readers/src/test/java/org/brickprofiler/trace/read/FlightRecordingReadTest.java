@@ -139,6 +139,39 @@ final class FlightRecordingReadTest {
         assertThat(profile.summary()).contains("clock       bricks placed within ");
     }
 
+    /** So many that they come in several batches, with steps between them. */
+    @Test
+    void manyExecutionsComeBackInTheirOrder() throws Exception {
+        Path file = folder.resolve("many.jfr");
+        try (Recording recording = new Recording();
+                BrickEvents events = BrickEvents.of(profiler)) {
+            assertThat(events).isNotNull();
+            recording.enable("brick.Execution");
+            recording.start();
+            for (int i = 0; i < 10_000; i++) {
+                if (i % 100 == 0) {
+                    profiler.beginStep(i % 200 == 0 ? StepInfo.prefill(9) : StepInfo.decode(i));
+                }
+                profiler.record(i % 3 == 0 ? "a" : "Ab\u00e4", i, 2L * i);
+                if (i % 100 == 99) {
+                    profiler.endPass();
+                }
+            }
+            recording.stop();
+            recording.dump(file);
+        }
+        TraceProfile profile = TraceReader.profile(file);
+        assertSameBricks(profile.snapshot(), profiler.snapshot());
+        assertThat(profile.steps()).isEqualTo(100);
+        for (StepInfo.Phase phase : List.of(StepInfo.Phase.PREFILL, StepInfo.Phase.DECODE)) {
+            assertThat(profile.snapshot().bricks(phase))
+                    .extracting(BrickStats::name, BrickStats::count, BrickStats::totalNs)
+                    .containsExactlyInAnyOrderElementsOf(profiler.snapshot().bricks(phase).stream()
+                            .map(brick -> tuple(brick.name(), brick.count(), brick.totalNs()))
+                            .toList());
+        }
+    }
+
     /**
      * Works in a brick and beside it for a second, with samples each 10 ms. The first brick, and the time after it,
      * wait for a lock for 40 ms and 20 ms; bricks allocate.
