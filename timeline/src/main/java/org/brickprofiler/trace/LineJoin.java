@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -24,7 +25,10 @@ final class LineJoin {
 
     private final Consumer<LineSample> counted;
     private final LineTree.Room room = new LineTree.Room(MOST_NODES);
-    private final Map<Brick, LineRow> rows = new HashMap<>();
+
+    /** In the order in which they came: sums of fractions depend on it in their last digit. */
+    private final Map<Brick, LineRow> rows = new LinkedHashMap<>();
+
     private final Map<Long, List<LineSeries>> ofThreads = new HashMap<>();
     private final List<LineSeries> ofSteps = new ArrayList<>();
 
