@@ -112,6 +112,7 @@ final class WovenWork {
     private final long once;
     private final long ofOneToken;
     private final long repeated;
+    private final long sampling;
 
     /** By key, the names of bricks with an annotation, which states no work, although rules for the brick do. */
     private final Map<Integer, String> missing = new ConcurrentHashMap<>();
@@ -154,6 +155,10 @@ final class WovenWork {
 
         @Nullable
         WorkModel model;
+
+        /** The work of the latest model to sample one token. */
+        @Nullable
+        Work sampling;
 
         /** By key, the share of a brick's work in a whole pass that the ending pass has done. */
         final double[] shares = new double[Long.SIZE];
@@ -258,6 +263,7 @@ final class WovenWork {
         once = bits(ONCE);
         ofOneToken = bits(OF_ONE_TOKEN);
         repeated = bits(REPEATED);
+        sampling = bits(Set.of(BrickId.SAMPLING));
         bits(PER_LAYER);
         places = ThreadLocal.withInitial(() -> new Place(once));
     }
@@ -542,6 +548,12 @@ final class WovenWork {
             return;
         }
         Place place = places.get();
+        Work between = place.sampling;
+        if (!place.inStep && (bit & sampling) != 0 && between != null) {
+            // The thread samples the token that its step has output.
+            profiler.recordWork(key, between);
+            return;
+        }
         PassWork pass = place.inStep ? place.pass : only;
         if (pass == null && !hasSteps) {
             // The agent may have started within a step. These samples have no phase, and work is known by phase.
@@ -684,6 +696,7 @@ final class WovenWork {
             }
             latest = WorkModel.llama(isFused ? config.withFusedAttention() : config);
             place.model = latest;
+            place.sampling = latest.decode(1, 1).get(BrickId.SAMPLING);
             place.isFused = isFused;
             System.arraycopy(numbers, 0, place.numbers, 0, numbers.length);
         }

@@ -371,6 +371,22 @@ class WovenWorkTest {
                                 + " steps were under way");
     }
 
+    /** Most engines sample after the forward pass, on its thread. */
+    @Test
+    void samplingBetweenStepsHasTheWorkOfOneToken() throws Exception {
+        Object tiny = tiny(STEP + MODEL + BRICKS + "  - {in: %1$sunused, brick: SAMPLING}%n".formatted(IN));
+        Method sampler = tiny.getClass().getDeclaredMethod("unused");
+        sampler.setAccessible(true);
+        step(tiny, 3, 0, true);
+        sampler.invoke(tiny);
+        step(tiny, 1, 3, true);
+        sampler.invoke(tiny);
+        Work one = EXPECTED.decode(1, 4).getOrDefault(BrickId.SAMPLING, Work.NONE);
+        assertThat(one.flops()).isPositive();
+        assertThat(work(profile().bricks(), BrickId.SAMPLING)).isEqualTo(one.plus(one));
+        assertThat(Woven.SAID).isEmpty();
+    }
+
     @Test
     void aBrickHasNoWorkIfOnlySomeOfItsRulesStateAny() throws Exception {
         Object tiny = tiny(STEP + "bricks:\n" + QUERY + DOWN + "  - {in: " + IN + "head, brick: DOWN_PROJECTION}\n");
