@@ -22,9 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/**
- * The rules that come with the agent for GPULlama3.java, on a program with its names and its two loops over a prompt.
- */
+/** The rules that come with the agent for GPULlama3.java, on a program with its names and its loops over a prompt. */
 @Timeout(120)
 class GpuLlama3RulesIT {
 
@@ -45,6 +43,10 @@ class GpuLlama3RulesIT {
                     pass();
                 }
 
+                static void forwardJavaPhi3(Object model, Object state, int token, int position) {
+                    pass();
+                }
+
                 private static void pass() {
                     try {
                         Thread.sleep(20);
@@ -55,11 +57,23 @@ class GpuLlama3RulesIT {
             }
 
             public final class InferenceEngine {
+                interface Forward {
+                    void apply(Object model, Object state, int token, int position);
+                }
+
                 public static int generateTokensLlama(Object model, Object state, int start, List<Integer> prompt, IntSupplier sampler, int count) {
+                    return generate(InferenceCore::forwardJava, model, state, start, prompt, sampler, count);
+                }
+
+                static int generateTokensPhi3(Object model, Object state, int start, List<Integer> prompt, IntSupplier sampler, int count) {
+                    return generate(InferenceCore::forwardJavaPhi3, model, state, start, prompt, sampler, count);
+                }
+
+                private static int generate(Forward forward, Object model, Object state, int start, List<Integer> prompt, IntSupplier sampler, int count) {
                     int token = 1;
                     int done = 0;
                     for (int position = start, given = 0; given < count; position++) {
-                        InferenceCore.forwardJava(model, state, token, position);
+                        forward.apply(model, state, token, position);
                         if (done < prompt.size()) {
                             token = prompt.get(done++);
                         } else {
@@ -100,6 +114,8 @@ class GpuLlama3RulesIT {
                     List<Integer> prompt = new ArrayList<>(List.of(2, 3, 4, 5, 6));
                     if (args[0].equals("Llama")) {
                         generateTokensLlama("", "", 0, prompt, sampler, 3);
+                    } else if (args[0].equals("Phi3")) {
+                        generateTokensPhi3("", "", 0, prompt, sampler, 3);
                     } else {
                         generateTokensQwen3("", "", 0, prompt, sampler, 3);
                     }
@@ -224,9 +240,9 @@ class GpuLlama3RulesIT {
                         Tuple.tuple("LmHead", 3L, 3L));
     }
 
-    /** A prompt of five tokens and three generated ones; the loop of Llama begins with one token more. */
+    /** A prompt of five tokens and three generated ones; the loops of Llama and Phi-3 begin with one token more. */
     @ParameterizedTest
-    @CsvSource({"Llama, 6", "Qwen3, 5"})
+    @CsvSource({"Llama, 6", "Phi3, 6", "Qwen3, 5"})
     void thePassesOfAPromptAreOnePrompt(String loop, long passes) throws Exception {
         Path classes = WovenApplication.compile(folder, "org/beehive/gpullama3/inference/InferenceEngine.java", ENGINE);
         String out = ChildProcess.java()
