@@ -441,11 +441,14 @@ public record BrickStats(
         }
         double share = percent / 100;
         double products = device.weightProducts();
-        double bound = share + side * NORMAL_975 * Math.sqrt(share * (1 - share) * products) / samples;
+        // At least the sum of w * w over weights above 1, and equal to it for w = 2. The products alone correct for a
+        // finite population, which is too little if a row alternates with the period of its blocks.
+        double squares = products + 2.0 * device.unmarked();
+        double bound = share + side * NORMAL_975 * Math.sqrt(share * (1 - share) * squares) / samples;
         // A mark stands for this many samples on average, weighted as the error is: beyond less, no mark need be.
         double ofOneMark = 1 + products / device.unmarked();
         boolean isKnown = products > 0
-                && samples * samples >= FEWEST_INDEPENDENT * products
+                && samples * samples >= FEWEST_INDEPENDENT * squares
                 && samples * Math.min(share, 1 - share) >= ofOneMark;
         return isKnown && bound > 0 && bound < 1 ? OptionalLong.of(percentileNs(100 * bound)) : OptionalLong.empty();
     }

@@ -185,13 +185,17 @@ class PercentileIntervalsTest {
     void fewMarksOrUnknownWeightsHaveNoInterval() {
         BrickStats whole = Program.of(1_000, i -> 1_000 + i, 1).brick();
         BrickStats unknown = withProducts(whole, 0);
-        BrickStats few = withProducts(whole, 1_000 * 1_000 / 7.9);
+        BrickStats few =
+                withProducts(whole, 1_000 * 1_000 / 7.9 - 2.0 * whole.device().unmarked());
 
         for (BrickStats brick : new BrickStats[] {unknown, few}) {
             assertThat(brick.percentileAtLeastNs(50)).isEmpty();
             assertThat(brick.percentileAtMostNs(50)).isEmpty();
         }
-        assertThat(withProducts(whole, 1_000 * 1_000 / 8.0).percentileAtLeastNs(50))
+        assertThat(withProducts(
+                                whole,
+                                1_000 * 1_000 / 8.1 - 2.0 * whole.device().unmarked())
+                        .percentileAtLeastNs(50))
                 .isPresent();
         assertThat(BrickStats.builder("host", BrickCategory.OTHER).build().percentileAtLeastNs(50))
                 .isEmpty();
