@@ -295,7 +295,7 @@ final class FlightRecordingReader implements RecordedItems.Taker {
         private final RecordedItems items;
         private final RecordingBytes values = new RecordingBytes();
         private final LongHashSet handed = new LongHashSet();
-        private @Nullable RecordingChunk chunk;
+        private long chunkStart = -1;
         private @Nullable RecordingConstants constants;
 
         /** The samples of this library in the chunk, and the number of their type; null if it has none. */
@@ -313,7 +313,7 @@ final class FlightRecordingReader implements RecordedItems.Taker {
         void advance() throws IOException {
             isAtHanded = false;
             while (!isAtHanded && all.next()) {
-                if (all.chunk() != chunk) {
+                if (all.chunk().start() != chunkStart) {
                     begin(all.chunk());
                 }
                 RecordedExecutions own = executions;
@@ -330,7 +330,7 @@ final class FlightRecordingReader implements RecordedItems.Taker {
         }
 
         private void begin(RecordingChunk next) throws IOException {
-            chunk = next;
+            chunkStart = next.start();
             executions = null;
             handed.clear();
             RecordingTypes types = all.types(next);

@@ -118,18 +118,13 @@ final class RecordingBytes {
     @Nullable
     String readText(Constants constants) throws DamagedException {
         int form = readByte();
-        switch (form) {
-            case NULL:
-                return null;
-            case EMPTY:
-                return "";
-            case CONSTANT:
-                return constants.text(readNumber());
-            case UTF_8, LATIN_1, CHARACTERS:
-                return stated(form);
-            default:
-                throw new DamagedException("a text has the unknown form " + form);
-        }
+        return switch (form) {
+            case NULL -> null;
+            case EMPTY -> "";
+            case CONSTANT -> constants.text(readNumber());
+            case UTF_8, LATIN_1, CHARACTERS -> stated(form);
+            default -> throw new DamagedException("a text has the unknown form " + form);
+        };
     }
 
     private String stated(int form) throws DamagedException {

@@ -57,7 +57,7 @@ final class RecordingSurvey {
             try {
                 LongLongHashMap counts = new LongLongHashMap();
                 while (each.next()) {
-                    if (each.chunk() != part) {
+                    if (part == null || each.chunk().start() != part.start()) {
                         endPart(each, counts);
                         beginPart(each.chunk());
                     }
@@ -65,7 +65,7 @@ final class RecordingSurvey {
                 }
                 endPart(each, counts);
             } catch (DamagedException damaged) {
-                isComplete = part == null || each.chunk() != part || each.end() == part.end();
+                isComplete = part == null || each.chunk().start() != part.start() || each.end() == part.end();
                 damage = Optional.of(
                         part != null && isComplete && !part.isEnded()
                                 ? "the chunk at byte " + part.start()
