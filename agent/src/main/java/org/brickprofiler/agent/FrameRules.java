@@ -63,7 +63,7 @@ public final class FrameRules implements FrameBricks {
             return;
         }
         List<WeaveRule> others = byMethod.computeIfAbsent(
-                key(rule.target().className(), rule.target().method()), first -> new ArrayList<>());
+                key(rule.target().className(), rule.target().method()), none -> new ArrayList<>());
         Optional<WeaveRule> before =
                 others.stream().filter(other -> covers(other, rule)).findFirst();
         if (before.isEmpty()) {
@@ -75,10 +75,10 @@ public final class FrameRules implements FrameBricks {
         }
     }
 
-    /** Returns whether a rule is for all methods of another one: a frame shows one brick of a method. */
-    private static boolean covers(WeaveRule rule, WeaveRule other) {
-        List<String> parameters = rule.target().parameters();
-        return parameters == null || parameters.equals(other.target().parameters());
+    /** Returns whether one rule is for all methods of a second one: a frame shows one brick of a method. */
+    private static boolean covers(WeaveRule first, WeaveRule second) {
+        List<String> parameters = first.target().parameters();
+        return parameters == null || parameters.equals(second.target().parameters());
     }
 
     private static String place(WeaveRule rule) {
