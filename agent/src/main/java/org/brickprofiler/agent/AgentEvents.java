@@ -1,6 +1,6 @@
 package org.brickprofiler.agent;
 
-import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import jdk.jfr.FlightRecorder;
 import jdk.jfr.FlightRecorderListener;
 import jdk.jfr.Recording;
@@ -13,11 +13,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * Emits the steps of a profiler to the flight recorder while a recording runs. Without a recording, a step has no extra
  * cost. Any thread.
+ *
+ * <p>A question to the flight recorder waits for the recorder's lock, and at the end of the process the recorder holds
+ * that lock while it tells its listeners. Therefore a listener waits for no other thread: of several changes at one
+ * time, the thread that is at the first one follows the later ones, too.
  */
 final class AgentEvents implements FlightRecorderListener {
 
     private final BrickProfiler profiler;
 
+    /** The changes of recordings that are not followed yet; the thread that raised it from 0 follows all of them. */
+    private final AtomicInteger changes = new AtomicInteger();
+
+    /** Only of the thread that follows changes. */
     private @Nullable BrickEvents events;
 
     private AgentEvents(BrickProfiler profiler) {
@@ -27,14 +35,16 @@ final class AgentEvents implements FlightRecorderListener {
     /**
      * Begins to follow the flight recorder.
      *
+     * @return the listener
      * @throws LinkageError when this virtual machine has none
      */
-    static void follow(BrickProfiler profiler) {
+    static FlightRecorderListener follow(BrickProfiler profiler) {
         AgentEvents following = new AgentEvents(profiler);
         FlightRecorder.addListener(following);
         if (FlightRecorder.isInitialized()) {
             following.update();
         }
+        return following;
     }
 
     @Override
@@ -47,9 +57,27 @@ final class AgentEvents implements FlightRecorderListener {
         return recording.getState() == RecordingState.RUNNING && !VirtualMachineStops.isOwn(recording);
     }
 
-    private synchronized void update() {
-        List<Recording> all = FlightRecorder.getFlightRecorder().getRecordings();
-        boolean isRecording = all.stream().anyMatch(AgentEvents::wantsSteps);
+    private void update() {
+        if (changes.getAndIncrement() > 0) {
+            return;
+        }
+        boolean isFollowed = false;
+        try {
+            int seen;
+            do {
+                seen = changes.get();
+                emitIf(FlightRecorder.getFlightRecorder().getRecordings().stream()
+                        .anyMatch(AgentEvents::wantsSteps));
+            } while (!changes.compareAndSet(seen, 0));
+            isFollowed = true;
+        } finally {
+            if (!isFollowed) {
+                changes.set(0);
+            }
+        }
+    }
+
+    private void emitIf(boolean isRecording) {
         if (isRecording && events == null) {
             events = BrickEvents.of(profiler);
         } else if (!isRecording && events != null) {

@@ -7,12 +7,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import jdk.jfr.Configuration;
+import jdk.jfr.Event;
+import jdk.jfr.FlightRecorder;
+import jdk.jfr.FlightRecorderListener;
+import jdk.jfr.Name;
+import jdk.jfr.Period;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordingFile;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.request.Outcome;
 import org.brickprofiler.request.RequestRecorder;
+import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.jfr.VirtualMachineStops;
 import org.junit.jupiter.api.Test;
@@ -55,6 +61,39 @@ final class AgentEventsTest {
             }
             stops.close();
         }
+    }
+
+    /** An event at the beginning of each recording, when the recorder holds its lock. */
+    @Name("agent.test.Begin")
+    @Period("beginChunk")
+    private static final class BeginEvent extends Event {}
+
+    /** Tells the agent of a change under the recorder's lock, for which another such thread waits. */
+    static final class AtTheEnd {
+
+        public static void main(String[] arguments) {
+            FlightRecorderListener listener = AgentEvents.follow(BrickProfiler.enabled());
+            try (Recording recording = new Recording()) {
+                FlightRecorder.addPeriodicEvent(BeginEvent.class, () -> {
+                    Thread other = new Thread(() -> listener.recordingStateChanged(recording));
+                    other.start();
+                    while (other.getState() != Thread.State.BLOCKED) {
+                        Thread.onSpinWait();
+                    }
+                    listener.recordingStateChanged(recording);
+                    System.out.println("told");
+                });
+                recording.enable(BeginEvent.class);
+                recording.start();
+            }
+        }
+    }
+
+    /** At the end of a process, the recorder holds its lock while it tells its listeners. */
+    @Test
+    void aChangeWaitsForNoThreadThatWaitsForTheRecorder() throws Exception {
+        assertThat(ChildProcess.java(AtTheEnd.class).run().assertSucceeded().out())
+                .startsWith("told");
     }
 
     private static Map<String, Long> events(Path file) throws Exception {
