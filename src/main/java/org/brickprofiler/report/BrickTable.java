@@ -356,8 +356,11 @@ final class BrickTable {
 
     /** Returns the 95 % interval of a percentile. */
     private static String intervalCell(BrickStats brick, double percent) {
-        if (brick.latency().isEmpty() || brick.count() == 0 || !brick.device().isEstimated()) {
-            return brick.latency().isEmpty() || brick.count() == 0 ? NONE : EXACT;
+        if (brick.latency().isEmpty() || brick.count() == 0) {
+            return NONE;
+        }
+        if (!brick.device().isEstimated()) {
+            return EXACT;
         }
         OptionalLong least = brick.percentileAtLeastNs(percent);
         OptionalLong most = brick.percentileAtMostNs(percent);

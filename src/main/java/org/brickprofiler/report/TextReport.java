@@ -72,6 +72,10 @@ public final class TextReport {
     private final ProfileSnapshot snapshot;
     private final long totalNs;
     private final long shareNs;
+
+    /** Whether the net time of a brick is known. */
+    private final boolean hasNet;
+
     private final boolean isEstimated;
     private final double bytesPerElement;
     private final StringBuilder text = new StringBuilder();
@@ -84,6 +88,7 @@ public final class TextReport {
         this.bytesPerElement = bytesPerElement;
         this.totalNs = snapshot.totalNs();
         this.shareNs = snapshot.netOrTotalNs();
+        this.hasNet = snapshot.bricks().stream().anyMatch(brick -> brick.netNs().isPresent());
         this.isEstimated = snapshot.isEstimated();
     }
 
@@ -217,17 +222,13 @@ public final class TextReport {
                         : duration(snapshot.wallNs()) + (isOfTrace() ? "" : " with the profiler on"));
         fact(
                 "brick time",
-                (hasNet() ? mark(isEstimated, duration(shareNs)) + " net, " : "")
-                        + mark(isEstimated, duration(totalNs)) + (hasNet() ? " recorded," : "") + " summed over "
+                (hasNet ? mark(isEstimated, duration(shareNs)) + " net, " : "")
+                        + mark(isEstimated, duration(totalNs)) + (hasNet ? " recorded," : "") + " summed over "
                         + Plural.of(snapshot.samples(), "sample")
                         + (snapshot.wallNs() == 0
                                 ? ""
                                 : ", " + mark(isEstimated, percent(percentOfWall(shareNs))) + " % of wall time"));
         meanwhile(snapshot.facts().virtualMachines());
-    }
-
-    private boolean hasNet() {
-        return snapshot.bricks().stream().anyMatch(brick -> brick.netNs().isPresent());
     }
 
     /** Prints what the virtual machines did beside the bricks, if they state it. */
@@ -699,7 +700,7 @@ public final class TextReport {
                     .append(PlainText.ascii(bound.stream().map(BrickStats::name).collect(Collectors.joining(", "))))
                     .append(".\n");
         }
-        if (hasNet()) {
+        if (hasNet) {
             notes.append("Shares and rates are by net times, without what marks of devices add; other times are as"
                     + " recorded.\n");
         }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * cost. Any thread.
  *
  * <p>A question to the flight recorder waits for the recorder's lock, and at the end of the process the recorder holds
- * that lock while it tells its listeners. Therefore a listener waits for no other thread: of several changes at one
+ * that lock while it calls its listeners. Therefore a listener waits for no other thread: of several changes at one
  * time, the thread that is at the first one follows the later ones, too.
  */
 final class AgentEvents implements FlightRecorderListener {

@@ -68,7 +68,7 @@ final class AgentEventsTest {
     @Period("beginChunk")
     private static final class BeginEvent extends Event {}
 
-    /** Tells the agent of a change under the recorder's lock, for which another such thread waits. */
+    /** Reports a change to the agent under the recorder's lock, for which another such thread waits. */
     static final class AtTheEnd {
 
         public static void main(String[] arguments) {
@@ -81,7 +81,7 @@ final class AgentEventsTest {
                         Thread.onSpinWait();
                     }
                     listener.recordingStateChanged(recording);
-                    System.out.println("told");
+                    System.out.println("returned");
                 });
                 recording.enable(BeginEvent.class);
                 recording.start();
@@ -89,11 +89,11 @@ final class AgentEventsTest {
         }
     }
 
-    /** At the end of a process, the recorder holds its lock while it tells its listeners. */
+    /** At the end of a process, the recorder holds its lock while it calls its listeners. */
     @Test
     void aChangeWaitsForNoThreadThatWaitsForTheRecorder() throws Exception {
         assertThat(ChildProcess.java(AtTheEnd.class).run().assertSucceeded().out())
-                .startsWith("told");
+                .startsWith("returned");
     }
 
     private static Map<String, Long> events(Path file) throws Exception {

@@ -113,9 +113,7 @@ final class FlightRecordingReader implements RecordedItems.Taker {
         requireVersion(file, collector);
         RecordingSurvey survey = new RecordingSurvey(file);
         if (survey.isWhole()) {
-            FlightRecordingReader reader = new FlightRecordingReader(file, collector, frames);
-            reader.read(survey.events());
-            collector.end(reader.events);
+            collector.end(new FlightRecordingReader(file, collector, frames).read(survey.events()));
             return;
         }
         Path mended = survey.mended()
@@ -126,18 +124,18 @@ final class FlightRecordingReader implements RecordedItems.Taker {
                 throw new TraceFormatException(
                         collector.source, 0, DAMAGED + survey.loss() + "; before that, " + rest.loss());
             }
-            FlightRecordingReader reader = new FlightRecordingReader(mended, collector, frames);
-            reader.read(rest.events());
+            long read = new FlightRecordingReader(mended, collector, frames).read(rest.events());
             if (survey.damage().isPresent()) {
-                throw TraceFormatException.damage(collector.source, reader.events, DAMAGED + survey.loss());
+                throw TraceFormatException.damage(collector.source, read, DAMAGED + survey.loss());
             }
-            collector.end(reader.events);
+            collector.end(read);
         } finally {
             TemporaryFiles.delete(mended);
         }
     }
 
-    private void read(Map<String, Long> counts) throws IOException {
+    /** Reads a whole recording, and returns the number of its events. */
+    private long read(Map<String, Long> counts) throws IOException {
         guarded(() -> look(counts));
         tieClocks();
         stopsOfOtherCauses();
@@ -149,6 +147,7 @@ final class FlightRecordingReader implements RecordedItems.Taker {
         addTimings();
         collector.head.lines = lines.join(
                 isOwn, clockOffsets.isEmpty() ? OptionalLong.empty() : OptionalLong.of(collector.head.anchorErrorNs()));
+        return events;
     }
 
     private interface Pass {
@@ -165,8 +164,8 @@ final class FlightRecordingReader implements RecordedItems.Taker {
             throw new TraceFormatException(collector.source, events, String.valueOf(fault.getMessage()), fault);
         } catch (DamagedException | RuntimeException | InternalError foreign) {
             // An event of a known name may lack its expected fields.
-            String reason = foreign.getMessage() == null ? foreign.getClass().getSimpleName() : foreign.getMessage();
-            throw TraceFormatException.damage(collector.source, events, DAMAGED + reason, foreign);
+            throw TraceFormatException.damage(
+                    collector.source, events, DAMAGED + DamagedException.reason(foreign), foreign);
         }
     }
 

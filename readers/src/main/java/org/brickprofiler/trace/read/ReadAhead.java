@@ -103,32 +103,14 @@ final class ReadAhead extends InputStream {
                 throw new InterruptedIOException("the thread was interrupted");
             }
         }
-        Throwable failure = block.failure;
-        if (failure instanceof IOException failed) {
-            throw failed;
-        } else if (failure instanceof RuntimeException failed) {
-            throw failed;
-        } else if (failure instanceof Error failed) {
-            throw failed;
-        }
+        ReadingThread.rethrow(block.failure);
         return block.length > next;
     }
 
     /** Ends the thread, then closes the stream. */
     @Override
     public void close() throws IOException {
-        reader.interrupt();
-        boolean wasInterrupted = false;
-        while (reader.isAlive()) {
-            try {
-                reader.join();
-            } catch (InterruptedException interrupted) {
-                wasInterrupted = true;
-            }
-        }
-        if (wasInterrupted) {
-            Thread.currentThread().interrupt();
-        }
+        ReadingThread.end(reader);
         in.close();
     }
 }

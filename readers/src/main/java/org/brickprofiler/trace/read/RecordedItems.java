@@ -171,7 +171,7 @@ final class RecordedItems implements Closeable {
                 next = filled.take();
             }
             take(next, taker);
-            rethrow(next.failure);
+            ReadingThread.rethrow(next.failure);
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("the reading was interrupted");
@@ -191,33 +191,9 @@ final class RecordedItems implements Closeable {
         }
     }
 
-    /** Throws a failure of another thread, if there is one. */
-    static void rethrow(@Nullable Throwable failure) throws IOException {
-        if (failure instanceof IOException fault) {
-            throw fault;
-        }
-        if (failure instanceof RuntimeException fault) {
-            throw fault;
-        }
-        if (failure instanceof Error fault) {
-            throw fault;
-        }
-    }
-
     /** Ends the thread, and waits for it. */
     @Override
     public void close() {
-        reader.interrupt();
-        boolean isInterrupted = false;
-        while (reader.isAlive()) {
-            try {
-                reader.join();
-            } catch (InterruptedException again) {
-                isInterrupted = true;
-            }
-        }
-        if (isInterrupted) {
-            Thread.currentThread().interrupt();
-        }
+        ReadingThread.end(reader);
     }
 }

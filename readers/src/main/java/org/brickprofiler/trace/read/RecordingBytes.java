@@ -34,6 +34,11 @@ final class RecordingBytes {
         DamagedException(String fault) {
             super(fault);
         }
+
+        /** Returns why the JDK's reader failed, whose exceptions may lack a message. */
+        static String reason(Throwable failed) {
+            return failed.getMessage() == null ? failed.getClass().getSimpleName() : failed.getMessage();
+        }
     }
 
     /** Returns a text by its number among the constants. */

@@ -52,9 +52,7 @@ record RecordingChunk(
      */
     static RecordingChunk read(FileChannel file, long start) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(HEADER_BYTES);
-        while (bytes.hasRemaining() && file.read(bytes, start + bytes.position()) >= 0) {
-            // It may come in parts.
-        }
+        fill(bytes, file, start);
         if (bytes.hasRemaining()) {
             throw new DamagedException(
                     "the header of a chunk has " + bytes.position() + " of its " + HEADER_BYTES + " bytes");
@@ -75,6 +73,13 @@ record RecordingChunk(
         bytes.getLong();
         return new RecordingChunk(
                 start, size, constantsAt, typesAt, startNs, bytes.getLong(), bytes.getLong(), bytes.get(STATE_AT) == 0);
+    }
+
+    /** Fills a buffer with the bytes of a file from a place on, as far as the file has any. */
+    static void fill(ByteBuffer bytes, FileChannel file, long from) throws IOException {
+        while (bytes.hasRemaining() && file.read(bytes, from + bytes.position()) >= 0) {
+            // They may come in parts.
+        }
     }
 
     /** Returns the first byte after it. */

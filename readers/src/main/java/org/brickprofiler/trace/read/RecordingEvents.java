@@ -206,9 +206,7 @@ final class RecordingEvents implements Closeable {
         }
         windowAt = from;
         ByteBuffer buffer = ByteBuffer.wrap(window);
-        while (buffer.hasRemaining() && file.read(buffer, from + buffer.position()) >= 0) {
-            // It may come in parts.
-        }
+        RecordingChunk.fill(buffer, file, from);
         windowSize = buffer.position();
         if (windowSize < count) {
             throw new DamagedException("the file ends at byte " + fileSize + ", within an event");

@@ -14,9 +14,9 @@ import org.eclipse.collections.impl.map.mutable.primitive.LongLongHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a flight recording has, by the sizes of its events, before anything reads them: the number of events of each
- * type, and where it is damaged. The JDK's stream of a file ends at damage without a word, or waits for the rest of a
- * chunk that was not completed. One thread.
+ * The number of events of each type in a flight recording, and where it is damaged, by the sizes of its events, before
+ * anything reads them. The JDK's stream of a file ends at damage without a word, or waits for the rest of a chunk that
+ * was not completed. One thread.
  */
 final class RecordingSurvey {
 

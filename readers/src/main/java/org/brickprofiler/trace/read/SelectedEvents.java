@@ -56,7 +56,7 @@ final class SelectedEvents {
             actions.forEach((type, ofType) -> stream.onEvent(type, event -> take(stream, event, ofType)));
             stream.start();
         }
-        RecordedItems.rethrow(failure);
+        ReadingThread.rethrow(failure);
         long expected = actions.keySet().stream()
                 .mapToLong(type -> counts.getOrDefault(type, 0L))
                 .sum();
@@ -88,8 +88,7 @@ final class SelectedEvents {
                 recording.readEvent();
             }
         } catch (IOException | RuntimeException | InternalError failed) {
-            return new DamagedException(
-                    failed.getMessage() == null ? failed.getClass().getSimpleName() : failed.getMessage());
+            return new DamagedException(DamagedException.reason(failed));
         }
         return new DamagedException(
                 "it has " + expected + " events of the types that matter, of which the JDK reads " + events);
