@@ -220,6 +220,21 @@ class BrickIT {
         }
     }
 
+    @Test
+    void noFileNamesTheFolderOfTheBuild() throws Exception {
+        String top = SourceTree.path("pom.xml").toAbsolutePath().normalize().getParent().toString();
+        List<String> naming = new ArrayList<>();
+        try (JarFile jar = new JarFile(JAR.toFile())) {
+            for (JarEntry entry : (Iterable<JarEntry>) jar.stream()::iterator) {
+                String content = new String(jar.getInputStream(entry).readAllBytes(), StandardCharsets.ISO_8859_1);
+                if (content.contains(top)) {
+                    naming.add(entry.getName());
+                }
+            }
+        }
+        assertThat(naming).isEmpty();
+    }
+
     /** The jar has only those of its classes that other classes reach, or that a list of services names. */
     @Test
     void noClassOfALibraryOfWhichUnusedClassesAreLeftOutIsMissing() throws Exception {
