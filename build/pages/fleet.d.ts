@@ -143,6 +143,12 @@ interface FleetBrick {
   max_ns: number;
   elements: number;
   unresolved?: number;
+  device_samples?: number;
+  unmarked?: number;
+  estimated?: boolean;
+  standard_error_ns?: number;
+  degrees_of_freedom?: number;
+  half_interval_ns?: number;
   p50_ns?: number;
   p90_ns?: number;
   p99_ns?: number;
@@ -176,6 +182,7 @@ interface RankShare extends Parts {
   rank: number;
   host?: string;
   device?: string;
+  estimated?: boolean;
 }
 
 interface DriftOfBrick {

@@ -17,6 +17,14 @@ type Content = Leaf | (Leaf | Leaf[])[];
 /** A number as text, and its unit. */
 type Measure = [figure: string, unit: string];
 
+/** A total that may be an estimate. */
+interface Estimable {
+  total_ns: number;
+  estimated?: boolean;
+  half_interval_ns?: number;
+  degrees_of_freedom?: number;
+}
+
 interface Column<Row> {
   label: string;
   cell: (row: Row) => Content;
@@ -74,6 +82,8 @@ interface Bar {
 interface HeatRow {
   name: string;
   median: number;
+  /** Whether the times are estimates. */
+  estimated?: boolean;
   /** The time of each column, ns; null if there is none. */
   times: (number | null)[];
 }

@@ -3,6 +3,7 @@ package org.brickprofiler.report;
 import static org.brickprofiler.report.internal.HumanUnits.count;
 import static org.brickprofiler.report.internal.HumanUnits.duration;
 import static org.brickprofiler.report.internal.HumanUnits.durationCell;
+import static org.brickprofiler.report.internal.HumanUnits.estimate;
 import static org.brickprofiler.report.internal.HumanUnits.number;
 import static org.brickprofiler.report.internal.HumanUnits.percent;
 import static org.brickprofiler.report.internal.HumanUnits.rateCell;
@@ -11,7 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Function;
@@ -24,6 +24,7 @@ import org.brickprofiler.CategoryStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.base.Sums;
+import org.brickprofiler.report.internal.HumanUnits;
 import org.brickprofiler.report.internal.TextTable;
 import org.jspecify.annotations.Nullable;
 
@@ -32,9 +33,6 @@ final class BrickTable {
 
     static final String NONE = "-";
 
-    /** Precedes a number that is an estimate. */
-    private static final String ESTIMATE = "~";
-
     /** Half of the 95 % interval, percent of the total. */
     static final String ERROR = "+-%";
 
@@ -42,9 +40,6 @@ final class BrickTable {
 
     /** Of an estimate of which too few samples have marks. */
     private static final String UNKNOWN_ERROR = "?";
-
-    /** With fewer degrees of freedom than this, an interval says little. */
-    private static final double FEW_DEGREES = 3;
 
     static final String BRICK_SHARE = "% of brick time";
 
@@ -110,18 +105,18 @@ final class BrickTable {
                 .left("brick", BrickStats::name, "all bricks")
                 .left("category", brick -> brick.category().displayName(), "")
                 .right("count", brick -> count(brick.count()), count(samples))
-                .right("total", BrickTable::totalCell, mark(isEstimated, durationCell(totalNs)))
+                .right("total", BrickTable::totalCell, estimate(isEstimated, durationCell(totalNs)))
                 .rightIf(
                         isEstimated,
                         ERROR,
                         BrickTable::errorCell,
                         errorCell(CategoryStats.sum(snapshot.categories().values())))
-                .right("avg", BrickTable::avgCell, mark(isEstimated, avgCell(totalNs, samples)))
+                .right("avg", BrickTable::avgCell, estimate(isEstimated, avgCell(totalNs, samples)))
                 .rightIf(
                         withNet || ofDevice,
                         "net total",
                         brick -> netCell(brick, withNet, 1),
-                        withNet ? netTotalCell() : mark(isEstimated, durationCell(shareNs)))
+                        withNet ? netTotalCell() : estimate(isEstimated, durationCell(shareNs)))
                 .rightIf(ofDevice, "net +-", BrickTable::netErrorCell, "")
                 .rightIf(withNet || ofDevice, "net avg", brick -> netCell(brick, withNet, brick.count()), "")
                 .right("min", brick -> brick.isMinKnown() ? recorded(brick, brick.minNs()) : NONE, "")
@@ -136,7 +131,10 @@ final class BrickTable {
                         shareCell(shareNs, shareNs, 0, false));
         phases.forEach(phase -> addPhase(table, phase));
         table.rightIf(
-                any(BrickStats::totalElements), "elements/s", brick -> mark(brick, rateCell(brick.throughput())), "");
+                any(BrickStats::totalElements),
+                "elements/s",
+                brick -> estimateOf(brick, rateCell(brick.throughput())),
+                "");
         addRate(table, "GB/s", true, BrickStats::totalBytes, BrickStats::throughputGbps);
         addWork(table, "GFLOP/s", brick -> brick.work().flops());
         addWork(table, "work GB/s", brick -> brick.work().bytes());
@@ -162,7 +160,7 @@ final class BrickTable {
                 header,
                 brick -> amount.applyAsLong(brick) == 0
                         ? NONE
-                        : mark(isOfTime && brick.device().isEstimated(), number(rate.applyAsDouble(brick))),
+                        : estimate(isOfTime && brick.device().isEstimated(), number(rate.applyAsDouble(brick))),
                 "");
     }
 
@@ -183,7 +181,7 @@ final class BrickTable {
         table.right(
                         header(phase, "total"),
                         brick -> inPhase(parts, brick, BrickTable::totalCell),
-                        mark(isEstimated, durationCell(snapshot.totalNs(phase))))
+                        estimate(isEstimated, durationCell(snapshot.totalNs(phase))))
                 .right(header(phase, "avg"), brick -> inPhase(parts, brick, BrickTable::avgCell), "")
                 .rightIf(
                         hasLatency,
@@ -246,7 +244,7 @@ final class BrickTable {
         }
         String shares = phases.stream()
                 .map(phase -> phase.displayName() + " steps "
-                        + mark(isEstimated, percent(percentOfBricks(phaseNs(phase)))) + " %")
+                        + estimate(isEstimated, percent(percentOfBricks(phaseNs(phase)))) + " %")
                 .collect(Collectors.joining(", "));
         long withoutNs = shareNs
                 - snapshot.phases().keySet().stream().mapToLong(this::phaseNs).sum();
@@ -254,8 +252,8 @@ final class BrickTable {
                 + (snapshot.phases().isEmpty() || percentOfBricks(withoutNs) < LEAST_PERCENT_OF_PHASE
                         ? ""
                         : "Without a phase, since no step or steps of several phases were under way: "
-                                + mark(isEstimated, duration(withoutNs)) + ", "
-                                + mark(isEstimated, percent(percentOfBricks(withoutNs)))
+                                + estimate(isEstimated, duration(withoutNs)) + ", "
+                                + estimate(isEstimated, percent(percentOfBricks(withoutNs)))
                                 + " % of brick time.\n");
     }
 
@@ -299,11 +297,11 @@ final class BrickTable {
     }
 
     private static String avgCell(BrickStats brick) {
-        return mark(brick, avgCell(brick.totalNs(), brick.count()));
+        return estimateOf(brick, avgCell(brick.totalNs(), brick.count()));
     }
 
     private static String totalCell(BrickStats brick) {
-        return mark(brick, recorded(brick, brick.totalNs()));
+        return estimateOf(brick, recorded(brick, brick.totalNs()));
     }
 
     /** Returns half of the 95 % interval of a total, percent of it. */
@@ -311,25 +309,18 @@ final class BrickTable {
         if (!brick.device().isEstimated()) {
             return brick.count() == 0 ? NONE : EXACT;
         }
-        String few = brick.device().degreesOfFreedom() < FEW_DEGREES ? " few" : "";
-        return errorCell(brick.device().halfIntervalNs(), brick.totalNs()) + few;
+        return HumanUnits.errorCell(
+                brick.device().halfIntervalNs(), brick.device().degreesOfFreedom(), brick.totalNs());
     }
 
     static String errorCell(CategoryStats stats) {
-        return stats.isEstimated() ? errorCell(stats.halfIntervalNs(), stats.totalNs()) : EXACT;
+        return stats.isEstimated()
+                ? HumanUnits.errorCell(stats.halfIntervalNs(), stats.degreesOfFreedom(), stats.totalNs())
+                : EXACT;
     }
 
-    private static String errorCell(OptionalDouble halfNs, long totalNs) {
-        return halfNs.isEmpty() ? UNKNOWN_ERROR : number(totalNs == 0 ? 0 : 100 * halfNs.getAsDouble() / totalNs);
-    }
-
-    private static String mark(BrickStats brick, String cell) {
-        return mark(brick.device().isEstimated(), cell);
-    }
-
-    /** Marks the text of a number that is an estimate. */
-    static String mark(boolean isEstimated, String cell) {
-        return isEstimated && !cell.equals(NONE) ? ESTIMATE + cell : cell;
+    private static String estimateOf(BrickStats brick, String cell) {
+        return estimate(brick.device().isEstimated(), cell);
     }
 
     static String avgCell(long totalNs, long count) {
@@ -338,7 +329,9 @@ final class BrickTable {
 
     private String netCell(BrickStats brick, boolean alsoOfHost, long samples) {
         OptionalLong netNs = alsoOfHost ? snapshot.facts().netNs(brick) : brick.netNs();
-        return netNs.isEmpty() || samples == 0 ? NONE : mark(brick, durationCell((double) netNs.getAsLong() / samples));
+        return netNs.isEmpty() || samples == 0
+                ? NONE
+                : estimateOf(brick, durationCell((double) netNs.getAsLong() / samples));
     }
 
     private static String netErrorCell(BrickStats brick) {
@@ -374,7 +367,7 @@ final class BrickTable {
     }
 
     private static String percentileCell(BrickStats brick, double percent) {
-        return brick.latency().isPresent() ? mark(brick, durationCell(brick.percentileNs(percent))) : NONE;
+        return brick.latency().isPresent() ? estimateOf(brick, durationCell(brick.percentileNs(percent))) : NONE;
     }
 
     /**
@@ -385,7 +378,7 @@ final class BrickTable {
         double percent = baseNs == 0 ? 0.0 : 100.0 * ns / baseNs;
         long bar = largestNs == 0 ? 0 : Math.round((double) BAR * ns / largestNs);
         return String.format(
-                Locale.ROOT, "%-" + BAR + "s%6s", "#".repeat((int) bar), mark(isEstimated, percent(percent)));
+                Locale.ROOT, "%-" + BAR + "s%6s", "#".repeat((int) bar), estimate(isEstimated, percent(percent)));
     }
 
     private static String bottleneckCell(BrickStats brick) {

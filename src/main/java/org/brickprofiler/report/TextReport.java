@@ -3,11 +3,11 @@ package org.brickprofiler.report;
 import static org.brickprofiler.report.BrickTable.BRICK_SHARE;
 import static org.brickprofiler.report.BrickTable.NONE;
 import static org.brickprofiler.report.BrickTable.avgCell;
-import static org.brickprofiler.report.BrickTable.mark;
 import static org.brickprofiler.report.BrickTable.shareCell;
 import static org.brickprofiler.report.internal.HumanUnits.count;
 import static org.brickprofiler.report.internal.HumanUnits.duration;
 import static org.brickprofiler.report.internal.HumanUnits.durationCell;
+import static org.brickprofiler.report.internal.HumanUnits.estimate;
 import static org.brickprofiler.report.internal.HumanUnits.number;
 import static org.brickprofiler.report.internal.HumanUnits.percent;
 import static org.brickprofiler.report.internal.HumanUnits.rateCell;
@@ -222,12 +222,12 @@ public final class TextReport {
                         : duration(snapshot.wallNs()) + (isOfTrace() ? "" : " with the profiler on"));
         fact(
                 "brick time",
-                (hasNet ? mark(isEstimated, duration(shareNs)) + " net, " : "")
-                        + mark(isEstimated, duration(totalNs)) + (hasNet ? " recorded," : "") + " summed over "
+                (hasNet ? estimate(isEstimated, duration(shareNs)) + " net, " : "")
+                        + estimate(isEstimated, duration(totalNs)) + (hasNet ? " recorded," : "") + " summed over "
                         + Plural.of(snapshot.samples(), "sample")
                         + (snapshot.wallNs() == 0
                                 ? ""
-                                : ", " + mark(isEstimated, percent(percentOfWall(shareNs))) + " % of wall time"));
+                                : ", " + estimate(isEstimated, percent(percentOfWall(shareNs))) + " % of wall time"));
         meanwhile(snapshot.facts().virtualMachines());
     }
 
@@ -338,7 +338,7 @@ public final class TextReport {
 
     private static String dominated(BrickStats brick) {
         return brick.name() + " " + duration(brick.maxNs()) + " of "
-                + mark(brick.device().isEstimated(), duration(brick.totalNs())) + ", in "
+                + estimate(brick.device().isEstimated(), duration(brick.totalNs())) + ", in "
                 + Plural.of(brick.count(), "sample");
     }
 
@@ -446,10 +446,10 @@ public final class TextReport {
                 .right("count", line -> count(line.getValue().count()), count(snapshot.samples()))
                 .right(
                         "total",
-                        line -> mark(
+                        line -> estimate(
                                 line.getValue().isEstimated(),
                                 durationCell(line.getValue().totalNs())),
-                        mark(isEstimated, durationCell(totalNs)))
+                        estimate(isEstimated, durationCell(totalNs)))
                 .rightIf(
                         isEstimated,
                         BrickTable.ERROR,
@@ -463,10 +463,10 @@ public final class TextReport {
                 .rightIf(
                         snapshot.wallNs() > 0,
                         "% of wall time",
-                        line -> mark(
+                        line -> estimate(
                                 line.getValue().isEstimated(),
                                 percent(percentOfWall(line.getValue().netOrTotalNs()))),
-                        mark(isEstimated, percent(percentOfWall(shareNs))));
+                        estimate(isEstimated, percent(percentOfWall(shareNs))));
         text.append("\nCategories, largest first\n\n").append(table.render(lines, columns, KEPT));
         if (snapshot.wallNs() > 0 && shareNs > snapshot.wallNs()) {
             text.append("Shares of wall time add up to more than 100 %: ")
@@ -490,7 +490,7 @@ public final class TextReport {
                         && bricks.get(i).count() > 0)
                 .limit(OTHERS_NAMED)
                 .mapToObj(i -> names.get(i) + " "
-                        + mark(isEstimated, percent(bricks.get(i).percentage(shareNs))) + " %")
+                        + estimate(isEstimated, percent(bricks.get(i).percentage(shareNs))) + " %")
                 .collect(Collectors.joining(", "));
         if (!largest.isEmpty()) {
             text.append("Largest of ")
@@ -561,7 +561,7 @@ public final class TextReport {
                 .left("stream", StreamTotals::stream, "")
                 .left("device", TextReport::device, "")
                 .right("bricks", stream -> count(stream.samples()), "")
-                .right("busy", stream -> mark(stream.isSampled(), durationCell(stream.busyNs())), "")
+                .right("busy", stream -> estimate(stream.isSampled(), durationCell(stream.busyNs())), "")
                 .rightIf(
                         snapshot.streams().stream().anyMatch(StreamTotals::isSampled), "passes", TextReport::passes, "")
                 .right("idle in passes", stream -> stream.isSampled() ? NONE : durationCell(stream.idleNs()), "")
@@ -591,7 +591,7 @@ public final class TextReport {
     /** Returns the time of the passes without that of the bricks, both without what marks add. */
     private static String between(StreamTotals stream) {
         return stream.net()
-                .map(net -> mark(stream.isSampled(), durationCell(net.betweenNs())) + " +-"
+                .map(net -> estimate(stream.isSampled(), durationCell(net.betweenNs())) + " +-"
                         + durationCell(net.betweenErrorNs()))
                 .orElse(NONE);
     }

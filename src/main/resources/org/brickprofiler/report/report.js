@@ -788,50 +788,9 @@ function partOfBrickNs(part) {
 /** The columns whose values are estimates if the total of the brick is one. */
 const ESTIMATED = new Set(["total", "net total", "avg", "p50", "p99", "elements/s", "GFLOP/s", "work GB/s", "GB/s"]);
 
-/** An interval with fewer degrees of freedom is of few marks. */
-const FEW_DEGREES = 3;
-
-/** @param {Brick} brick */
-function isEstimated(brick) {
-  return brick.estimated === true;
-}
-
-/**
- * Marks a number that is an estimate.
- *
- * @param {boolean} estimated
- * @param {Content} content
- * @returns {Content}
- */
-function marked(estimated, content) {
-  if (!estimated || content === NONE) {
-    return content;
-  }
-  return Array.isArray(content) ? ["~", ...content] : ["~", content];
-}
-
-/**
- * Returns half of the 95 % interval of a total, in percent of it; -1 if too few samples have marks.
- *
- * @param {Brick} brick
- */
-function errorOf(brick) {
-  if (!isEstimated(brick)) {
-    return 0;
-  }
-  return brick.half_interval_ns === undefined ? -1 : 100 * ratio(brick.half_interval_ns, brick.total_ns);
-}
-
 /** @param {Brick} brick */
 function markedSamples(brick) {
   return brick.device === undefined ? 0 : brick.device.device_samples;
-}
-
-/** @param {Brick} brick */
-function errorCell(brick) {
-  const error = errorOf(brick);
-  const few = (brick.degrees_of_freedom ?? FEW_DEGREES) < FEW_DEGREES ? " few" : "";
-  return isEstimated(brick) ? (error < 0 ? "?" : number(error) + few) : "exact";
 }
 
 /** The share of the rows from which a column without a value is left out. */

@@ -5,6 +5,7 @@ import java.math.MathContext;
 import java.math.RoundingMode;
 import java.util.List;
 import java.util.Locale;
+import java.util.OptionalDouble;
 import org.brickprofiler.stats.LatencyDistribution;
 
 /** Numbers as people read them: four significant digits, and a unit that fits. Stateless; any thread. */
@@ -19,6 +20,17 @@ public final class HumanUnits {
 
     /** The smallest share that is not rounded to 0.0. */
     private static final double SMALLEST_PERCENT = 0.05;
+
+    private static final String NONE = "-";
+
+    /** Precedes a number that is an estimate. */
+    private static final String ESTIMATE = "~";
+
+    /** The interval of an estimate of which too few samples have marks. */
+    private static final String UNKNOWN_ERROR = "?";
+
+    /** With fewer degrees of freedom than this, an interval says little. */
+    private static final double FEW_DEGREES = 3;
 
     private HumanUnits() {}
 
@@ -93,7 +105,7 @@ public final class HumanUnits {
      */
     public static String percentileCell(LatencyDistribution times, double percent) {
         long ns = times.percentileNs(percent);
-        return times.count() == 0 ? "-" : (ns >= LatencyDistribution.LONGEST_NS ? ">= " : "") + durationCell(ns);
+        return times.count() == 0 ? NONE : (ns >= LatencyDistribution.LONGEST_NS ? ">= " : "") + durationCell(ns);
     }
 
     private static String durationCell(BigDecimal ns) {
@@ -140,6 +152,32 @@ public final class HumanUnits {
      */
     public static String percent(double percent) {
         return percent > 0 && percent < SMALLEST_PERCENT ? "<0.1" : String.format(Locale.ROOT, "%,.1f", percent);
+    }
+
+    /**
+     * Returns the text of a number that may be an estimate.
+     *
+     * @param isEstimated whether it is one
+     * @param cell the number; {@code "-"} for none
+     * @return the text, which begins with {@code "~"} if it is an estimate
+     */
+    public static String estimate(boolean isEstimated, String cell) {
+        return isEstimated && !cell.equals(NONE) ? ESTIMATE + cell : cell;
+    }
+
+    /**
+     * Returns half of the 95 % interval of an estimated total, in percent of it.
+     *
+     * @param halfNs half of the interval, ns; empty if it is not known
+     * @param degreesOfFreedom of the error of the total
+     * @param totalNs the total, ns
+     * @return a number; {@code "?"} if the interval is not known
+     */
+    public static String errorCell(OptionalDouble halfNs, double degreesOfFreedom, long totalNs) {
+        String percent = halfNs.isEmpty()
+                ? UNKNOWN_ERROR
+                : number(totalNs == 0 ? 0 : 100 * halfNs.getAsDouble() / totalNs);
+        return degreesOfFreedom < FEW_DEGREES ? percent + " few" : percent;
     }
 
     private static String plain(BigDecimal rounded) {

@@ -316,7 +316,9 @@ public final class ProfileFields {
                                     .filter(stats -> stats.device().isEstimated()))))
             .part("device", "samples that devices timed", DEVICE, brick -> Optional.of(brick.stats)
                     .filter(stats -> !stats.device().equals(DeviceTime.NONE)))
-            .packed("unresolved", ProfileFields::unresolved)
+            .packed("unresolved", row -> ofDevice(row, "unresolved"))
+            .packed("device_samples", row -> ofDevice(row, "device_samples"))
+            .packed("unmarked", row -> ofDevice(row, "unmarked"))
             .part("work", "work, if it was recorded", WORK, brick -> Optional.of(brick.stats)
                     .filter(stats -> !stats.work().equals(Work.NONE)))
             .build();
@@ -715,9 +717,9 @@ public final class ProfileFields {
                 : Math.round(row.real("throughput", 0.0) * row.whole("total_ns") / NS_PER_S);
     }
 
-    private static long unresolved(Row row) {
-        Row device = row.get(Row.class, "device");
-        return device == null ? 0 : device.whole("unresolved");
+    private static long ofDevice(Row brick, String key) {
+        Row device = brick.get(Row.class, "device");
+        return device == null ? 0 : device.whole(key);
     }
 
     /** Returns the shortest duration for a pack, which has both extremes or neither. */

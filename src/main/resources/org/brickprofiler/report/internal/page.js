@@ -217,6 +217,47 @@ function plural(n, one, many) {
   return count(n) + " " + (n === 1 ? one : many);
 }
 
+/** An interval with fewer degrees of freedom is of few marks. */
+const FEW_DEGREES = 3;
+
+/** @param {Estimable} brick */
+function isEstimated(brick) {
+  return brick.estimated === true;
+}
+
+/**
+ * Marks a number that is an estimate.
+ *
+ * @param {boolean} estimated
+ * @param {Content} content
+ * @returns {Content}
+ */
+function marked(estimated, content) {
+  if (!estimated || content === NONE) {
+    return content;
+  }
+  return Array.isArray(content) ? ["~", ...content] : ["~", content];
+}
+
+/**
+ * Returns half of the 95 % interval of a total, in percent of it; -1 if too few samples have marks.
+ *
+ * @param {Estimable} brick
+ */
+function errorOf(brick) {
+  if (!isEstimated(brick)) {
+    return 0;
+  }
+  return brick.half_interval_ns === undefined ? -1 : 100 * ratio(brick.half_interval_ns, brick.total_ns);
+}
+
+/** @param {Estimable} brick */
+function errorCell(brick) {
+  const error = errorOf(brick);
+  const few = (brick.degrees_of_freedom ?? FEW_DEGREES) < FEW_DEGREES ? " few" : "";
+  return isEstimated(brick) ? (error < 0 ? "?" : number(error) + few) : "exact";
+}
+
 /** @param {string} text */
 function capital(text) {
   return text[0].toUpperCase() + text.slice(1);

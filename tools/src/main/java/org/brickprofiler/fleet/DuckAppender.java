@@ -17,6 +17,7 @@ final class DuckAppender implements AutoCloseable {
     private final MethodHandle endRow;
     private final MethodHandle ofLong;
     private final MethodHandle ofInt;
+    private final MethodHandle ofDouble;
     private final MethodHandle ofText;
     private final MethodHandle ofInts;
     private final MethodHandle ofLongs;
@@ -41,6 +42,7 @@ final class DuckAppender implements AutoCloseable {
             endRow = method(all, appender, "endRow");
             ofLong = method(all, appender, "append", long.class);
             ofInt = method(all, appender, "append", int.class);
+            ofDouble = method(all, appender, "append", double.class);
             ofText = method(all, appender, "append", String.class);
             ofInts = method(all, appender, "append", int[].class);
             ofLongs = method(all, appender, "append", long[].class);
@@ -80,6 +82,19 @@ final class DuckAppender implements AutoCloseable {
     DuckAppender add(long value) throws IOException {
         try {
             ofLong.invokeExact(value);
+            return this;
+        } catch (Throwable failed) {
+            throw failure(failed);
+        }
+    }
+
+    /** Adds a real number; NULL if it is not a number. */
+    DuckAppender add(double value) throws IOException {
+        if (Double.isNaN(value)) {
+            return run(ofNull);
+        }
+        try {
+            ofDouble.invokeExact(value);
             return this;
         } catch (Throwable failed) {
             throw failure(failed);

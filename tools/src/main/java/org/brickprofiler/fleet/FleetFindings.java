@@ -27,6 +27,7 @@ import org.brickprofiler.report.internal.RoughUnits;
  * @param requests the answer to {@link FleetQuestion#REQUESTS}
  * @param shares the answer to {@link FleetQuestion#SHARES}
  * @param bricks the bricks of all samples
+ * @param areEstimated whether times of bricks are estimates
  */
 record FleetFindings(
         Stragglers stragglers,
@@ -35,7 +36,8 @@ record FleetFindings(
         List<Row> phases,
         List<Row> requests,
         List<Row> shares,
-        List<Row> bricks) {
+        List<Row> bricks,
+        boolean areEstimated) {
 
     /** Returns at most {@value Findings#MOST} findings, the most important first. */
     List<Finding> ranked() {
@@ -72,7 +74,7 @@ record FleetFindings(
                         0,
                         "No rank could be tested for being slower than its peers. "
                                 + stragglers.remarks().get(0),
-                        "record more ranks or windows"));
+                        "record more ranks or windows" + (areEstimated ? ", without deviceSampling" : "")));
     }
 
     private Optional<Finding> waitingRequests() {
@@ -152,7 +154,7 @@ record FleetFindings(
                         Kind.COMMUNICATION,
                         "",
                         ns / allNs(),
-                        "Collectives take " + percent(ns / allNs())
+                        "Collectives take " + estimate(ns / allNs())
                                 + " of the time of all ranks, waiting for the latest rank included.",
                         "with --html OUT, the same command draws which ranks wait least"));
     }
@@ -167,7 +169,7 @@ record FleetFindings(
                         Kind.IDLE,
                         "",
                         ns / allNs(),
-                        "Ranks are idle for " + percent(ns / allNs()) + " of their time.",
+                        "Ranks are idle for " + estimate(ns / allNs()) + " of their time.",
                         "look at the timeline of a rank: brick report FILE --html OUT"));
     }
 
@@ -190,8 +192,13 @@ record FleetFindings(
                         row.text("brick"),
                         row.number("total_ns") / all,
                         row.text("brick") + " is the largest brick that computes, "
-                                + percent(row.number("total_ns") / all) + " of brick time.",
+                                + estimate(row.number("total_ns") / all) + " of brick time.",
                         ""));
+    }
+
+    /** Returns a share of times that may be estimates. */
+    private String estimate(double share) {
+        return (areEstimated ? "by estimate " : "") + percent(share);
     }
 
     private static double sum(List<Row> rows, ToLongFunction<Row> value) {

@@ -16,6 +16,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import org.brickprofiler.fleet.Manifest.PackFile;
 import org.brickprofiler.fleet.PackProblem.Kind;
@@ -253,7 +254,7 @@ public final class FleetPack {
                 engine.view(table, Objects.requireNonNull(EMPTY.get(table), table));
                 continue;
             }
-            List<String> missing = missingColumns(table);
+            List<Column> missing = missingColumns(table);
             if (missing.isEmpty()) {
                 engine.table(table, paths);
             } else {
@@ -261,7 +262,7 @@ public final class FleetPack {
                 engine.view(
                         table,
                         missing.stream()
-                                .map(column -> ", CAST(NULL AS BIGINT) AS " + column)
+                                .map(column -> ", CAST(NULL AS " + column.type() + ") AS " + column.name())
                                 .collect(Collectors.joining("", "SELECT *", " FROM " + table + "_as_packed")));
             }
         }
@@ -269,7 +270,7 @@ public final class FleetPack {
     }
 
     /** Returns the columns that a table lacks because the pack has an earlier revision. */
-    private List<String> missingColumns(String table) {
+    private List<Column> missingColumns(String table) {
         return ADDED.stream()
                 .filter(added -> added.table.equals(table) && added.revision > manifest.revision())
                 .flatMap(added -> added.columns.stream())
@@ -289,20 +290,39 @@ public final class FleetPack {
             + ProfileFields.BRICK.packed().stream()
                     .map(column -> ", " + column.name())
                     .collect(Collectors.joining())
-            + ", dist FROM brick_window WHERE 1 = 0";
+            + ", standard_error_ns, degrees_of_freedom, dist FROM brick_window WHERE 1 = 0";
 
     /** The tables that packs of earlier versions lack, without rows. */
     private static final Map<String, String> EMPTY = Map.of(REQUESTS, NO_REQUESTS, PHASES, NO_PHASES);
 
     /** Columns that a revision of the tables added. */
-    private record Added(String table, int revision, List<String> columns) {}
+    private record Added(String table, int revision, List<Column> columns) {
+
+        static Added wholes(String table, int revision, String... names) {
+            return new Added(
+                    table,
+                    revision,
+                    Stream.of(names).map(name -> new Column(name, "BIGINT")).toList());
+        }
+    }
+
+    private record Column(String name, String type) {}
+
+    /** The columns of samples that a device timed, and of the errors of estimates. */
+    private static final List<Column> ESTIMATES = List.of(
+            new Column("device_samples", "BIGINT"),
+            new Column("unmarked", "BIGINT"),
+            new Column("standard_error_ns", "DOUBLE"),
+            new Column("degrees_of_freedom", "DOUBLE"));
 
     private static final List<Added> ADDED = List.of(
-            new Added("rank_window", 1, List.of("dropped", "pending")),
-            new Added("brick_window", 1, List.of("unresolved")),
-            new Added("step_window", 1, List.of("wall_ns")),
-            new Added(PHASES, 1, List.of("unresolved")),
-            new Added(REQUESTS, 2, List.of("own_work_ns")));
+            Added.wholes("rank_window", 1, "dropped", "pending"),
+            Added.wholes("brick_window", 1, "unresolved"),
+            Added.wholes("step_window", 1, "wall_ns"),
+            Added.wholes(PHASES, 1, "unresolved"),
+            Added.wholes(REQUESTS, 2, "own_work_ns"),
+            new Added("brick_window", 3, ESTIMATES),
+            new Added(PHASES, 3, ESTIMATES));
 
     private String problemRows() {
         String columns = "SELECT CAST(kind AS STRING) AS kind, CAST(run_id AS STRING) AS run_id,"

@@ -11,6 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +26,7 @@ enum FleetQuestion {
     /** How long the requests of each rank waited, by cause. */
     REQUESTS,
     /** The bricks of all ranks, windows and runs together, of all samples and by phase. */
-    BRICKS("brick_part", "brick_sum"),
+    BRICKS("brick_part", "brick_error", "brick_sum"),
     /** The buckets of the percentiles of the bricks. */
     PERCENTILES("brick_part"),
     /** The fastest, the middle and the slowest rank of each brick, of all samples and by phase. */
@@ -39,21 +40,22 @@ enum FleetQuestion {
     /** The time of each brick in each part of the windows. */
     WINDOWS("numbered_window"),
     /** How many measurements the bricks of each rank lack. */
-    LOSSES("checked_brick", "incomplete_window"),
+    LOSSES("estimated_window", "checked_brick", "incomplete_window"),
     /** Candidates for a rank that is slow in a brick, or in all. */
-    STRAGGLER_BRICKS("numbered_window", "run_rank", "checked_brick", "brick_stand"),
+    STRAGGLER_BRICKS("numbered_window", "run_rank", "estimated_window", "checked_brick", "brick_stand"),
     /** Candidates for a rank that becomes slower, or faster, in a brick or in all. */
-    STRAGGLER_DRIFT("numbered_window", "run_rank", "checked_brick", "brick_stand"),
+    STRAGGLER_DRIFT("numbered_window", "run_rank", "estimated_window", "checked_brick", "brick_stand"),
     /** In which windows a rank is slow in a brick. */
-    STRAGGLER_BRICK_WINDOWS("numbered_window", "run_rank", "checked_brick", "brick_stand", "rank_stand"),
+    STRAGGLER_BRICK_WINDOWS(
+            "numbered_window", "run_rank", "estimated_window", "checked_brick", "brick_stand", "rank_stand"),
     /** The deviation of each rank, and its slow windows. */
-    STRAGGLER_RANKS("run_rank", "checked_brick", "rank_stand"),
+    STRAGGLER_RANKS("run_rank", "estimated_window", "checked_brick", "rank_stand"),
     /** How long collectives take on each host. */
-    STRAGGLER_LINKS("numbered_window", "run_rank", "checked_brick", "incomplete_window"),
+    STRAGGLER_LINKS("numbered_window", "run_rank", "estimated_window", "checked_brick", "incomplete_window"),
     /** The identity of each run. */
     RUNS,
     /** The bricks of each run. */
-    RUN_BRICKS("brick_part", "brick_sum"),
+    RUN_BRICKS("brick_part", "brick_error", "brick_sum"),
     /** The steps of each run. */
     RUN_STEPS;
 
@@ -120,6 +122,12 @@ enum FleetQuestion {
 
         OptionalLong ifNumber(String column) {
             return value(column) instanceof Number number ? OptionalLong.of(number.longValue()) : OptionalLong.empty();
+        }
+
+        OptionalDouble ifReal(String column) {
+            return value(column) instanceof Number number
+                    ? OptionalDouble.of(number.doubleValue())
+                    : OptionalDouble.empty();
         }
 
         /** Returns a text that is not null. */

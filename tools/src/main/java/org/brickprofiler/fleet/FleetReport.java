@@ -2,6 +2,7 @@ package org.brickprofiler.fleet;
 
 import static org.brickprofiler.report.internal.HumanUnits.count;
 import static org.brickprofiler.report.internal.HumanUnits.durationCell;
+import static org.brickprofiler.report.internal.HumanUnits.estimate;
 import static org.brickprofiler.report.internal.HumanUnits.number;
 
 import com.fasterxml.jackson.core.JsonGenerator;
@@ -25,6 +26,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.brickprofiler.DeviceTime;
 import org.brickprofiler.fleet.FleetQuestion.Row;
 import org.brickprofiler.fleet.Stragglers.Shown;
 import org.brickprofiler.internal.base.PlainText;
@@ -34,6 +36,7 @@ import org.brickprofiler.report.Finding;
 import org.brickprofiler.report.Findings;
 import org.brickprofiler.report.internal.Fields.PackedColumn;
 import org.brickprofiler.report.internal.HtmlPage;
+import org.brickprofiler.report.internal.HumanUnits;
 import org.brickprofiler.report.internal.JsonText;
 import org.brickprofiler.report.internal.Markdown;
 import org.brickprofiler.report.internal.ProfileFields;
@@ -49,6 +52,10 @@ public final class FleetReport {
 
     private static final String SCHEMA_VERSION = "1.0";
     private static final String NONE = "-";
+
+    /** Half of the 95 % interval, percent of the total, as in {@code brick report}. */
+    private static final String ERROR = "+-%";
+
     private static final String SHOWN =
             "Shown from: the least slowness of a rank that is found in four of five such fleets";
 
@@ -86,6 +93,9 @@ public final class FleetReport {
     private final List<Row> bricksByPhase;
     private final List<Row> spread;
 
+    /** The categories and names of the bricks with estimates. */
+    private final Set<List<String>> estimatedBricks;
+
     /** The phase that all samples have; empty if there are several, or samples without a phase. */
     private final Optional<String> onlyPhase;
 
@@ -106,6 +116,10 @@ public final class FleetReport {
         losses = new IncompleteRanks(rows(FleetQuestion.LOSSES));
         bricks = of(rows(FleetQuestion.BRICKS), true);
         bricksByPhase = of(rows(FleetQuestion.BRICKS), false);
+        estimatedBricks = bricks.stream()
+                .filter(FleetReport::isEstimated)
+                .map(FleetReport::key)
+                .collect(Collectors.toSet());
         onlyPhase = onlyPhase();
         spread = of(rows(FleetQuestion.SPREAD), true);
         shares = rows(FleetQuestion.SHARES).stream()
@@ -118,10 +132,21 @@ public final class FleetReport {
                         rows(FleetQuestion.PHASES),
                         rows(FleetQuestion.REQUESTS),
                         shares,
-                        bricks)
+                        bricks,
+                        losses.hasEstimates())
                 .ranked();
         rows(FleetQuestion.PERCENTILES).forEach(row -> percentiles.put(partKey(row), row));
         rows(FleetQuestion.SPREAD).forEach(row -> spreads.put(partKey(row), row));
+    }
+
+    /** Returns whether a brick has samples whose time is estimated. */
+    private static boolean isEstimated(Row brick) {
+        return brick.ifNumber("unmarked").orElse(0) > 0;
+    }
+
+    /** Returns a time of the brick of a row, marked if times of this brick are estimates. */
+    private String ofBrick(Row row, String cell) {
+        return estimate(estimatedBricks.contains(key(row)), cell);
     }
 
     private Optional<String> onlyPhase() {
@@ -377,7 +402,17 @@ public final class FleetReport {
                                 .left("category", row -> row.text("category")),
                         "% of brick time",
                         row -> allNs)
-                .byWorth("total", "% of brick time", "p50", "p99", "unresolved", "avg", "max", "count", "category");
+                .byWorth(
+                        "total",
+                        ERROR,
+                        "% of brick time",
+                        "p50",
+                        "p99",
+                        "unresolved",
+                        "avg",
+                        "max",
+                        "count",
+                        "category");
     }
 
     private String allInOnePhase() {
@@ -399,14 +434,19 @@ public final class FleetReport {
                                 .left("brick", row -> row.text("brick")),
                         "% of the phase",
                         row -> phaseNs.getOrDefault(row.text("phase"), 0L))
-                .right("slowest rank", row -> ofSpread(row, ranks -> durationCell(ranks.number("max_ns"))))
+                .right(
+                        "slowest rank",
+                        row -> ofSpread(row, ranks -> ofBrick(ranks, durationCell(ranks.number("max_ns")))))
                 .left("rank", row -> ofSpread(row, ranks -> rank(ranks, "max_run", "max_rank")))
                 .right(
                         "slowest to median %",
-                        row -> ofSpread(row, ranks -> change(ranks.number("max_ns"), ranks.number("median_ns"))))
+                        row -> ofSpread(
+                                row,
+                                ranks -> ofBrick(ranks, change(ranks.number("max_ns"), ranks.number("median_ns")))))
                 .byWorth(
                         "brick",
                         "total",
+                        ERROR,
                         "% of the phase",
                         "p50",
                         "p99",
@@ -432,15 +472,28 @@ public final class FleetReport {
         return row.number("count") == 0 ? NONE : durationCell((double) row.number("total_ns") / row.number("count"));
     }
 
+    private static String errorCell(Row brick) {
+        DeviceTime device = FleetRuns.device(brick);
+        return device.isEstimated()
+                ? HumanUnits.errorCell(device.halfIntervalNs(), device.degreesOfFreedom(), brick.number("total_ns"))
+                : brick.number("count") == 0 ? NONE : "exact";
+    }
+
     /** Adds the columns of the times of bricks. */
     private Sheet<Row> times(Sheet<Row> sheet, String share, ToLongFunction<Row> wholeNs) {
         sheet.right("count", row -> count(row.number("count")));
         if (sum(bricks, "unresolved") > 0) {
             sheet.right("unresolved", row -> count(row.ifNumber("unresolved").orElse(0)));
         }
-        sheet.right("total", row -> durationCell(row.number("total_ns")))
-                .right(share, row -> percent((double) row.number("total_ns"), (double) wholeNs.applyAsLong(row)))
-                .right("avg", FleetReport::average);
+        sheet.right("total", row -> estimate(isEstimated(row), durationCell(row.number("total_ns"))));
+        if (!estimatedBricks.isEmpty()) {
+            sheet.right(ERROR, FleetReport::errorCell);
+        }
+        sheet.right(
+                        share,
+                        row -> estimate(losses.hasEstimates(), percent((double) row.number("total_ns"), (double)
+                                wholeNs.applyAsLong(row))))
+                .right("avg", row -> estimate(isEstimated(row), average(row)));
         if (!percentiles.isEmpty()) {
             sheet.right("p50", row -> percentile(row, "p50")).right("p99", row -> percentile(row, "p99"));
         }
@@ -469,12 +522,14 @@ public final class FleetReport {
         return Sheet.of("Spread over ranks: the mean of a sample", spread)
                 .left("brick", row -> row.text("brick"))
                 .right("ranks", row -> count(row.number("ranks")))
-                .right("fastest", row -> durationCell(row.number("min_ns")))
+                .right("fastest", row -> ofBrick(row, durationCell(row.number("min_ns"))))
                 .left("rank", row -> rank(row, "min_run", "min_rank"))
-                .right("median", row -> durationCell(row.number("median_ns")))
-                .right("slowest", row -> durationCell(row.number("max_ns")))
+                .right("median", row -> ofBrick(row, durationCell(row.number("median_ns"))))
+                .right("slowest", row -> ofBrick(row, durationCell(row.number("max_ns"))))
                 .left("rank", row -> rank(row, "max_run", "max_rank"))
-                .right("slowest to median %", row -> change(row.number("max_ns"), row.number("median_ns")))
+                .right(
+                        "slowest to median %",
+                        row -> ofBrick(row, change(row.number("max_ns"), row.number("median_ns"))))
                 .byWorth("slowest to median %", "slowest", "median", "rank", "fastest", "ranks");
     }
 
@@ -491,11 +546,12 @@ public final class FleetReport {
                 .byWorth("compute %", "communication %", "idle %", "host", "device");
     }
 
-    private static String share(Row row, ToDoubleFunction<Row> part) {
+    private String share(Row row, ToDoubleFunction<Row> part) {
         double all = row.number("compute_ns")
                 + row.number("communication_ns")
                 + row.ifNumber("idle_ns").orElse(0);
-        return percent(part.applyAsDouble(row), all);
+        return estimate(
+                losses.isEstimated(row.text("run_id"), row.number("rank")), percent(part.applyAsDouble(row), all));
     }
 
     private Sheet<Row> driftSheet() {
@@ -503,12 +559,12 @@ public final class FleetReport {
                         "Drift: the mean of a sample, from the first third of the windows to the last",
                         rows(FleetQuestion.DRIFT))
                 .left("brick", row -> row.text("brick"))
-                .right("first", row -> durationCell(row.number("first_ns")))
-                .right("last", row -> durationCell(row.number("last_ns")))
-                .right("change %", row -> signed(row.number("change_ppm") / 1e4))
+                .right("first", row -> ofBrick(row, durationCell(row.number("first_ns"))))
+                .right("last", row -> ofBrick(row, durationCell(row.number("last_ns"))))
+                .right("change %", row -> ofBrick(row, signed(row.number("change_ppm") / 1e4)))
                 .right("rose on", row -> count(row.number("risen")))
                 .right("fell on", row -> count(row.number("fallen")))
-                .right("most %", row -> signed(row.number("most_ppm") / 1e4))
+                .right("most %", row -> ofBrick(row, signed(row.number("most_ppm") / 1e4)))
                 .left("rank", row -> rank(row, "most_run", "most_rank"))
                 .byWorth("change %", "first", "last", "rose on", "fell on", "most %", "rank");
     }
@@ -591,8 +647,12 @@ public final class FleetReport {
         double all = compute + communication + idle;
         return all == 0
                 ? ""
-                : "compute " + percent(compute, all) + " %, communication " + percent(communication, all) + " %, "
-                        + (isIdleKnown() ? "idle " + percent(idle, all) + " %" : idleUnknown());
+                : "compute " + ofAll(compute, all) + " %, communication " + ofAll(communication, all) + " %, "
+                        + (isIdleKnown() ? "idle " + ofAll(idle, all) + " %" : idleUnknown());
+    }
+
+    private String ofAll(double part, double all) {
+        return estimate(losses.hasEstimates(), percent(part, all));
     }
 
     /**
@@ -657,7 +717,9 @@ public final class FleetReport {
 
     private List<String> remarks() {
         return Stream.concat(
-                        losses.remarks(each -> "rank " + rank(each.run(), each.number())).stream(),
+                        losses
+                                .remarks(each -> "rank " + rank(each.run(), each.number()), estimatedBricks.size())
+                                .stream(),
                         stragglers.remarks().stream())
                 .toList();
     }
@@ -688,7 +750,8 @@ public final class FleetReport {
 
     /**
      * Returns the report for programs. The keys of rows are the columns of the questions; times are in ns, changes in
-     * millionths ({@code _ppm}), others in percent ({@code _pct}). Unknown values are omitted.
+     * millionths ({@code _ppm}), others in percent ({@code _pct}). Unknown values are omitted. The times of bricks and
+     * ranks with {@code estimated} are estimates.
      *
      * @return JSON with one row per line, which ends with a line break
      */
@@ -885,6 +948,7 @@ public final class FleetReport {
                 for (PackedColumn column : ProfileFields.BRICK.packed()) {
                     field(column.name(), boxed(brick.ifNumber(column.name())));
                 }
+                error(brick);
                 for (String column : List.of("p50", "p90", "p99", "p999")) {
                     field(column + "_ns", boxed(percentileNs(brick, column)));
                 }
@@ -898,6 +962,20 @@ public final class FleetReport {
                 json.writeEndObject();
             }
             json.writeEndArray();
+        }
+
+        /** Writes the error of an estimated total, as a profile has it. */
+        private void error(Row brick) throws IOException {
+            DeviceTime device = FleetRuns.device(brick);
+            if (device.isEstimated()) {
+                json.writeBooleanField("estimated", true);
+                if (device.halfIntervalNs().isPresent()) {
+                    JsonText.number(json, "standard_error_ns", device.standardErrorNs());
+                    JsonText.number(json, "degrees_of_freedom", device.degreesOfFreedom());
+                    JsonText.number(
+                            json, "half_interval_ns", device.halfIntervalNs().getAsDouble());
+                }
+            }
         }
 
         /** Writes the spread of all samples; the spread of a phase is part of the phase's bricks. */
@@ -929,6 +1007,9 @@ public final class FleetReport {
                 field("device", row.ifText("device").orElse(null));
                 for (String column : List.of("compute_ns", "communication_ns", "idle_ns")) {
                     field(column, boxed(row.ifNumber(column)));
+                }
+                if (losses.isEstimated(row.text("run_id"), row.number("rank"))) {
+                    json.writeBooleanField("estimated", true);
                 }
                 json.writeEndObject();
             }

@@ -71,8 +71,26 @@ public final class FleetRuns {
                 .samples(row.number("count"), row.number("total_ns"), row.number("min_ns"), row.number("max_ns"))
                 .last(row.number("max_ns"), 0)
                 .elements(row.number("elements"))
-                .device(new DeviceTime(0, 0, 0, 0, 0, row.ifNumber("unresolved").orElse(0)))
+                .device(device(row))
                 .build();
+    }
+
+    /** Returns what the tables have of the samples of a brick that devices timed. */
+    static DeviceTime device(FleetQuestion.Row brick) {
+        return new DeviceTime(
+                brick.ifNumber("device_samples").orElse(0),
+                0,
+                0,
+                0,
+                0,
+                brick.ifNumber("unresolved").orElse(0),
+                0,
+                brick.ifNumber("unmarked").orElse(0),
+                brick.ifReal("standard_error_ns").orElse(0),
+                brick.ifReal("degrees_of_freedom").orElse(0),
+                0,
+                0,
+                DeviceTime.MarkTime.NONE);
     }
 
     private static Optional<StepInfo.Phase> phase(String name) {

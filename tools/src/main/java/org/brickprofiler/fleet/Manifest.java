@@ -28,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  * The content of a pack, as listed in {@code manifest.json}. Immutable.
  *
  * @param revision the revision of the tables: 0 in packs of versions that did not count unresolved, dropped and pending
- *     measurements, 1 in packs of versions that did not distinguish the own work of requests
+ *     measurements, 1 in packs of versions that did not distinguish the own work of requests, 2 in packs of versions
+ *     that refused estimates
  * @param profiles the number of files read, including those left out
  * @param identical the number of these files that are copies of others; copies count once
  * @param files every Parquet file
@@ -40,7 +41,7 @@ public record Manifest(long revision, long profiles, long identical, List<PackFi
     static final int SCHEMA_VERSION = 1;
 
     /** The revision of the tables within their version: the one that added columns last. */
-    static final int REVISION = 2;
+    static final int REVISION = 3;
 
     /** The name of the file in its folder. */
     static final String NAME = "manifest.json";

@@ -32,8 +32,6 @@ public record PackProblem(
         OTHER_VERSION,
         /** A window of a rank in which nothing was recorded. */
         EMPTY_WINDOW,
-        /** A window whose brick times are estimates, since marks were drawn: no table has their errors. */
-        ESTIMATED_WINDOW,
         /**
          * Files that hold the same window, or the same steps at the same time, of the same rank, and differ: none
          * counts. Or a profile that is no window, of a rank that has windows: it does not count.

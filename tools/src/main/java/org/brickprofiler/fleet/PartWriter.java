@@ -42,8 +42,10 @@ final class PartWriter implements AutoCloseable {
                 };
     }
 
-    private static final String BRICK_COLUMNS =
-            "category VARCHAR, brick VARCHAR" + packed(ProfileFields.BRICK) + ", dist BIGINT[]";
+    private static final String BRICK_COLUMNS = "category VARCHAR, brick VARCHAR" + packed(ProfileFields.BRICK)
+            + ", standard_error_ns DOUBLE, degrees_of_freedom DOUBLE, dist BIGINT[]";
+
+    private static final int STREAM_COLUMNS = ProfileFields.STREAM.packed().size();
 
     private static String packed(Fields<?> fields) {
         return fields.packed().stream()
@@ -148,6 +150,7 @@ final class PartWriter implements AutoCloseable {
             for (long figure : from.figures[i]) {
                 to.add(figure);
             }
+            to.add(from.standardErrorNs[i]).add(from.degreesOfFreedom[i]);
             to.add(from.dist[i]).endRow();
         }
     }
@@ -170,8 +173,8 @@ final class PartWriter implements AutoCloseable {
         for (int i = 0; i < window.streams; i++) {
             devices.beginRow().add(head.runId()).add(head.rank()).add(head.window());
             devices.add(window.device[i]).add(window.stream[i]);
-            for (long figure : window.times[i]) {
-                devices.add(figure);
+            for (int column = 0; column < STREAM_COLUMNS; column++) {
+                devices.add(window.time(i, column));
             }
             devices.add(window.uuid[i]).add(window.pci[i]);
             devices.endRow();

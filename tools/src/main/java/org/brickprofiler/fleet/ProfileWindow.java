@@ -24,7 +24,6 @@ import java.util.Set;
 import org.brickprofiler.RunIdentity;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.device.StreamTotals;
-import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.internal.base.Sums;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.InputFile;
@@ -62,9 +61,10 @@ final class ProfileWindow {
     private static final List<PackedColumn> PHASE = ProfileFields.PHASE.packed();
     private static final List<PackedColumn> STREAM = ProfileFields.STREAM.packed();
     private static final List<PackedColumn> REQUESTS = RequestFields.REQUESTS.packed();
-    private static final int COUNT = place("count");
-    private static final int TOTAL_NS = place("total_ns");
-    private static final int UNRESOLVED = place("unresolved");
+    private static final int COUNT = place(BRICK, "count");
+    private static final int TOTAL_NS = place(BRICK, "total_ns");
+    private static final int UNRESOLVED = place(BRICK, "unresolved");
+    private static final int IDLE_NS = place(STREAM, "idle_ns");
 
     private final Row brick = new Row(ProfileFields.BRICK);
     private final Row phaseRow = new Row(ProfileFields.PHASE);
@@ -93,6 +93,12 @@ final class ProfileWindow {
         /** The values of each brick, by the columns of its table. */
         long[][] figures = new long[64][BRICK.size()];
 
+        /** The standard error of the total of each brick, ns; NaN if the total is exact, or its error not known. */
+        double[] standardErrorNs = new double[64];
+
+        /** The degrees of freedom of the error; NaN likewise. */
+        double[] degreesOfFreedom = new double[64];
+
         /** The buckets of each brick that have samples, encoded by {@link #inBucket}; null without percentiles. */
         long[] @Nullable [] dist = new long[64][];
 
@@ -103,6 +109,8 @@ final class ProfileWindow {
                 name = Arrays.copyOf(name, 2 * i);
                 category = Arrays.copyOf(category, 2 * i);
                 figures = grown(figures, BRICK.size());
+                standardErrorNs = Arrays.copyOf(standardErrorNs, 2 * i);
+                degreesOfFreedom = Arrays.copyOf(degreesOfFreedom, 2 * i);
                 dist = Arrays.copyOf(dist, 2 * i);
             }
             phase[i] = null;
@@ -112,7 +120,8 @@ final class ProfileWindow {
         private void addTo(List<String> values) {
             for (int i = 0; i < size; i++) {
                 values.add("brick " + phase[i] + "\n" + category[i] + "\n" + name[i] + "\n"
-                        + Arrays.toString(figures[i]) + Arrays.toString(dist[i]));
+                        + Arrays.toString(figures[i]) + standardErrorNs[i] + " " + degreesOfFreedom[i]
+                        + Arrays.toString(dist[i]));
             }
         }
     }
@@ -135,7 +144,16 @@ final class ProfileWindow {
     @Nullable
     String[] pci = new String[8];
 
+    /** Whether the bricks of each stream were marked by sampling, so that its idle time is not known. */
+    boolean[] sampled = new boolean[8];
+
     long[][] times = new long[8][STREAM.size()];
+
+    /** Returns a value of a stream by its column; null if it is not known. */
+    @Nullable
+    Long time(int ofStream, int column) {
+        return sampled[ofStream] && column == IDLE_NS ? null : (Long) times[ofStream][column];
+    }
 
     /** Whether there are requests, and their values by the columns of the table. */
     boolean hasRequests;
@@ -498,7 +516,7 @@ final class ProfileWindow {
             values.add("phase " + phase[i] + "\n" + Arrays.toString(steps[i]));
         }
         for (int i = 0; i < streams; i++) {
-            values.add("stream " + device[i] + "\n" + stream[i] + "\n" + Arrays.toString(times[i]));
+            values.add("stream " + device[i] + "\n" + stream[i] + "\n" + sampled[i] + Arrays.toString(times[i]));
         }
         if (hasRequests) {
             values.add("requests " + Arrays.toString(requests));
@@ -554,16 +572,11 @@ final class ProfileWindow {
         to.name[i] = text(named);
         to.category[i] = ProfileFields.category(brick, named).displayName();
         take(BRICK, brick, to.figures[i]);
+        to.standardErrorNs[i] = brick.real("standard_error_ns", Double.NaN);
+        to.degreesOfFreedom[i] = brick.real("degrees_of_freedom", Double.NaN);
         Row latency = brick.get(Row.class, "latency");
         to.dist[i] = latency == null ? null : buckets(input, latency.get(Buckets.class, "buckets"));
         RowChecks.brick(input, brick);
-        if (brick.has("estimated")) {
-            throw estimated("the time of " + PlainText.ascii(named) + " is an estimate");
-        }
-    }
-
-    private static Unreadable estimated(String what) {
-        return new Unreadable(PackProblem.Kind.ESTIMATED_WINDOW, what + ": record fleets with deviceSampling(1)");
     }
 
     /** Reads the bricks of one phase; the key {@code phase} may follow the bricks. */
@@ -626,6 +639,7 @@ final class ProfileWindow {
             device = Arrays.copyOf(device, 2 * i);
             uuid = Arrays.copyOf(uuid, 2 * i);
             pci = Arrays.copyOf(pci, 2 * i);
+            sampled = Arrays.copyOf(sampled, 2 * i);
             times = grown(times, STREAM.size());
         }
         StreamTotals totals = ProfileFields.stream(input, streamRow.read(input, "stream"));
@@ -633,11 +647,8 @@ final class ProfileWindow {
         device[i] = text(totals.device());
         uuid[i] = totals.deviceUuid().orElse(null);
         pci[i] = totals.pciAddress().orElse(null);
+        sampled[i] = totals.isSampled();
         take(STREAM, streamRow, times[i]);
-        if (totals.isSampled()) {
-            // A window without estimates lacks the bricks of which no sample had marks.
-            throw estimated("bricks of stream " + PlainText.ascii(totals.stream()) + " were marked by sampling");
-        }
     }
 
     private static void take(List<PackedColumn> columns, Row row, long[] figures) {
@@ -646,8 +657,8 @@ final class ProfileWindow {
         }
     }
 
-    private static int place(String column) {
-        return BRICK.stream().map(PackedColumn::name).toList().indexOf(column);
+    private static int place(List<PackedColumn> columns, String column) {
+        return columns.stream().map(PackedColumn::name).toList().indexOf(column);
     }
 
     private static long[][] grown(long[][] rows, int width) {

@@ -114,7 +114,7 @@ final class StragglerRemarks {
         if (without > 0) {
             remarks.add(which + ": " + Plural.of(without, "rank")
                     + " computed in no window, has windows without steps although other ranks of the run have steps, or"
-                    + " lacks measurements in all windows.");
+                    + " lacks measurements or has estimated times in all windows.");
         }
         List<Rank> lacking = group.stream()
                 .filter(rank -> rank.windows() > 0 && rank.windows() < most)

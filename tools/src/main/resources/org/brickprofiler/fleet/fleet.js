@@ -7,6 +7,10 @@ const hosts = new Map(fleet.shares.map((each) => [keyOf(each.run_id, each.rank),
 /** The ranks that lack measurements. */
 const incomplete = new Set(fleet.losses.map((each) => keyOf(each.run_id, each.rank)));
 
+/** The bricks and the ranks whose times are estimates. */
+const estimatedBricks = new Set(fleet.bricks.filter(isEstimated).map((each) => keyOf(each.category, each.brick)));
+const hasEstimates = fleet.shares.some((each) => each.estimated === true);
+
 // ---- words ----
 
 /**
@@ -58,6 +62,21 @@ function rankCell(run, rank) {
 function signed(pct) {
   const text = FORMATS[1].format(Math.abs(pct));
   return (text === "0.0" ? "" : pct < 0 ? "\u2212" : "+") + text;
+}
+
+/** @param {{ category: string, brick: string }} each */
+function ofEstimates(each) {
+  return estimatedBricks.has(keyOf(each.category, each.brick));
+}
+
+/**
+ * Returns the text of a number, which begins with ~ if it is an estimate.
+ *
+ * @param {boolean | undefined} estimated
+ * @param {string} text
+ */
+function rough(estimated, text) {
+  return (estimated === true ? "~" : "") + text;
 }
 
 /** @param {number | undefined} ns */
@@ -168,6 +187,11 @@ function partsOf(each) {
   });
 }
 
+/** @param {RankShare} each */
+function partTexts(each) {
+  return partsOf(each).map(({ name, pct }) => name + " " + rough(each.estimated, percent(pct)) + NARROW + "%").join(", ");
+}
+
 /** Returns the findings, each with its next step. */
 function findings() {
   const items = fleet.findings.map((each) => [
@@ -183,7 +207,7 @@ function whole() {
     return "";
   }
   /** @param {{ name: string, pct: number }} part */
-  const label = ({ name, pct }) => name + " " + percent(pct) + NARROW + "%";
+  const label = ({ name, pct }) => name + " " + rough(hasEstimates, percent(pct)) + NARROW + "%";
   return stacked("Time of all ranks: " + parts.map(label).join(", "), parts.map((part) => ({ ...part, label: label(part) })));
 }
 
@@ -306,14 +330,15 @@ function mapSection() {
   /** @param {RankMeans} rank */
   const farthest = (rank) => Math.max(...rank.mean_ns.map((ns, i) => (ns === null ? 0 : Math.abs(distance(ns, { median: bricks[i].median_ns })))));
   /**
-   * @param {{ name: string, median: number }} row
+   * @param {{ name: string, median: number, estimated?: boolean }} row
    * @param {RankMeans} rank
    * @param {number} ns
    */
-  const describe = (row, rank, ns) => shortened(row.name) + ", " + rankText(rank.run_id, rank.rank) + ": " + duration(ns) + ", " + signed(distance(ns, row)) + NARROW + "%";
+  const describe = (row, rank, ns) =>
+    shortened(row.name) + ", " + rankText(rank.run_id, rank.rank) + ": " + rough(row.estimated, duration(ns)) + ", " + rough(row.estimated, signed(distance(ns, row))) + NARROW + "%";
   const found = ranks
     .flatMap((rank) =>
-      rank.mean_ns.flatMap((ns, i) => (ns === null ? [] : [{ rank, ns, row: { name: bricks[i].brick, median: bricks[i].median_ns } }])),
+      rank.mean_ns.flatMap((ns, i) => (ns === null ? [] : [{ rank, ns, row: { name: bricks[i].brick, median: bricks[i].median_ns, estimated: ofEstimates(bricks[i]) } }])),
     )
     .sort((a, b) => Math.abs(distance(b.ns, b.row)) - Math.abs(distance(a.ns, a.row)))
     .slice(0, 3);
@@ -327,8 +352,8 @@ function mapSection() {
       name,
       columns: shown.map((rank) => ({ ...rank, toString: () => String(rank.rank) })),
       axis: "rank",
-      end: ["median", (row) => duration(row.median)],
-      rows: bricks.map((brick, i) => ({ name: brick.brick, median: brick.median_ns, times: shown.map((rank) => rank.mean_ns[i]) })),
+      end: ["median", (row) => rough(row.estimated, duration(row.median))],
+      rows: bricks.map((brick, i) => ({ name: brick.brick, median: brick.median_ns, estimated: ofEstimates(brick), times: shown.map((rank) => rank.mean_ns[i]) })),
       said,
       describe,
       scale: DISTANCES,
@@ -361,16 +386,16 @@ function spreadSection() {
     { label: "brick", text: true, value: (each) => each.brick, cell: (each) => named(each.brick) },
     { label: "category", text: true, value: (each) => each.category, cell: (each) => categoryCell(each.category) },
     { label: "ranks", value: (each) => each.ranks, cell: (each) => count(each.ranks) },
-    { label: "fastest", value: (each) => each.min_ns, cell: (each) => time(each.min_ns) },
+    { label: "fastest", value: (each) => each.min_ns, cell: (each) => marked(ofEstimates(each), time(each.min_ns)) },
     { label: "which", text: true, cell: (each) => rankCell(each.min_run, each.min_rank) },
-    { label: "median", value: (each) => each.median_ns, cell: (each) => time(each.median_ns) },
-    { label: "slowest", value: (each) => each.max_ns, cell: (each) => time(each.max_ns) },
+    { label: "median", value: (each) => each.median_ns, cell: (each) => marked(ofEstimates(each), time(each.median_ns)) },
+    { label: "slowest", value: (each) => each.max_ns, cell: (each) => marked(ofEstimates(each), time(each.max_ns)) },
     { label: "which", text: true, cell: (each) => rankCell(each.max_run, each.max_rank) },
     {
       label: "slowest to median %",
       hint: "Grey if the test for stragglers could not have shown it",
       value: beyond,
-      cell: (each) => html("span", { class: beyond(each) < leastShownPct ? "quiet" : false }, signed(beyond(each))),
+      cell: (each) => html("span", { class: beyond(each) < leastShownPct ? "quiet" : false }, rough(ofEstimates(each), signed(beyond(each)))),
     },
   ];
   const made = table("Spread over ranks", columns, fleet.spread, { sorted: 8, wide: true });
@@ -388,7 +413,7 @@ function shareChart() {
   const [width, height] = [Math.max(1, Math.min(26, Math.floor(1_100 / shown.length))), 110];
   const least = fleet.shares[0];
   const text = "What each rank did. Least communication: " + rankText(least.run_id, least.rank) + ", "
-    + partsOf(least).map(({ name, pct }) => name + " " + percent(pct) + NARROW + "%").join(", ") + ".";
+    + partTexts(least) + ".";
   const across = width * shown.length;
   const picture = svg("svg", { width: across, height, viewBox: `0 0 ${across} ${height}`, role: "img", "aria-label": text });
   const bases = shown.map(() => height);
@@ -407,7 +432,7 @@ function shareChart() {
   const readout = html("p", { class: "quiet readout" }, NARROW);
   picture.addEventListener("pointermove", (event) => {
     const each = shown[Math.floor((event.clientX - picture.getBoundingClientRect().left) / width)];
-    readout.textContent = each === undefined ? NARROW : rankText(each.run_id, each.rank) + ": " + partsOf(each).map(({ name, pct }) => name + " " + percent(pct) + NARROW + "%").join(", ");
+    readout.textContent = each === undefined ? NARROW : rankText(each.run_id, each.rank) + ": " + partTexts(each);
   });
   return [
     html("p", { class: "legend quiet" }, PARTS.map(([name, , colour]) => html("span", {}, html("i", { class: "swatch", "--colour": colour, "aria-hidden": "true" }), name))),
@@ -442,7 +467,7 @@ function shareSection() {
     return {
       label: name + " %",
       value: (each) => pct(each, name),
-      cell: (each) => (each[key] === undefined ? NONE : percent(pct(each, name))),
+      cell: (each) => (each[key] === undefined ? NONE : rough(each.estimated, percent(pct(each, name)))),
     };
   }
 
@@ -475,7 +500,9 @@ function trend(each, timesOf) {
       d += (d === "" || times[i - 1] === null ? "M" : "L") + ((width * i) / (times.length - 1)).toFixed(1) + " " + y.toFixed(1);
     }
   });
-  const text = "From " + duration(there[0]) + " to " + duration(there[there.length - 1]) + ", within " + duration(Math.min(...there)) + " and " + duration(Math.max(...there));
+  /** @param {number} ns */
+  const words = (ns) => rough(ofEstimates(each), duration(ns));
+  const text = "From " + words(there[0]) + " to " + words(there[there.length - 1]) + ", within " + words(Math.min(...there)) + " and " + words(Math.max(...there));
   return svg(
     "svg",
     { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": text, "--colour": colour(each.category) },
@@ -494,18 +521,28 @@ function driftSection() {
   const columns = [
     { label: "brick", text: true, value: (each) => each.brick, cell: (each) => named(each.brick) },
     { label: "over time, middle rank", text: true, hint: "Each on a scale of its own around its median, of 5 % or more", cell: (each) => trend(each, timesOf) },
-    { label: "first third", value: (each) => each.first_ns, cell: (each) => time(each.first_ns) },
-    { label: "last third", value: (each) => each.last_ns, cell: (each) => time(each.last_ns) },
-    { label: "change %", value: (each) => Math.abs(each.change_ppm), cell: (each) => signed(each.change_ppm / 1e4) },
+    { label: "first third", value: (each) => each.first_ns, cell: (each) => marked(ofEstimates(each), time(each.first_ns)) },
+    { label: "last third", value: (each) => each.last_ns, cell: (each) => marked(ofEstimates(each), time(each.last_ns)) },
+    { label: "change %", value: (each) => Math.abs(each.change_ppm), cell: (each) => rough(ofEstimates(each), signed(each.change_ppm / 1e4)) },
     { label: "rose on", value: (each) => each.risen, cell: (each) => plural(each.risen, "rank", "ranks") },
     { label: "fell on", value: (each) => each.fallen, cell: (each) => plural(each.fallen, "rank", "ranks") },
-    { label: "most %", value: (each) => each.most_ppm, cell: (each) => signed(each.most_ppm / 1e4) },
+    { label: "most %", value: (each) => each.most_ppm, cell: (each) => rough(ofEstimates(each), signed(each.most_ppm / 1e4)) },
     { label: "which", text: true, cell: (each) => rankCell(each.most_run, each.most_rank) },
   ];
   return section("Drift", note("The mean of a sample, from the first third of the windows to the last"), table("Drift", columns, fleet.drift, { sorted: 4, wide: true }).element);
 }
 
 // ---- bricks, steps, runs ----
+
+/**
+ * Returns the column of the errors of estimates.
+ *
+ * @template {Estimable} Row
+ * @returns {Column<Row>}
+ */
+function errorColumn() {
+  return { label: "\u00b1 %", hint: "Half of its 95 % interval", value: errorOf, cell: errorCell };
+}
 
 function brickSection() {
   if (fleet.bricks.length === 0) {
@@ -527,9 +564,10 @@ function brickSection() {
     { label: "category", text: true, value: (brick) => brick.category, cell: (brick) => categoryCell(brick.category), total: "" },
     { label: "count", value: (brick) => brick.count, cell: (brick) => count(brick.count), total: count(sum(fleet.bricks, (brick) => brick.count)) },
     unresolved > 0 && { label: "unresolved", value: (brick) => brick.unresolved || 0, cell: (brick) => count(brick.unresolved || 0), total: count(unresolved) },
-    { label: "total", value: (brick) => brick.total_ns, cell: (brick) => time(brick.total_ns), total: time(all) },
-    { label: "% of brick time", value: (brick) => brick.total_ns, cell: (brick) => share(brick.total_ns, all, largest, brick.category), total: percent(all === 0 ? 0 : 100) },
-    { label: "avg", value: (brick) => ratio(brick.total_ns, brick.count), cell: (brick) => time(ratio(brick.total_ns, brick.count)) },
+    { label: "total", value: (brick) => brick.total_ns, cell: (brick) => marked(isEstimated(brick), time(brick.total_ns)), total: marked(hasEstimates, time(all)) },
+    estimatedBricks.size > 0 && errorColumn(),
+    { label: "% of brick time", value: (brick) => brick.total_ns, cell: (brick) => marked(hasEstimates, share(brick.total_ns, all, largest, brick.category)), total: percent(all === 0 ? 0 : 100) },
+    { label: "avg", value: (brick) => ratio(brick.total_ns, brick.count), cell: (brick) => marked(isEstimated(brick), time(ratio(brick.total_ns, brick.count))) },
     at("min", "min_ns"),
     at("p50", "p50_ns"),
     at("p90", "p90_ns"),
@@ -561,13 +599,18 @@ function brickPhaseSection() {
     { label: "phase", text: true, value: (each) => each.phase, cell: (each) => named(each.phase) },
     { label: "brick", text: true, value: (each) => each.brick, cell: (each) => named(each.brick) },
     { label: "count", value: (each) => each.count, cell: (each) => count(each.count) },
-    { label: "total", value: (each) => each.total_ns, cell: (each) => time(each.total_ns) },
-    { label: "% of the phase", value: (each) => ratio(each.total_ns, phaseNs(each)), cell: (each) => percent(100 * ratio(each.total_ns, phaseNs(each))) },
-    { label: "avg", value: (each) => ratio(each.total_ns, each.count), cell: (each) => (each.count === 0 ? NONE : time(each.total_ns / each.count)) },
+    { label: "total", value: (each) => each.total_ns, cell: (each) => marked(isEstimated(each), time(each.total_ns)) },
+    estimatedBricks.size > 0 && errorColumn(),
+    {
+      label: "% of the phase",
+      value: (each) => ratio(each.total_ns, phaseNs(each)),
+      cell: (each) => rough(hasEstimates, percent(100 * ratio(each.total_ns, phaseNs(each)))),
+    },
+    { label: "avg", value: (each) => ratio(each.total_ns, each.count), cell: (each) => (each.count === 0 ? NONE : marked(isEstimated(each), time(each.total_ns / each.count))) },
     hasPercentiles && { label: "p50", value: (each) => each.p50_ns ?? -1, cell: (each) => timeOr(each.p50_ns) },
     hasPercentiles && { label: "p99", value: (each) => each.p99_ns ?? -1, cell: (each) => timeOr(each.p99_ns) },
     { label: "max", value: (each) => each.max_ns, cell: (each) => time(each.max_ns) },
-    { label: "slowest rank", value: (each) => each.slowest_rank_ns ?? -1, cell: (each) => timeOr(each.slowest_rank_ns) },
+    { label: "slowest rank", value: (each) => each.slowest_rank_ns ?? -1, cell: (each) => marked(isEstimated(each), timeOr(each.slowest_rank_ns)) },
     {
       label: "rank",
       text: true,

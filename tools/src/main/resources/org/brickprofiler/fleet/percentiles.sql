@@ -1,7 +1,8 @@
 -- The buckets of the 50th, 90th, 99th and 99.9th percentile of each brick, over all samples and by phase. The
--- percentiles are nearest ranks, as in a profile.
+-- percentiles are nearest ranks, as in a profile. Estimated samples are left out: the error of their percentiles is not
+-- known.
 WITH exploded AS (
-    SELECT phase, category, brick, explode(dist) AS part FROM brick_part
+    SELECT phase, category, brick, explode(dist) AS part FROM brick_part WHERE coalesce(unmarked, 0) = 0
 ),
 merged AS (
     SELECT phase, category, brick, part.bucket AS bucket, sum(part.n) AS n

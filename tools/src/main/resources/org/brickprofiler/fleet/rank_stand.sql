@@ -1,8 +1,9 @@
 -- The deviation of a rank in a window. stand is the excess of its computing time per step over the median of its peers,
 -- in millionths. late_ns is the number of ns per step by which its collectives are shorter than the median. The peers
 -- are the ranks of its run with the same device for computing time, and all ranks of its run for collectives, because
--- all of them enter the same collectives. A window in which a brick lacks too many measurements has no row. If any rank
--- of the run recorded steps, a window without steps has no row either, because it has no time per step.
+-- all of them enter the same collectives. A window in which a brick lacks too many measurements, or whose times are
+-- estimates, has no row. If any rank of the run recorded steps, a window without steps has no row either, because it
+-- has no time per step.
 WITH sums AS (
     SELECT
         run_id,

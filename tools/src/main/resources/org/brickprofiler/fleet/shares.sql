@@ -1,6 +1,6 @@
 -- The time that each rank spent in bricks, in collectives, and idle. The idle time is what its devices report. If they
--- report none, it is the time of the steps minus the time of bricks and collectives. It is unknown if neither was
--- recorded.
+-- report none, or not in all windows, it is the time of the steps minus the time of bricks and collectives. It is
+-- unknown if neither was recorded.
 WITH busy AS (
     SELECT
         run_id,
@@ -14,7 +14,9 @@ steps AS (
     SELECT run_id, rank, CAST(sum(total_ns) AS BIGINT) AS step_ns FROM step_window GROUP BY run_id, rank
 ),
 devices AS (
-    SELECT run_id, rank, CAST(sum(idle_ns) AS BIGINT) AS idle_ns FROM device_window GROUP BY run_id, rank
+    SELECT run_id, rank, CASE WHEN count(*) = count(idle_ns) THEN CAST(sum(idle_ns) AS BIGINT) END AS idle_ns
+    FROM device_window
+    GROUP BY run_id, rank
 ),
 places AS (
     SELECT run_id, rank, min(host) AS host, min(device) AS device FROM rank_window GROUP BY run_id, rank

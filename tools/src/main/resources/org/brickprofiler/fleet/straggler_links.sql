@@ -1,8 +1,8 @@
 -- The excess time of each collective on the ranks of a host over their peers, the ranks of the run with the same
 -- device, in ns per step, or per sample if no steps were recorded: the median and the minimum over the ranks of the
 -- host. spread_ns is the median distance of the peers from their median. windows is the smallest number of windows of a
--- rank of the host, and usual_windows the median over the peers. Windows in which a brick lacks too many measurements
--- do not count.
+-- rank of the host, and usual_windows the median over the peers. Windows in which a brick lacks too many measurements,
+-- or whose times are estimates, do not count.
 WITH hosts AS (
     SELECT run_id, rank, host, device FROM run_rank WHERE host <> '' AND windows >= 6
 ),

@@ -5,7 +5,7 @@
 -- held is the number of windows in which the deviation was at least half of beyond_ppm. spread_ppm is the median
 -- distance of a window from the median window of its rank. A rank with fewer than 6 windows is not tested: its times
 -- are NULL, and windows counts all its windows. For other ranks, windows counts only windows with a time per step and
--- with enough measurements.
+-- with enough measurements, not estimates.
 WITH stands AS (
     SELECT run_id, rank, win, device, host, compute_ns, stand, late_ns FROM rank_stand
 ),

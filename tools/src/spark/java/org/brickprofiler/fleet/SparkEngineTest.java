@@ -40,10 +40,16 @@ final class SparkEngineTest {
                 wall_ns AS delivery_ns, wall_ns AS own_work_ns
             FROM rank_window""";
 
-    /** The simulated ranks have no phases: half of the samples of each brick belong to steps of decoding. */
+    /**
+     * The simulated ranks have no phases: half of the samples of each brick belong to steps of decoding. Those of two
+     * ranks are estimated, with errors of many sizes.
+     */
     private static final String HALF_IN_DECODE = """
             SELECT run_id, rank, win, 'decode' AS phase, category, brick, CAST(floor(count / 2) AS BIGINT) AS count,
-                CAST(floor(total_ns / 2) AS BIGINT) AS total_ns, min_ns, max_ns, elements, unresolved, dist
+                CAST(floor(total_ns / 2) AS BIGINT) AS total_ns, min_ns, max_ns, elements, unresolved, device_samples,
+                CASE WHEN rank < 2 THEN CAST(1 AS BIGINT) ELSE unmarked END AS unmarked,
+                CASE WHEN rank < 2 THEN total_ns / (3e0 + win) END AS standard_error_ns,
+                CASE WHEN rank < 2 THEN 1.1e0 + win END AS degrees_of_freedom, dist
             FROM brick_window""";
 
     private static FleetEngine duck;

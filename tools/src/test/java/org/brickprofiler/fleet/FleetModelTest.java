@@ -1,6 +1,7 @@
 package org.brickprofiler.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -87,6 +88,10 @@ final class FleetModelTest {
     }
 
     private Random random = new Random(0);
+
+    /** Whether bricks of the next window are marked by sampling. */
+    private boolean areEstimated;
+
     private final List<Window> windows = new ArrayList<>();
     private final Map<Kind, Integer> problems = new EnumMap<>(Kind.class);
     private int files;
@@ -108,6 +113,7 @@ final class FleetModelTest {
             int absent = chance(0.3) ? random.nextInt(ranks - 1) : -1;
             boolean hasSteps = chance(0.7);
             boolean hasStreams = chance(0.5);
+            boolean hasEstimates = chance(0.5);
             for (int rank = 0; rank < ranks; rank++) {
                 if (rank == absent) {
                     continue;
@@ -128,6 +134,7 @@ final class FleetModelTest {
                         identity.worldSize(ranks);
                     }
                     Instant start = START.plusSeconds(WINDOW_S * (long) number + (isApart ? 3 * 3_600 : 0));
+                    areEstimated = hasEstimates && chance(0.5);
                     window(identity.build(), start, hasSteps, hasStreams, isApart);
                 }
             }
@@ -153,7 +160,8 @@ final class FleetModelTest {
             if (hasStreams) {
                 profile.streams(IntStream.range(0, 1 + random.nextInt(2))
                         .mapToObj(stream -> StreamTotals.builder("s" + stream, "gpu", 0)
-                                .bricks(3, random.nextInt(1_000_000), random.nextInt(1_000_000))
+                                .bricks(3, random.nextInt(1_000_000), areEstimated ? 0 : random.nextInt(1_000_000))
+                                .passes(OptionalLong.empty(), areEstimated)
                                 .build())
                         .toList());
             }
@@ -252,7 +260,29 @@ final class FleetModelTest {
                                     ? Optional.of(LatencyDistribution.ofCounts(counts))
                                     : Optional.empty());
         }
-        return stats.device(new DeviceTime(0, 0, 0, 0, 0, unresolved)).build();
+        return stats.device(device(ns.length, unresolved)).build();
+    }
+
+    private DeviceTime device(int samples, long unresolved) {
+        if (!areEstimated || samples == 0 || chance(0.1)) {
+            return new DeviceTime(random.nextInt(samples + 1), 0, 0, 0, 0, unresolved);
+        }
+        long unmarked = 1 + random.nextInt(samples);
+        boolean hasError = chance(0.98);
+        return new DeviceTime(
+                samples - unmarked,
+                0,
+                0,
+                0,
+                0,
+                unresolved,
+                0,
+                unmarked,
+                hasError && chance(0.9) ? Math.exp(12 * random.nextDouble()) : 0,
+                hasError ? 1 + 20 * random.nextDouble() : 0,
+                0,
+                0,
+                DeviceTime.MarkTime.NONE);
     }
 
     private Steps steps() {
@@ -484,10 +514,11 @@ final class FleetModelTest {
             assertThat(row.get("min_ns").asLong()).isEqualTo(areExtremesKnown ? brick.minNs() : 0);
             assertThat(row.get("max_ns").asLong()).isEqualTo(areExtremesKnown ? brick.maxNs() : 0);
             assertThat(row.get("elements").asLong()).isEqualTo(brick.totalElements());
-            assertThat(row.get("unresolved").asLong()).isEqualTo(brick.device().unresolved());
+            checkDevice(row, brick.device());
             boolean areKnown = Objects.requireNonNull(samples.get(keyOf(row))).stream()
                     .filter(sample -> sample.brick().count() > 0)
-                    .allMatch(sample -> sample.brick().latency().isPresent());
+                    .allMatch(sample -> sample.brick().latency().isPresent()
+                            && !sample.brick().device().isEstimated());
             assertThat(row.has("p50_ns")).as(keyOf(row) + phase).isEqualTo(areKnown && brick.count() > 0);
             if (row.has("p50_ns")) {
                 assertThat(row.get("p50_ns").asLong()).isEqualTo(brick.percentileNs(50));
@@ -506,6 +537,23 @@ final class FleetModelTest {
                 assertThat(means.get(rankOf(row, "slowest_run", "slowest_rank")))
                         .isEqualTo(row.get("slowest_rank_ns").asLong());
             }
+        }
+    }
+
+    private static void checkDevice(JsonNode row, DeviceTime device) {
+        assertThat(row.get("unresolved").asLong()).isEqualTo(device.unresolved());
+        assertThat(row.get("device_samples").asLong()).isEqualTo(device.measured());
+        assertThat(row.get("unmarked").asLong()).isEqualTo(device.unmarked());
+        assertThat(row.has("estimated")).isEqualTo(device.isEstimated());
+        boolean hasError = device.degreesOfFreedom() > 0;
+        assertThat(row.has("half_interval_ns")).isEqualTo(hasError);
+        if (hasError) {
+            assertThat(row.get("standard_error_ns").asDouble())
+                    .isCloseTo(device.standardErrorNs(), withinPercentage(1e-2));
+            assertThat(row.get("degrees_of_freedom").asDouble())
+                    .isCloseTo(device.degreesOfFreedom(), withinPercentage(1e-2));
+            assertThat(row.get("half_interval_ns").asDouble())
+                    .isCloseTo(device.halfIntervalNs().orElseThrow(), withinPercentage(1e-2));
         }
     }
 
@@ -573,19 +621,20 @@ final class FleetModelTest {
             long compute = all.totalNs() - communication;
             assertThat(row.get("compute_ns").asLong()).isEqualTo(compute);
             assertThat(row.get("communication_ns").asLong()).isEqualTo(communication);
-            OptionalLong idle = !all.streams().isEmpty()
-                    ? OptionalLong.of(all.streams().stream()
-                            .mapToLong(StreamTotals::idleNs)
-                            .sum())
-                    : all.steps().count() > 0
-                            ? OptionalLong.of(Math.max(
-                                    0,
-                                    all.steps().phases().stream()
-                                                    .mapToLong(StepStats::totalNs)
-                                                    .sum()
-                                            - compute
-                                            - communication))
-                            : OptionalLong.empty();
+            OptionalLong idle =
+                    !all.streams().isEmpty() && all.streams().stream().noneMatch(StreamTotals::isSampled)
+                            ? OptionalLong.of(all.streams().stream()
+                                    .mapToLong(StreamTotals::idleNs)
+                                    .sum())
+                            : all.steps().count() > 0
+                                    ? OptionalLong.of(Math.max(
+                                            0,
+                                            all.steps().phases().stream()
+                                                            .mapToLong(StepStats::totalNs)
+                                                            .sum()
+                                                    - compute
+                                                    - communication))
+                                    : OptionalLong.empty();
             assertThat(whole(row, "idle_ns")).isEqualTo(idle);
             isIdleKnown &= idle.isPresent();
             idleOfAll += idle.orElse(0);
@@ -743,14 +792,21 @@ final class FleetModelTest {
                 assertThat(row.get("windows").asLong()).isEqualTo(some.size());
                 assertThat(row.get("untested").asLong())
                         .isEqualTo(some.stream()
-                                .filter(window -> window.profile().droppedPending() > 0
-                                        || window.profile().bricks().stream()
-                                                .anyMatch(brick ->
-                                                        99 * brick.device().unresolved() > brick.count()))
+                                .filter(window -> !isEstimated(window.profile())
+                                        && (window.profile().droppedPending() > 0
+                                                || window.profile().bricks().stream()
+                                                        .anyMatch(brick -> 99
+                                                                        * brick.device()
+                                                                                .unresolved()
+                                                                > brick.count())))
                                 .count());
             }
         });
         assertThat(rows).isEmpty();
+    }
+
+    private static boolean isEstimated(ProfileSnapshot window) {
+        return window.isEstimated() || window.streams().stream().anyMatch(StreamTotals::isSampled);
     }
 
     private void checkRunsOfComparison(List<Run> runs) {
@@ -780,6 +836,10 @@ final class FleetModelTest {
                                 areExtremesKnown ? brick.maxNs() : 0,
                                 brick.totalElements()));
                 assertThat(found.device().unresolved()).isEqualTo(brick.device().unresolved());
+                assertThat(found.device().measured()).isEqualTo(brick.device().measured());
+                assertThat(found.device().unmarked()).isEqualTo(brick.device().unmarked());
+                assertThat(found.device().standardErrorNs())
+                        .isCloseTo(brick.device().standardErrorNs(), withinPercentage(1e-2));
             }
         }
     }

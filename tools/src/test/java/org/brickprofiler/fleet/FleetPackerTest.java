@@ -289,7 +289,8 @@ final class FleetPackerTest {
                 Path path = pack.resolve(file.path());
                 Path copy = folder.resolve("copy.parquet");
                 Files.move(path, copy);
-                engine.execute("COPY (SELECT COLUMNS(lambda c: c NOT IN ('unresolved', 'dropped', 'pending') AND (c <>"
+                engine.execute("COPY (SELECT COLUMNS(lambda c: c NOT IN ('unresolved', 'dropped', 'pending',"
+                        + " 'device_samples', 'unmarked', 'standard_error_ns', 'degrees_of_freedom') AND (c <>"
                         + " 'wall_ns' OR '"
                         + file.table() + "' <> 'step_window')) FROM read_parquet('" + copy + "')) TO '" + path
                         + "' (FORMAT parquet)");
@@ -322,13 +323,12 @@ final class FleetPackerTest {
         try (DuckEngine engine = DuckEngine.open(OPTIONS)) {
             for (Manifest.PackFile packed : pack().manifest().files()) {
                 Path path = pack.resolve(packed.path());
-                if (packed.table().equals(FleetPack.REQUESTS)) {
-                    Path copy = folder.resolve("copy.parquet");
-                    Files.move(path, copy);
-                    engine.execute("COPY (SELECT * EXCLUDE (own_work_ns) FROM read_parquet('" + copy + "')) TO '" + path
-                            + "' (FORMAT parquet)");
-                    Files.delete(copy);
-                }
+                Path copy = folder.resolve("copy.parquet");
+                Files.move(path, copy);
+                engine.execute("COPY (SELECT COLUMNS(lambda c: c NOT IN ('own_work_ns', 'device_samples', 'unmarked',"
+                        + " 'standard_error_ns', 'degrees_of_freedom')) FROM read_parquet('" + copy + "')) TO '" + path
+                        + "' (FORMAT parquet)");
+                Files.delete(copy);
                 earlier.add(FleetPack.entry(pack, packed.table(), path, packed.rows()));
             }
         }
@@ -338,6 +338,8 @@ final class FleetPackerTest {
                 .containsExactly(Arrays.asList(requests.counts().allFinished(), null));
         assertThat(ask("SELECT unresolved FROM brick_window WHERE unresolved IS NULL"))
                 .isEmpty();
+        assertThat(ask("SELECT DISTINCT unmarked, standard_error_ns FROM brick_window"))
+                .containsExactly(Arrays.asList(null, null));
         assertThat(ask("SELECT kind FROM pack_problem")).isEmpty();
         assertThat(report()).contains("Requests by rank, those that waited longest first");
     }

@@ -70,8 +70,14 @@ final class FleetReportTest {
     /** One sample of each rank and brick in a decode step: 4,000 ns on rank 0, and 4,100 ns on rank 1. */
     private static final String DECODE_OF_EACH = "SELECT run_id, rank, win, 'decode' AS phase, category, brick,"
             + " CAST(1 AS BIGINT) AS count, CAST(4000 + 100 * rank AS BIGINT) AS total_ns,"
-            + " CAST(4000 + 100 * rank AS BIGINT) AS min_ns, CAST(4000 + 100 * rank AS BIGINT) AS max_ns, elements, unresolved, list_slice(dist, 1, 1) AS dist"
+            + " CAST(4000 + 100 * rank AS BIGINT) AS min_ns, CAST(4000 + 100 * rank AS BIGINT) AS max_ns, elements, unresolved,"
+            + " device_samples, unmarked, standard_error_ns, degrees_of_freedom, list_slice(dist, 1, 1) AS dist"
             + " FROM brick_window";
+
+    /** The same, as estimates. */
+    private static final String ESTIMATES_OF_EACH = DECODE_OF_EACH.replace(
+            " unmarked, standard_error_ns, degrees_of_freedom,",
+            " CAST(1 AS BIGINT) AS unmarked, 1e1 AS standard_error_ns, 5e0 AS degrees_of_freedom,");
 
     /** Two ranks, each with two samples of one brick, of 4,000 and 5,960 ns. */
     private static FleetReport twoRanks(String name, String distribution) throws IOException {
@@ -102,7 +108,9 @@ final class FleetReportTest {
                     ("SELECT '%1$s' AS run_id, rank, win, 'Other' AS category, '%1$s' AS brick,"
                                     + " CAST(2 AS BIGINT) AS count, CAST(9960 AS BIGINT) AS total_ns, CAST(4000 AS BIGINT) AS min_ns,"
                                     + " CAST(5960 AS BIGINT) AS max_ns, CAST(0 AS BIGINT) AS elements, CAST(0 AS BIGINT) AS unresolved,"
-                                    + " CAST(%2$s AS STRUCT(bucket INTEGER, n BIGINT)[]) AS dist"
+                                    + " CAST(0 AS BIGINT) AS device_samples, CAST(0 AS BIGINT) AS unmarked,"
+                                    + " CAST(NULL AS DOUBLE) AS standard_error_ns,"
+                                    + " CAST(NULL AS DOUBLE) AS degrees_of_freedom, CAST(%2$s AS STRUCT(bucket INTEGER, n BIGINT)[]) AS dist"
                                     + " FROM (VALUES (0, 0), (1, 0)) AS v (rank, win)")
                             .formatted(name, distribution));
             engine.view("step_window", steps);
@@ -127,8 +135,10 @@ final class FleetReportTest {
         PageTypes types = PageTypes.of("fleet");
         types.check(simulated(new Shape("typed", 64, 20, 11), faults, folder).toHtml());
         types.check(simulated(lacking(), folder.resolve("lacking")).toHtml());
+        types.check(simulated(sampled(), folder.resolve("sampled")).toHtml());
         types.check(hostile().toHtml());
         types.check(twoRanks("b", TWO_BUCKETS).toHtml());
+        types.check(twoRanks("b", TWO_BUCKETS, ESTIMATES_OF_EACH).toHtml());
 
         types.assertAgree();
     }
@@ -186,6 +196,42 @@ final class FleetReportTest {
         assertThat(10 * SimulatedFleet.count(BrickId.LM_HEAD)).isEqualTo(5_120);
         return new SimulatedFleet(new Shape("lacking", 8, 10, 7), List.of())
                 .withUnresolved(Set.of(3), Set.of(BrickId.LM_HEAD), 0.5);
+    }
+
+    /** Returns a fleet in which two of eight ranks mark one brick in 16. */
+    private static SimulatedFleet sampled() {
+        return new SimulatedFleet(new Shape("sampled", 8, 10, 7), List.of()).withSampling(Set.of(2, 3));
+    }
+
+    @Test
+    void estimatesHaveTheErrorOfTheirSumAndAreMarkedInEveryForm() throws Exception {
+        FleetReport report = simulated(sampled(), folder);
+
+        JsonNode json = new ObjectMapper().readTree(report.toJson());
+        JsonNode brick = json.at("/bricks/0");
+        assertThat(brick.get("estimated").asBoolean()).isTrue();
+        // 20 of 80 windows of about the same time have an error of 1 % each, with 30 degrees of freedom.
+        assertThat(brick.get("standard_error_ns").asDouble()
+                        / brick.get("total_ns").asDouble())
+                .isCloseTo(0.01 * Math.sqrt(20) / 80, within(3e-5));
+        assertThat(brick.get("degrees_of_freedom").asDouble()).isBetween(590.0, 600.1);
+        assertThat(brick.get("half_interval_ns").asDouble())
+                .isCloseTo(1.964 * brick.get("standard_error_ns").asDouble(), within(1e6));
+        assertThat(brick.has("p50_ns")).isFalse();
+        assertThat(json.at("/shares")).allSatisfy(rank -> assertThat(rank.has("estimated"))
+                .isEqualTo(Set.of(2L, 3L).contains(rank.get("rank").asLong())));
+        String remark = "Windows of deviceSampling have estimated times, which ~ precedes. They are not tested for"
+                + " stragglers, and " + json.at("/bricks").size() + " bricks have no percentiles: rank 2 has 10 of 10,"
+                + " rank 3 has 10 of 10.";
+        assertThat(report.toText())
+                .contains("\n! " + remark + "\n")
+                .containsPattern("\ncompute ~[0-9.]+ %, communication ~[0-9.]+ %, idle ~[0-9.]+ %\n")
+                .containsPattern("\nbrick .* total +\\+-% +% of brick time +avg +p50 +p99 +max\n")
+                .containsPattern("\nAttentionScore .* ~[0-9.]+ ms +0\\.1[0-9]+ +~[0-9.]+ +~[0-9.]+ us +- +- ")
+                .containsPattern("\n2 +node-0000 +Simulated A +~[0-9.]+ +~[0-9.]+ +~[0-9.]+\n")
+                .containsPattern("\n4 +node-0000 +Simulated A +[0-9.]+ +[0-9.]+ +[0-9.]+\n");
+        assertThat(report.toMarkdown()).contains("rank 2 has 10 of 10", "| &#126;");
+        assertThat(json.at("/remarks/0").asText()).isEqualTo(remark);
     }
 
     @ParameterizedTest

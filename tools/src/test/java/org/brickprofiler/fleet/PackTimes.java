@@ -183,8 +183,9 @@ public final class PackTimes {
             }
             row.bricks.name[brick] = id.displayName();
             row.bricks.category[brick] = id.category().displayName();
-            row.bricks.figures[brick] =
-                    new long[] {samples, totalNs, totalNs * 9 / 10 / samples, totalNs * 16 / 10 / samples, samples, 0};
+            row.bricks.figures[brick] = new long[] {
+                samples, totalNs, totalNs * 9 / 10 / samples, totalNs * 16 / 10 / samples, samples, 0, 0, 0
+            };
             row.bricks.dist[brick] = dist;
         }
         row.phases = 1;

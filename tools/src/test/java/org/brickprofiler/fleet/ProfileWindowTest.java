@@ -50,6 +50,8 @@ final class ProfileWindowTest {
                 "\"total_ns\": 3e3, \"max_ns\": 2000.0",
                 "\"total_ns\": 3000, \"category\": \"attention\"",
                 "\"total_ns\": 3000, \"device\": {\"device_samples\": 2, \"unresolved\": 5}",
+                "\"total_ns\": 3000, \"estimated\": true, \"standard_error_ns\": 10.5, \"degrees_of_freedom\": 1.3,"
+                        + " \"device\": {\"device_samples\": 1, \"unmarked\": 1}",
             })
     void aBrickHasTheValuesThatAReportReads(String fields) throws IOException, Unreadable {
         BrickStats brick = brick(fields);
@@ -63,7 +65,13 @@ final class ProfileWindowTest {
                         brick.minNs(),
                         brick.maxNs(),
                         brick.totalElements(),
-                        brick.device().unresolved());
+                        brick.device().unresolved(),
+                        brick.device().measured(),
+                        brick.device().unmarked());
+        assertThat(window.bricks.standardErrorNs[0]).isEqualTo((Double)
+                (brick.device().isEstimated() ? brick.device().standardErrorNs() : Double.NaN));
+        assertThat(window.bricks.degreesOfFreedom[0]).isEqualTo((Double)
+                (brick.device().isEstimated() ? brick.device().degreesOfFreedom() : Double.NaN));
         assertThat(window.bricks.dist[0]).isNull();
     }
 
@@ -161,14 +169,16 @@ final class ProfileWindowTest {
 
     /** A window in which no sample of a brick has marks lacks that brick, and so may have no estimate. */
     @Test
-    void aWindowOfASampledStreamIsRefusedThoughNoBrickIsEstimated() {
-        String json = "{\"schema_version\": \"1.1\", \"bricks\": [], \"streams\": [{\"stream\": \"decode\","
-                + " \"device\": \"gpu\", \"estimated\": true}]}";
+    void theIdleTimeOfAStreamIsUnknownIfItsBricksAreMarkedBySampling() throws IOException, Unreadable {
+        String json = "{\"schema_version\": \"1.1\", \"bricks\": [{\"name\": \"a\", \"count\": 1}], \"streams\":"
+                + " [{\"stream\": \"s\", \"samples\": 1, \"busy_ns\": 5, \"estimated\": true}, {\"stream\": \"t\"}]}";
 
-        assertThatExceptionOfType(Unreadable.class)
-                .isThrownBy(() -> window.read(json.getBytes(UTF_8)))
-                .withMessageContainingAll("stream decode", "deviceSampling(1)")
-                .satisfies(refused -> assertThat(refused.kind).isEqualTo(PackProblem.Kind.ESTIMATED_WINDOW));
+        window.read(json.getBytes(UTF_8));
+
+        assertThat(window.time(0, 0)).isEqualTo(1);
+        assertThat(window.time(0, 1)).isEqualTo(5);
+        assertThat(window.time(0, 2)).isNull();
+        assertThat(window.time(1, 2)).isZero();
     }
 
     /** The head is read up to the bricks, so that an identity behind them would be lost. */

@@ -170,6 +170,7 @@ final class SimulatedFleet {
     private Set<Integer> lossyRanks = Set.of();
     private Set<BrickId> lossyBricks = Set.of();
     private double lostShare;
+    private Set<Integer> sampledRanks = Set.of();
 
     SimulatedFleet(Shape shape, List<Injected> faults) {
         this.shape = shape;
@@ -221,6 +222,19 @@ final class SimulatedFleet {
         lossyBricks = Set.copyOf(bricks);
         lostShare = share;
         return this;
+    }
+
+    /** Lets some ranks mark one brick in 16, so that their times are estimates, each with an error of 1 %. */
+    SimulatedFleet withSampling(Set<Integer> ranks) {
+        sampledRanks = Set.copyOf(ranks);
+        return this;
+    }
+
+    /** Returns an SQL expression that has a value on the ranks that mark by sampling, and another one elsewhere. */
+    private String ifSampled(String value, String otherwise) {
+        return "CASE WHEN "
+                + sampledRanks.stream().map(rank -> "rank = " + rank).collect(Collectors.joining(" OR ", "", ""))
+                + (sampledRanks.isEmpty() ? "false" : "") + " THEN " + value + " ELSE " + otherwise + " END";
     }
 
     /** Returns the factor by which a window takes longer: above 1 if it has a stall, else 1. */
@@ -478,6 +492,10 @@ final class SimulatedFleet {
                 "SELECT " + run
                         + ", rank, win, category, brick, samples AS count, total_ns, CAST(total_ns * 0.9 / greatest(samples, 1) AS BIGINT)"
                         + " AS min_ns, CAST(total_ns * 1.6 / greatest(samples, 1) AS BIGINT) AS max_ns, samples AS elements, lost AS unresolved, "
+                        + ifSampled("samples // 16", "0") + " AS device_samples, "
+                        + ifSampled("samples - samples // 16", "0") + " AS unmarked, "
+                        + ifSampled("1e-2 * total_ns", "NULL") + " AS standard_error_ns, "
+                        + ifSampled("30e0", "NULL") + " AS degrees_of_freedom, "
                         + (distributions ? DISTRIBUTION : "CAST(NULL AS STRUCT(bucket INTEGER, n BIGINT)[])")
                         + " AS dist FROM (SELECT *" + (distributions ? ", " + PARTS + " AS parts" : "")
                         + " FROM (SELECT b.*, brick, category, samples - lost AS samples FROM b JOIN brick USING (id)))",
@@ -495,7 +513,8 @@ final class SimulatedFleet {
                 "device_window",
                 "SELECT " + run
                         + ", rank, win, device, 'stream 0' AS stream, (SELECT CAST(sum(samples) AS BIGINT) FROM brick) AS bricks, "
-                        + "steps_ns - idle_ns AS busy_ns, idle_ns FROM w JOIN device USING (rank)");
+                        + "steps_ns - idle_ns AS busy_ns, " + ifSampled("NULL", "idle_ns")
+                        + " AS idle_ns FROM w JOIN device USING (rank)");
     }
 
     /** Buckets around that of the mean, by chance more or fewer in each, and one sample in a hundred in the tail. */

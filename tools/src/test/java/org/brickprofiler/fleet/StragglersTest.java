@@ -521,7 +521,7 @@ final class StragglersTest {
     void whoHasMoreToDoIsNotCalledSlow() throws Exception {
         Stragglers stragglers = search(
                 List.of(),
-                "SELECT run_id, rank, win, category, brick, count, unresolved, "
+                "SELECT run_id, rank, win, category, brick, count, unresolved, unmarked, "
                         + "CASE WHEN rank = 7 AND brick = 'LmHead' THEN total_ns * 12 // 10 ELSE total_ns END AS total_ns, "
                         + "CASE WHEN rank = 7 AND brick = 'LmHead' THEN elements * 12 // 10 ELSE elements END AS elements FROM stored");
 
@@ -535,8 +535,8 @@ final class StragglersTest {
                 "CASE WHEN rank = 7 AND brick = 'LmHead' AND win BETWEEN 40 AND 59 THEN %1$s * 12 // 10 ELSE %1$s END AS %1$s";
         Stragglers stragglers = search(
                 List.of(),
-                "SELECT run_id, rank, win, category, brick, count, unresolved, " + more.formatted("total_ns") + ", "
-                        + more.formatted("elements") + " FROM stored");
+                "SELECT run_id, rank, win, category, brick, count, unresolved, unmarked, " + more.formatted("total_ns")
+                        + ", " + more.formatted("elements") + " FROM stored");
 
         assertThat(stragglers.findings()).singleElement().satisfies(finding -> {
             assertThat(finding.kind()).isEqualTo(Kind.MORE_WORK);
@@ -582,6 +582,19 @@ final class StragglersTest {
         assertThat(of.findings()).extracting(Finding::kind).containsExactly(Kind.THROUGHOUT);
         assertThat(of.remarks()).anyMatch(remark -> remark.contains("rank 9 has 0"));
         assertThat(ofMost.findings()).isEmpty();
+    }
+
+    /** A window that waits for the marks of a brick lacks it, and a later one has it twice. */
+    @Test
+    void ranksWithEstimatesAreNotTestedAndHideNone() throws Exception {
+        Stragglers ofOther = find(new SimulatedFleet(TWO_HOSTS, List.of(THROTTLED)).withSampling(Set.of(9)));
+        Stragglers ofItself = find(new SimulatedFleet(TWO_HOSTS, List.of(THROTTLED)).withSampling(Set.of(5)));
+
+        assertThat(ofOther.findings()).extracting(Finding::who).containsExactly("rank 5 (node-0000)");
+        assertThat(ofOther.remarks())
+                .anyMatch(remark -> remark.contains("rank 9 has 0"))
+                .anyMatch(remark -> remark.contains("has estimated times in all windows"));
+        assertThat(ofItself.findings()).isEmpty();
     }
 
     /** A loss that is too small to change a verdict withholds none. */
