@@ -97,7 +97,7 @@ record CriticalPathSummary(ExecutionGraph graph, CriticalPath path, long workNs,
 
     private String head() {
         return "Critical path\n"
-                + "  path         " + GraphExport.duration(path.totalNs()) + ", through "
+                + "  path         " + GraphExport.duration(path.totalNs()) + " as recorded, through "
                 + path.nodes().size() + " of "
                 + Plural.of(graph.nodeCount(), "node") + "\n"
                 + "  work         " + GraphExport.duration(workNs) + ", each moment counted once\n"

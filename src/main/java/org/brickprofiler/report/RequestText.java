@@ -69,13 +69,18 @@ final class RequestText {
 
     private RequestText() {}
 
-    /** Returns the section, empty if there are no requests. */
-    static String render(ProfileSnapshot snapshot) {
+    /**
+     * Returns the section, empty if there are no requests.
+     *
+     * @param snapshot the profile
+     * @param hasNet whether the net time of a brick is known: the times of requests are as recorded
+     */
+    static String render(ProfileSnapshot snapshot, boolean hasNet) {
         RequestStats stats = snapshot.requests();
         if (!stats.isRecorded()) {
             return "";
         }
-        StringBuilder text = new StringBuilder("\nRequests\n\n");
+        StringBuilder text = new StringBuilder(hasNet ? "\nRequests, times as recorded\n\n" : "\nRequests\n\n");
         ServingRates.of(snapshot).ifPresent(rates -> text.append(rates.text()).append("\n\n"));
         List<Latency> latencies = latencies(stats.latencies());
         if (!latencies.isEmpty()) {

@@ -171,7 +171,7 @@ public final class TextReport {
         header();
         warnings();
         steps();
-        text.append(RequestText.render(snapshot));
+        text.append(RequestText.render(snapshot, hasNet));
         bricks();
         categories();
         tiles();

@@ -22,6 +22,7 @@ import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.stats.LatencyDistribution;
 import org.brickprofiler.testing.Golden;
 import org.brickprofiler.testing.Profiles;
+import org.brickprofiler.testing.RequestSamples;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
@@ -211,6 +212,25 @@ final class TextReportTest {
                 .device(new DeviceTime(
                         measured, 0, 0, 0, 0, 0, 0, unmarked, 0, 0, 0, products, DeviceTime.MarkTime.NONE))
                 .build();
+    }
+
+    @Spec("12.54")
+    @Test
+    void requestsAreAsRecordedBesideNetTimes() {
+        BrickStats brick = Profiles.brick("a", BrickCategory.OTHER, 2, 20_000, 9_000, 11_000, 0);
+        BrickStats net = brick.toBuilder()
+                .device(new DeviceTime(
+                        2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, new DeviceTime.MarkTime(2, 5_000, 10)))
+                .build();
+
+        assertThat(withRequests(brick)).contains("\nRequests\n\n").doesNotContain("as recorded");
+        assertThat(withRequests(net)).contains("\nRequests, times as recorded\n\n");
+    }
+
+    private static String withRequests(BrickStats brick) {
+        return TextReport.render(Profiles.of(brick).toBuilder()
+                .requests(RequestSamples.served(20).stats())
+                .build());
     }
 
     @Spec("8.1")

@@ -432,7 +432,7 @@ public final class DeviceRecorder {
     public void measureMarks(long own) {
         for (MarkedStream stream : streams) {
             if ((own & (1L << stream.index())) != 0) {
-                stream.stream().measureMarks();
+                stream.measureMarks();
             }
         }
     }

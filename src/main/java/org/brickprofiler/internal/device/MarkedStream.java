@@ -1063,6 +1063,7 @@ final class MarkedStream {
         if (resolved > 0 && chain.isUnbroken() && chain.hostErrorNs() != MarkChain.NO_ERROR) {
             clockErrorNs = chain.hostErrorNs();
         }
+        noteNetTimes();
         if (resolved > 0 && chain.isUnchecked() && !unchecked) {
             unchecked = true;
             LOG.warn("stream '{}': {}", stream.name(), UNCHECKED);
@@ -1095,6 +1096,18 @@ final class MarkedStream {
             anchorNs = chain.deviceNs(anchor);
         } else {
             marks.letGo(last);
+        }
+    }
+
+    /** Lets the stream measure what marks add, which may take long. Any thread. */
+    void measureMarks() {
+        stream.measureMarks();
+        noteNetTimes();
+    }
+
+    private void noteNetTimes() {
+        if (spans != null && stream.markCost().isKnown()) {
+            spans.hasNetTimes();
         }
     }
 

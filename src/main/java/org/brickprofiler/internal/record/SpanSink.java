@@ -140,5 +140,8 @@ public interface SpanSink extends Tracing {
          * @param ns the error, ns; negative if it is unknown
          */
         void clockErrorNs(long ns);
+
+        /** Notes that the profile has net times of the device: the samples are as recorded. */
+        void hasNetTimes();
     }
 }

@@ -277,6 +277,7 @@ final class ProfilerSpans implements SpanSink, EntriesAtEnd {
 
         private long errorNs;
         private boolean isErrorKnown = true;
+        private boolean isNetKnown;
         private long withoutPlace;
 
         private TimedStream(
@@ -315,6 +316,11 @@ final class ProfilerSpans implements SpanSink, EntriesAtEnd {
         public synchronized void clockErrorNs(long ns) {
             isErrorKnown &= ns >= 0;
             errorNs = Math.max(errorNs, ns);
+        }
+
+        @Override
+        public synchronized void hasNetTimes() {
+            isNetKnown = true;
         }
 
         /**
@@ -364,6 +370,11 @@ final class ProfilerSpans implements SpanSink, EntriesAtEnd {
         /** Returns the largest error of the place of a span, ns; empty if that of some span is unknown. */
         synchronized OptionalLong clockErrorNs() {
             return isErrorKnown ? OptionalLong.of(errorNs) : OptionalLong.empty();
+        }
+
+        /** Returns whether the profile has net times of the stream. */
+        synchronized boolean isNetKnown() {
+            return isNetKnown;
         }
 
         /** Returns the number of samples that are missing because their time is unknown. */

@@ -79,6 +79,7 @@ final class TimelineBuilder {
     private long dropped;
     private long lastFlow;
     private OptionalLong clockErrorNs = OptionalLong.empty();
+    private boolean hasNetTimes;
     private boolean isClockErrorKnown = true;
 
     /** The events of one track. Immutable once a timeline has them. */
@@ -261,6 +262,7 @@ final class TimelineBuilder {
                 if (spans.size() > 0) {
                     streams.add(stream, TrackPart.ofThread(spans, index.of(stream.names())));
                     atClockError(stream.clockErrorNs());
+                    hasNetTimes |= stream.isNetKnown();
                 }
             }
         }
@@ -328,6 +330,7 @@ final class TimelineBuilder {
                 .moment(monotonicNs, unixNs)
                 .droppedSpans(dropped)
                 .clockErrorNs(isClockErrorKnown ? clockErrorNs : OptionalLong.empty())
+                .netTimes(hasNetTimes)
                 .devices(streams.devices())
                 .slowSteps(slowSteps)
                 .build();

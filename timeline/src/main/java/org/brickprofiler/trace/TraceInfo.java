@@ -23,6 +23,8 @@ import org.brickprofiler.Backend;
  *     off or damaged
  * @param clockErrorNs the largest error of device times relative to the host's clock, ns; empty if no device was timed,
  *     or if the error of some times is unknown
+ * @param hasNetTimes whether the profile of the run has net times of devices; the times here are as recorded, with what
+ *     marks add
  * @param devices the devices that tracks refer to
  * @param slowSteps the explanation of the steps that the timeline holds, and what it lacks; empty if the timeline holds
  *     all that was recorded. The sums of a timeline with chosen steps are not those of the run
@@ -37,6 +39,7 @@ public record TraceInfo(
         long droppedSpans,
         boolean isCutOff,
         OptionalLong clockErrorNs,
+        boolean hasNetTimes,
         List<Device> devices,
         Optional<SlowSteps> slowSteps) {
 
@@ -115,6 +118,7 @@ public record TraceInfo(
         private long droppedSpans;
         private boolean isCutOff;
         private OptionalLong clockErrorNs = OptionalLong.empty();
+        private boolean hasNetTimes;
         private List<Device> devices = List.of();
         private Optional<SlowSteps> slowSteps = Optional.empty();
 
@@ -183,6 +187,17 @@ public record TraceInfo(
         }
 
         /**
+         * Sets whether the profile of the run has net times of devices.
+         *
+         * @param areKnown true if it has; the times of the timeline are as recorded in any case
+         * @return this
+         */
+        public Builder netTimes(boolean areKnown) {
+            hasNetTimes = areKnown;
+            return this;
+        }
+
+        /**
          * Sets the devices.
          *
          * @param all the devices that tracks refer to
@@ -221,6 +236,7 @@ public record TraceInfo(
                     droppedSpans,
                     isCutOff,
                     clockErrorNs,
+                    hasNetTimes,
                     devices,
                     slowSteps);
         }

@@ -173,7 +173,8 @@ final class Recordings {
             Timeline timeline = trace.timeline(profiler.snapshot().requestTimeline());
             timeline.info().slowSteps().ifPresent(steps -> out.print("\n" + steps.text()));
             TraceFiles.write(timeline, timelineFile);
-            out.println("Timeline: " + timelineFile.toAbsolutePath());
+            out.println((timeline.info().hasNetTimes() ? "Timeline, times as recorded: " : "Timeline: ")
+                    + timelineFile.toAbsolutePath());
         }
         if (flight != null && options.jfr() != null) {
             flight.stop();

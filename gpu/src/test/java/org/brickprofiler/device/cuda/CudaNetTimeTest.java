@@ -1,8 +1,10 @@
 package org.brickprofiler.device.cuda;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.Map;
 import java.util.TreeMap;
@@ -22,6 +24,8 @@ import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.TraceRecorder;
+import org.brickprofiler.trace.write.PerfettoWriter;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -136,6 +140,30 @@ class CudaNetTimeTest {
                 assertThat(there.markCost()).isEqualTo(new MarkCost(BRICK_NS + MARK_NS, 2 * MARK_NS, 0, ""));
                 assertThat(first.markCost()).isEqualTo(COST);
             }
+        }
+    }
+
+    @Spec("12.54")
+    @Test
+    void aTimelineSaysThatItsTimesAreAsRecordedOnceNetTimesAreKnown() throws IOException {
+        TraceRecorder recorder = TraceRecorder.builder().build();
+        try (CudaStream stream = lent()) {
+            BrickProfiler profiler = BrickProfiler.builder()
+                    .clock(SimulatedCuda::now)
+                    .deviceStream(stream)
+                    .tracing(recorder)
+                    .build();
+            profiler.enable();
+            brick(profiler, BrickId.RMS_NORM, 2_000);
+            profiler.endPassAsync();
+            profiler.finalize(profiler.elapsedNs());
+            assertThat(recorder.timeline().info().hasNetTimes()).isFalse();
+
+            pass(this, profiler);
+
+            ByteArrayOutputStream out = new ByteArrayOutputStream();
+            PerfettoWriter.write(recorder.timeline(), out);
+            assertThat(out.toString(ISO_8859_1)).contains("times as recorded");
         }
     }
 

@@ -178,6 +178,7 @@ final class ChromeParser {
                     long offset = offset();
                     slowSteps(value, offset);
                 }
+                case "timesAsRecorded" -> head.hasNetTimes = value == JsonToken.VALUE_TRUE;
                 case "clockErrorNs" -> head.clockErrorNs = wholeNumber(value, head.clockErrorNs);
                 case "traceName" -> head.processName = TraceNames.bounded(text(value, head.processName));
                 case "distributedInfo" -> distributedInfo(value);

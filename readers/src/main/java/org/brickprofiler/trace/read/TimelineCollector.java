@@ -526,6 +526,7 @@ final class TimelineCollector extends EventCollector {
                 .droppedSpans(Math.max(0, head.spansLost()))
                 .cutOff(head.isOwn() && head.isIncomplete)
                 .clockErrorNs(head.clockErrorNs())
+                .netTimes(head.hasNetTimes)
                 .devices(head.devices)
                 .slowSteps(head.slowSteps())
                 .build();

@@ -43,6 +43,7 @@ final class TraceHead {
 
     private static final Pattern RANK_LABEL = Pattern.compile("rank (\\d{1,10}) of (\\d{1,10})");
     private static final Pattern CLOCK_ERROR_LABEL = Pattern.compile("device times within (\\d{1,18}) ns");
+    private static final String AS_RECORDED_LABEL = "times as recorded";
 
     final Disturbances disturbances = new Disturbances();
     final Set<String> deviceNames = new TreeSet<>();
@@ -56,6 +57,8 @@ final class TraceHead {
     long worldSize = 1;
     /** The largest error of the times of devices, ns. */
     long clockErrorNs = NONE;
+    /** Whether the profile of the run had net times. */
+    boolean hasNetTimes;
 
     /**
      * Whether the format has tracks with identifiers instead of processes and threads, and counters with one value
@@ -365,6 +368,8 @@ final class TraceHead {
             worldSize = Long.parseLong(ofRank.group(2));
         } else if (isOwn && ofError.matches()) {
             clockErrorNs = Long.parseLong(ofError.group(1));
+        } else {
+            hasNetTimes |= isOwn && label.equals(AS_RECORDED_LABEL);
         }
     }
 

@@ -112,6 +112,7 @@ final class RereadProperties {
         assertThat(info.rank()).isEqualTo(timeline.info().rank());
         assertThat(info.droppedSpans()).isEqualTo(timeline.info().droppedSpans());
         assertThat(info.clockErrorNs()).isEqualTo(timeline.info().clockErrorNs());
+        assertThat(info.hasNetTimes()).isEqualTo(timeline.info().hasNetTimes());
         assertThat(calendarNs(reading.timeline())).isEqualTo(calendarNs(timeline));
         if (asChrome) {
             assertThat(info.devices())

@@ -119,6 +119,9 @@ final class CheckedTracks {
         return parts;
     }
 
+    /** The label of a process whose profile has net times. */
+    static final String AS_RECORDED = "times as recorded";
+
     /** Returns the labels of the process: its rank in a distributed run, and the limits of the timeline. */
     static List<String> processLabels(TraceInfo info) {
         List<String> labels = new ArrayList<>();
@@ -128,6 +131,9 @@ final class CheckedTracks {
         }
         info.slowSteps().ifPresent(steps -> labels.add("chosen steps only"));
         info.clockErrorNs().ifPresent(errorNs -> labels.add("device times within " + errorNs + " ns"));
+        if (info.hasNetTimes()) {
+            labels.add(AS_RECORDED);
+        }
         return labels;
     }
 }

@@ -44,6 +44,9 @@ final class ChromeHeader {
         info.slowSteps().ifPresent(this::writeSlowSteps);
         info.clockErrorNs()
                 .ifPresent(errorNs -> out.ascii(",\n  \"clockErrorNs\": ").number(errorNs));
+        if (info.hasNetTimes()) {
+            out.ascii(",\n  \"timesAsRecorded\": true");
+        }
         out.ascii(",\n  \"traceEvents\": [");
     }
 

@@ -53,6 +53,8 @@ import org.brickprofiler.trace.TraceInfo.Device;
  *       {@link org.brickprofiler.trace.SlowSteps} as an array of strings, which are to be concatenated.
  *   <li>If the timeline was read from a file that was cut off or damaged, the key {@code cutOff} is true.
  *   <li>Dropped spans are counted by the key {@code droppedSpans}, and beside the processes' names.
+ *   <li>If the profile has net times of devices, the key {@code timesAsRecorded} is true, and a label of the process
+ *       says so.
  * </ul>
  */
 public final class ChromeWriter {

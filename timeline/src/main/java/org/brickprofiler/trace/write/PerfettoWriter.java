@@ -33,6 +33,7 @@ import org.brickprofiler.trace.TraceInfo;
  *       annotations are written, including {@code correlation}; copies have {@code bytes} instead of elements. The
  *       format does not hold the kind of a flow.
  *   <li>Dropped spans are counted beside the process's name and by an instant {@code dropped spans} at the beginning.
+ *   <li>If the profile has net times of devices, a label of the process says that the times are as recorded.
  *   <li>The last packet is the service's event {@code tracing_disabled}. A file of this library without it was cut off,
  *       or its timeline was read from such a file.
  *   <li>If the timeline holds chosen steps only, a label of the process says so, and an instant {@code chosen steps

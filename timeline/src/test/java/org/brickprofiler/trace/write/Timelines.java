@@ -56,6 +56,7 @@ final class Timelines extends DomainContextBase {
                         .moment(monotonicNs, unixNs)
                         .droppedSpans(dropped)
                         .clockErrorNs(errorNs.map(OptionalLong::of).orElseGet(OptionalLong::empty))
+                        .netTimes(unixNs % 2 == 1)
                         .devices(List.of(new Device(1, name, backend, OptionalLong.empty())))
                         .build());
     }
