@@ -204,6 +204,30 @@ final class TextReportTest {
         assertThat(TextReport.render(Profiles.full())).contains(" p50 ").doesNotContain("95 %");
     }
 
+    /** The page has the same words. */
+    @Spec("12.50")
+    @Test
+    void anIntervalOfHardlyEnoughMarksSaysSoAndOneOfTooFewIsUnknown() {
+        ProfileSnapshot profile = Profiles.of(
+                withError("unknown", 0, 0),
+                withError("hardly", 100, 2.9),
+                withError("enough", 100, 3),
+                Profiles.brick("exact", BrickCategory.NORM, 1, 8_000, 8_000, 8_000, 0));
+
+        assertThat(TextReport.render(profile))
+                .containsPattern("\nunknown .* ~80.00 us +\\? +~8.000 us ")
+                .containsPattern("\nhardly .* ~80.00 us +0.[0-9]+ few +~8.000 us ")
+                .containsPattern("\nenough .* ~80.00 us +0.[0-9]+ +~8.000 us ")
+                .containsPattern("\nexact .* 8.000 us +exact +8.000 us ")
+                .containsPattern("\nOther .* ~240.0 us +\\? ");
+    }
+
+    private static BrickStats withError(String name, double errorNs, double degrees) {
+        return Profiles.brick(name, BrickCategory.OTHER, 10, 80_000, 8_000, 8_100, 0).toBuilder()
+                .device(new DeviceTime(4, 0, 0, 0, 0, 0, 0, 6, errorNs, degrees, 0, 0, DeviceTime.MarkTime.NONE))
+                .build();
+    }
+
     /** Returns a brick whose samples all take some 8 us. */
     private static BrickStats marked(String name, long measured, long unmarked, double products) {
         long samples = measured + unmarked;
@@ -219,8 +243,7 @@ final class TextReportTest {
     void requestsAreAsRecordedBesideNetTimes() {
         BrickStats brick = Profiles.brick("a", BrickCategory.OTHER, 2, 20_000, 9_000, 11_000, 0);
         BrickStats net = brick.toBuilder()
-                .device(new DeviceTime(
-                        2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, new DeviceTime.MarkTime(2, 5_000, 10)))
+                .device(new DeviceTime(2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, new DeviceTime.MarkTime(2, 5_000, 10)))
                 .build();
 
         assertThat(withRequests(brick)).contains("\nRequests\n\n").doesNotContain("as recorded");

@@ -171,13 +171,14 @@ public final class HumanUnits {
      * @param halfNs half of the interval, ns; empty if it is not known
      * @param degreesOfFreedom of the error of the total
      * @param totalNs the total, ns
-     * @return a number; {@code "?"} if the interval is not known
+     * @return a number, followed by {@code "few"} if the interval is one of hardly enough marks; {@code "?"} if it is
+     *     not known
      */
     public static String errorCell(OptionalDouble halfNs, double degreesOfFreedom, long totalNs) {
-        String percent = halfNs.isEmpty()
+        return halfNs.isEmpty()
                 ? UNKNOWN_ERROR
-                : number(totalNs == 0 ? 0 : 100 * halfNs.getAsDouble() / totalNs);
-        return degreesOfFreedom < FEW_DEGREES ? percent + " few" : percent;
+                : number(totalNs == 0 ? 0 : 100 * halfNs.getAsDouble() / totalNs)
+                        + (degreesOfFreedom < FEW_DEGREES ? " few" : "");
     }
 
     private static String plain(BigDecimal rounded) {
