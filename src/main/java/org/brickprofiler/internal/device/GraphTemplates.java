@@ -162,6 +162,11 @@ final class GraphTemplates {
         return source.isCapturing();
     }
 
+    /** Returns whether a mark was found since the last call that was set in a capture outside of a scope. */
+    boolean takeStray() {
+        return source.takeStray();
+    }
+
     private @Nullable Template template(int capture) {
         int index = indexOf(capture);
         return index < 0 ? null : all.get(index);

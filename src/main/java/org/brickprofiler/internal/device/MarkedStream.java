@@ -84,6 +84,15 @@ final class MarkedStream {
 
     private final PassMarks pass;
 
+    /** Whether a graph was launched before the first brick of a pass, so that the start of the pass has no mark. */
+    private volatile boolean beganByLaunch;
+
+    /** Whether a mark of a capture outside of a scope was found when the latest pass ended. */
+    private boolean hadStray;
+
+    /** Whether it was logged that each launch of a graph marks its bricks. */
+    private boolean marksGraphs;
+
     /** Whether it was logged that no mark was left. */
     private final AtomicBoolean exhausted = new AtomicBoolean();
 
@@ -455,6 +464,9 @@ final class MarkedStream {
 
     /** Queues the launch of a graph at the end of the stream's queue. */
     void launched(int capture) {
+        if (sampled != null && pass.isOver()) {
+            beganByLaunch = true;
+        }
         long end = set(false, 1, true);
         if (!queue.offerLaunch(
                 index, phase.getAsInt(), capture, end == Marks.NONE ? SampleQueue.NO_END : Marks.mark(end))) {
@@ -653,6 +665,15 @@ final class MarkedStream {
      */
     void openCapture(int capture, long before) {
         graphs().open(capture, before == Marks.NONE ? DeviceStream.NO_MARK : Marks.mark(before));
+        SampledRows drawn = sampled;
+        if (drawn != null && drawn.every() > 1 && !marksGraphs) {
+            marksGraphs = true;
+            LOG.warn(
+                    "deviceSampling({}) does not apply to captured graphs: marks are part of a graph, so each launch in"
+                            + " stream '{}' marks each brick of its graph",
+                    drawn.every(),
+                    stream.name());
+        }
     }
 
     /** Notes that the graph of a capture will not be launched again. */
@@ -933,7 +954,10 @@ final class MarkedStream {
             } else {
                 int row = PhaseKey.of(launchPhase, template.key(brick));
                 add(row, end, elapsedNs, template.elements(brick), NO_TIME, lookedNs);
-                weigh(row, elapsedNs, WEIGHT_1);
+                SampledRows drawn = sampled;
+                if (drawn != null) {
+                    drawn.launched(row, elapsedNs);
+                }
                 // In a graph, marks take another time than those that were measured.
                 sums.withoutMarkTime(row);
                 nested++;
@@ -1000,7 +1024,21 @@ final class MarkedStream {
         return drawn == null ? 1 : drawn.row(row, (draw & OWN) != 0).sample(elapsedNs, draw >>> DRAW_SHIFT);
     }
 
-    /** Counts the unmarked bricks of a pass whose last mark has its time, or gives them up if it has none. */
+    /**
+     * Returns whether a part of a pass that ended, or of the one before it, was captured outside of a scope. Its bricks
+     * have not run, and which of the unmarked ones these are is not known.
+     */
+    private boolean hasStray() {
+        boolean found = graphs != null && graphs.takeStray();
+        boolean has = found || hadStray;
+        hadStray = found;
+        return has;
+    }
+
+    /**
+     * Counts the unmarked bricks of a pass whose last mark has its time, or gives them up if it has none or if a part
+     * of the pass has not run.
+     */
     private void passEnded(int i, long elapsedNs) {
         SampledRows drawn = Objects.requireNonNull(sampled);
         boolean isKnown = elapsedNs >= 0;
@@ -1010,8 +1048,9 @@ final class MarkedStream {
         } else {
             lostPasses++;
         }
+        boolean hasRun = !hasStray();
         if (pass.isFirstEnd(waiting.end(i))) {
-            if (isKnown) {
+            if (isKnown && hasRun) {
                 drawn.count();
             } else {
                 drawn.giveUp(sums);
@@ -1239,8 +1278,8 @@ final class MarkedStream {
         } else {
             Estimate all = drawn.sum();
             totals.bricks(all.marked() + all.unmarked(), all.markedNs() + all.unmarkedNs(), 0)
-                    .passes(lostPasses == 0 ? OptionalLong.of(passNs) : OptionalLong.empty(), true);
-            if (lostPasses == 0) {
+                    .passes(arePassesKnown() ? OptionalLong.of(passNs) : OptionalLong.empty(), true);
+            if (arePassesKnown()) {
                 totals.net(net(
                         cost,
                         passNs,
@@ -1255,6 +1294,10 @@ final class MarkedStream {
                 .markCost(cost)
                 .failure(stream.failure().or(() -> unchecked ? Optional.of(UNCHECKED) : Optional.empty()))
                 .build();
+    }
+
+    private boolean arePassesKnown() {
+        return lostPasses == 0 && !beganByLaunch;
     }
 
     /** Returns times without what marks add; empty if that is unknown, or if bricks lie inside one another. */
@@ -1279,6 +1322,7 @@ final class MarkedStream {
         waits = 0;
         passNs = 0;
         lostPasses = 0;
+        beganByLaunch = false;
         passMarks = 0;
         bricksNs = 0;
         nested = 0;

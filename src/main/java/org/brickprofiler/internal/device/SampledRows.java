@@ -27,6 +27,9 @@ final class SampledRows {
     private volatile @Nullable SampledRow[] own = {};
     private volatile @Nullable SampledRow[] shared = {};
 
+    /** Each launch of a captured graph marks its bricks; one thread at a time uses them. */
+    private @Nullable SampledRow[] ofGraphs = {};
+
     /** The first thread that started a brick here, which has rows of its own; the others share theirs. */
     private volatile @Nullable Thread first;
 
@@ -82,12 +85,16 @@ final class SampledRows {
         if (found == null) {
             DrawnBlocks blocks = sampling.exact().contains(PhaseKey.key(row)) ? every : drawn;
             found = new SampledRow(blocks, DrawnBlocks.mixed(seed + (isOwn ? row : ~row)), !isOwn, hasPercentiles);
-            Entry[] longer = Arrays.copyOf(all, all.length + 1);
-            longer[all.length] = new Entry(row, found);
-            all = longer;
+            add(row, found);
             rows[row] = found;
         }
         return found;
+    }
+
+    private synchronized void add(int row, SampledRow bricks) {
+        Entry[] longer = Arrays.copyOf(all, all.length + 1);
+        longer[all.length] = new Entry(row, bricks);
+        all = longer;
     }
 
     /** Returns the weight of a brick that begins; 0 if it is not marked. */
@@ -105,7 +112,29 @@ final class SampledRows {
         return epoch;
     }
 
+    /** Returns the number of bricks of which one is marked. */
+    int every() {
+        return marksAll ? 1 : sampling.every();
+    }
+
     // ---- one thread at a time ----
+
+    /**
+     * Adds a brick of a launch of a captured graph. Such bricks are no sample of others in their row, which may take
+     * another time.
+     */
+    void launched(int row, long elapsedNs) {
+        if (ofGraphs.length == 0) {
+            ofGraphs = new SampledRow[ROWS];
+        }
+        SampledRow bricks = ofGraphs[row];
+        if (bricks == null) {
+            bricks = new SampledRow(every, seed, false, hasPercentiles);
+            add(row, bricks);
+            ofGraphs[row] = bricks;
+        }
+        bricks.sample(elapsedNs, 1);
+    }
 
     /** Returns how many unmarked bricks have ended and are in no sum so far. */
     long waiting() {

@@ -83,6 +83,14 @@ public interface GraphMarks {
     void elapsedNs(int[] marks, int count, long[] ns);
 
     /**
+     * Returns whether a mark was found since the last call that was set in a capture outside of a scope: the work
+     * around it has not run, and no launch of its graph is known.
+     *
+     * @return true once for all marks that were found
+     */
+    boolean takeStray();
+
+    /**
      * Adds a follower. The stream keeps only a weak reference to it.
      *
      * @param follower receives notice of later captures and launches

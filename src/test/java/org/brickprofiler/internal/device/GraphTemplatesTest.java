@@ -43,6 +43,12 @@ class GraphTemplatesTest {
 
     /** The marks of a graph, whose times change as the device goes on from query to query. */
     private static final class Replayed implements GraphMarks {
+
+        @Override
+        public boolean takeStray() {
+            return false;
+        }
+
         @Override
         public boolean isCapturing() {
             return false;

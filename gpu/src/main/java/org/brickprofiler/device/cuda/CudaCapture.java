@@ -46,6 +46,13 @@ import org.jspecify.annotations.Nullable;
  * part of the graph was skipped by a condition. Unresolved bricks are counted, and the first reason of each kind is
  * logged.
  *
+ * <h2>With deviceSampling</h2>
+ *
+ * {@link org.brickprofiler.BrickProfilerBuilder#deviceSampling} does not apply to captured graphs, which the log says
+ * once: marks are nodes of a graph, so each launch sets all of them, and its bricks are exact. A second graph without
+ * marks cannot be announced in place of the marked one: all bricks of a launch would be marked or none, and the errors
+ * of their sums are not known to be those of bricks that are drawn one by one.
+ *
  * <h2>Graphs and their captures</h2>
  *
  * A capture belongs to the graph that it made and to every executable graph of it, which all record the same events.

@@ -207,6 +207,11 @@ final class CudaGraphMarks implements GraphMarks {
     }
 
     @Override
+    public boolean takeStray() {
+        return marks.queue().takeStray();
+    }
+
+    @Override
     public synchronized void follow(Follower follower) {
         followers = Stream.concat(
                         followers.stream().filter(reference -> reference.get() != null),

@@ -5,6 +5,7 @@ import static jcuda.driver.CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 import static jcuda.driver.CUresult.CUDA_SUCCESS;
 
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntUnaryOperator;
 import java.util.function.ToIntFunction;
 import jcuda.driver.CUcontext;
@@ -113,6 +114,9 @@ final class CudaQueue {
 
     /** Whether the driver reports the earlier time of an event that was recorded in a capture. */
     private boolean asksFirst;
+
+    /** Whether a mark was found that was set in a capture outside of a scope. */
+    private final AtomicBoolean stray = new AtomicBoolean();
 
     private CudaQueue(CudaContext context, CudaHandle stream, boolean ownsStream, CudaFailures failures) {
         this.calls = context.calls();
@@ -223,11 +227,17 @@ final class CudaQueue {
     private boolean captures() {
         boolean captures = inContext(NOT_DONE, this::captureCode) == CAPTURES;
         if (captures) {
+            stray.set(true);
             failures.report(
                     DriverCall.STREAM_IS_CAPTURING,
                     "not marked, since the stream is being captured into a graph outside of a scope of CudaStream.capture()");
         }
         return captures;
+    }
+
+    /** Returns whether a mark was found since the last call that was set in a capture outside of a scope. */
+    boolean takeStray() {
+        return stray.get() && stray.getAndSet(false);
     }
 
     /** Returns whether the stream can be captured: the default stream never is. */
@@ -457,6 +467,9 @@ final class CudaQueue {
             restore(relaxed, answer);
         }
         boolean expected = code == CUDA_SUCCESS || code == CUDA_ERROR_NOT_READY || code == CAPTURES;
+        if (CudaErrors.isCaptured(code)) {
+            stray.set(true);
+        }
         // A caller that learns that a captured event is reached queries its time next; the reason is reported then.
         if (!expected && !(CudaErrors.isCaptured(code) && question == QUERY)) {
             failures.report(answer.call, code);

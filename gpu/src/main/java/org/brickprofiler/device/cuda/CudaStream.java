@@ -46,9 +46,11 @@ import org.jspecify.annotations.Nullable;
  *
  * While the application captures the stream into a graph, marks are set as always, but launches of the graph do not set
  * them: such a mark has no time, {@link #UNRESOLVED}. To time the bricks of a graph in each launch, capture within a
- * scope of {@link #capture()}. Until the capture ends, no mark is reached and {@link #waitFor} returns false, because a
- * query would spoil the capture. If the driver reports the time of an earlier use of the event, no mark is set in a
- * capture; opening a stream tests this with a capture of another stream.
+ * scope of {@link #capture()}. With {@link org.brickprofiler.BrickProfilerBuilder#deviceSampling}, bricks without marks
+ * in a capture outside of a scope are unresolved, together with those of their pass, once a marked one among them has
+ * no time; if none is marked, they count as if they had run. Until the capture ends, no mark is reached and
+ * {@link #waitFor} returns false, because a query would spoil the capture. If the driver reports the time of an earlier
+ * use of the event, no mark is set in a capture; opening a stream tests this with a capture of another stream.
  *
  * <p>The capture of another stream is not disturbed, unless marks are set in the default stream: see
  * {@link #onDefaultStream}.
