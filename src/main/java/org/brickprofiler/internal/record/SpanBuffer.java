@@ -7,9 +7,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timeline of one recording thread: a bounded ring of entries, 24 bytes each. One writer, the thread that writes
- * the {@link StatTable} it belongs to; any number of readers. Writing takes no lock, never waits, and allocates only
- * while the ring grows to its bound, by doubling.
+ * The timeline of one recording thread, or of threads that take turns: a bounded ring of entries, 24 bytes each, and 8
+ * more if threads share it. One writer, the thread that writes the {@link StatTable} it belongs to; any number of
+ * readers. Writing takes no lock, never waits, and allocates only while the ring grows to its bound, by doubling.
  *
  * <h2>Why a reader gets whole entries:</h2>
  *
@@ -70,6 +70,12 @@ public final class SpanBuffer {
     /** Replaced by the writer alone, by a longer copy that holds the same entries at the same places. */
     private volatile long[] cells = new long[0];
 
+    /**
+     * The threads that wrote the entries, by the places of these; null until {@link #addBy} is called. Replaced by the
+     * writer alone, by a longer copy.
+     */
+    private volatile long @Nullable [] writers;
+
     /** The number of entries that were ever written. The writer stores it with release after each entry. */
     private long count;
 
@@ -128,6 +134,36 @@ public final class SpanBuffer {
         at = base + LONGS_EACH;
         COUNT.setRelease(this, count + 1);
         return true;
+    }
+
+    /**
+     * Adds an entry of one of the threads that share the buffer. Only the writer.
+     *
+     * @param writer the thread, by {@link Thread#getId()}
+     * @param kind its kind
+     * @param row its name; of a sample, the {@link PhaseKey} of its name and phase
+     * @param startNs the clock at its beginning
+     * @param elapsedNs its duration, ns, 0 or more
+     * @param value elements, or the bits of a counter's value
+     */
+    public void addBy(long writer, SpanKind kind, int row, long startNs, long elapsedNs, long value) {
+        if (at < until || findRoom()) {
+            long[] ids = writersOfAllPlaces();
+            // Like the entry itself, which is refused without a change if it does not fit.
+            VarHandle.storeStoreFence();
+            ids[at / LONGS_EACH] = writer;
+        }
+        add(kind, row, startNs, elapsedNs, value);
+    }
+
+    private long[] writersOfAllPlaces() {
+        long[] ids = writers;
+        int slots = cells.length / LONGS_EACH;
+        if (ids == null || ids.length < slots) {
+            ids = ids == null ? new long[slots] : Arrays.copyOf(ids, slots);
+            writers = ids;
+        }
+        return ids;
     }
 
     private static boolean fitsBesideLong(long value) {
@@ -233,12 +269,22 @@ public final class SpanBuffer {
             System.arraycopy(ring, base, copied, to, length);
             to += length;
         }
+        long[] ids = writers;
+        long @Nullable [] copiedIds = ids == null ? null : new long[(int) (end - from)];
+        for (int i = 0; ids != null && copiedIds != null && i < copiedIds.length; i++) {
+            copiedIds[i] = ids[(int) ((from + i) % slots)];
+        }
         VarHandle.loadLoadFence();
         long written = (long) COUNT.getOpaque(this);
         long valid = Math.max(from, Math.min(end, written - slots + 1));
         long lost = valid - keptFrom + (long) REFUSED.getOpaque(this) - refusedBefore;
+        int first = (int) (valid - from);
         return new SpanCopy(
-                Arrays.copyOfRange(copied, (int) (valid - from) * LONGS_EACH, copied.length), lost, this, valid);
+                Arrays.copyOfRange(copied, first * LONGS_EACH, copied.length),
+                copiedIds == null ? null : Arrays.copyOfRange(copiedIds, first, copiedIds.length),
+                lost,
+                this,
+                valid);
     }
 
     /**

@@ -12,6 +12,10 @@ import org.jspecify.annotations.Nullable;
 public final class SpanCopy {
 
     private final long[] cells;
+
+    /** The threads that wrote the entries; null if one thread wrote all, or no thread is known. */
+    private final long @Nullable [] writers;
+
     private final long dropped;
     private final long threadId;
     private final String threadName;
@@ -25,9 +29,10 @@ public final class SpanCopy {
     /** The identity of the buffer; this copy if there is no buffer. */
     private final Object buffer;
 
-    /** Takes ownership of the array. */
-    SpanCopy(long[] cells, long dropped, SpanBuffer buffer, long first) {
+    /** Takes ownership of the arrays. */
+    SpanCopy(long[] cells, long @Nullable [] writers, long dropped, SpanBuffer buffer, long first) {
         this.cells = cells;
+        this.writers = writers;
         this.dropped = dropped;
         this.threadId = buffer.threadId();
         this.threadName = buffer.threadName();
@@ -39,6 +44,7 @@ public final class SpanCopy {
     /** Creates a copy with one entry, which belongs to no buffer. */
     private SpanCopy(long[] cells, long threadId, String threadName) {
         this.cells = cells;
+        this.writers = null;
         this.dropped = 0;
         this.threadId = threadId;
         this.threadName = threadName;
@@ -47,8 +53,9 @@ public final class SpanCopy {
         this.buffer = this;
     }
 
-    private SpanCopy(SpanCopy all, long[] cells, long[] numbers) {
+    private SpanCopy(SpanCopy all, long[] cells, long @Nullable [] writers, long[] numbers) {
         this.cells = cells;
+        this.writers = writers;
         this.dropped = 0;
         this.threadId = all.threadId;
         this.threadName = all.threadName;
@@ -66,6 +73,7 @@ public final class SpanCopy {
     public SpanCopy select(IntPredicate chosen) {
         long[] kept = new long[cells.length];
         long[] keptNumbers = new long[size()];
+        long @Nullable [] keptWriters = writers == null ? null : new long[size()];
         int count = 0;
         for (int entry = 0; entry < size(); entry++) {
             if (chosen.test(entry)) {
@@ -75,11 +83,17 @@ public final class SpanCopy {
                         kept,
                         count * SpanBuffer.LONGS_EACH,
                         SpanBuffer.LONGS_EACH);
+                if (keptWriters != null) {
+                    keptWriters[count] = writer(entry);
+                }
                 keptNumbers[count++] = number(entry);
             }
         }
         return new SpanCopy(
-                this, Arrays.copyOf(kept, count * SpanBuffer.LONGS_EACH), Arrays.copyOf(keptNumbers, count));
+                this,
+                Arrays.copyOf(kept, count * SpanBuffer.LONGS_EACH),
+                keptWriters == null ? null : Arrays.copyOf(keptWriters, count),
+                Arrays.copyOf(keptNumbers, count));
     }
 
     /**
@@ -113,6 +127,17 @@ public final class SpanCopy {
      */
     public long threadId() {
         return threadId;
+    }
+
+    /**
+     * Returns the thread that wrote an entry.
+     *
+     * @param entry 0 to {@code size() - 1}
+     * @return its id, also in a buffer that virtual threads share; negative in other shared buffers, such as those of
+     *     devices
+     */
+    public long writer(int entry) {
+        return writers == null ? threadId : writers[entry];
     }
 
     /**

@@ -265,6 +265,48 @@ final class SpanBufferTest {
         assertThat(buffer.copy().dropped()).isEqualTo(2);
     }
 
+    @Property(tries = 100)
+    void theThreadsOfASharedBufferAreKnownByEntry(
+            @ForAll @IntRange(min = 1, max = 600) int capacity, @ForAll @IntRange(min = 1, max = 2_000) int count) {
+        SpanBuffer buffer = new SpanStore(capacity, true, new AtomicLong(PLENTY)).newBuffer(null);
+        for (int i = 0; i < count; i++) {
+            buffer.addBy(1_000 + i, SpanKind.SPAN, 0, i, 0, 0);
+        }
+
+        for (SpanCopy copy : List.of(buffer.copy(), buffer.copyAfter(count - 5))) {
+            SpanCopy even = copy.select(entry -> entry % 2 == 0);
+            for (int i = 0; i < copy.size(); i++) {
+                assertThat(copy.writer(i)).isEqualTo(1_000 + copy.startNs(i));
+                assertThat(even.writer(i / 2)).isEqualTo(copy.writer(i - i % 2));
+            }
+            assertThat(copy.size()).isPositive();
+            assertThat(copy.threadId()).isNegative();
+        }
+    }
+
+    @Test
+    void theThreadOfAnEntryIsTheOwnerOfItsBuffer() {
+        SpanBuffer own = buffer(10, true);
+        SpanBuffer ofDevice = new SpanStore(10, true, new AtomicLong(PLENTY)).newBuffer(null);
+        add(own, 0, 1);
+        add(ofDevice, 0, 1);
+
+        assertThat(own.copy().writer(0)).isEqualTo(Thread.currentThread().getId());
+        assertThat(ofDevice.copy().writer(0)).as("no thread").isNegative();
+    }
+
+    @Test
+    void aRefusedEntryLeavesTheThreadsOfOthers() {
+        SpanBuffer buffer = new SpanStore(1, false, new AtomicLong(PLENTY)).newBuffer(null);
+        buffer.addBy(71, SpanKind.SPAN, 0, 1, 0, 0);
+        buffer.addBy(72, SpanKind.SPAN, 0, 2, 0, 0);
+        buffer.addBy(73, SpanKind.SPAN, 0, 3, SpanBuffer.MAX_SHORT_NS + 1, Long.MAX_VALUE);
+
+        assertThat(buffer.copy().size()).isOne();
+        assertThat(buffer.copy().writer(0)).isEqualTo(71);
+        assertThat(buffer.copy().dropped()).isEqualTo(2);
+    }
+
     @Test
     void sharedBuffersHaveNamesAndIdsOfTheirOwn() {
         SpanStore store = new SpanStore(10, false, new AtomicLong(PLENTY));
