@@ -136,7 +136,7 @@ abstract class Boundaries extends SampleTables {
         endWorkForOthers();
         long layer = layers.start(given);
         int number = LayerToken.layer(layer);
-        reach(SpanKind.LAYER_START, given == Layers.NEXT ? number : ~number, false);
+        reach(SpanKind.LAYER_START, LayerToken.start(layer, given != Layers.NEXT), false);
         GraphRecorder follower = follower();
         if (follower != null) {
             follower.startLayer(layer);

@@ -38,6 +38,15 @@ public final class LayerToken {
 
     private static final int PASS_BITS = 25;
     private static final long PASS_MASK = (1L << PASS_BITS) - 1;
+    /** In place of the number of a pass: the thread works for no layer of another thread. */
+    public static final int NO_PASS = -1;
+
+    /** The bits of a pass in an entry. */
+    private static final int ENTRY_PASS_BITS = 22;
+
+    /** The bits of the number of a layer in an entry, which may be negative. */
+    private static final int NUMBER_BITS = LAYER_BITS + 1;
+
     private static final int STEP_SHIFT = LAYER_BITS + PASS_BITS;
     private static final int STEP_BITS = 3;
     private static final int STEP_MASK = (1 << STEP_BITS) - 1;
@@ -100,19 +109,67 @@ public final class LayerToken {
     }
 
     /**
+     * Returns the pass of a layer.
+     *
+     * @param token the token of a layer
+     * @return the lowest 22 bits of its number
+     */
+    private static int passIn(long token) {
+        return (int) (token >>> LAYER_BITS) & ((1 << ENTRY_PASS_BITS) - 1);
+    }
+
+    /**
+     * Packs the beginning of a layer into the value of an entry.
+     *
+     * @param token the token of the layer
+     * @param isGiven whether the caller gave its number
+     * @return the value, for {@link #announced} and {@link #passOf}
+     */
+    public static long start(long token, boolean isGiven) {
+        int number = layer(token);
+        return ((long) passIn(token) << Integer.SIZE) | Integer.toUnsignedLong(isGiven ? ~number : number);
+    }
+
+    /**
+     * Returns the layer of a beginning.
+     *
+     * @param start the value that {@link #start} returned
+     * @return its number, or the complement of that number if the caller gave it
+     */
+    public static int announced(long start) {
+        return (int) start;
+    }
+
+    /**
+     * Returns the pass of a beginning.
+     *
+     * @param start the value that {@link #start} returned
+     * @return the lowest 22 bits of its number
+     */
+    public static int passOf(long start) {
+        return (int) (start >>> Integer.SIZE);
+    }
+
+    /**
      * Packs a change of the layer that a thread works for into the value of an entry. The value holds both layers,
      * because the entry of the previous change may be overwritten.
      *
      * @param before the token until then
      * @param after the token from then on
-     * @return the value, for {@link #layerBefore} and {@link #layerAfter}
+     * @return the value, for {@link #layerBefore}, {@link #layerAfter} and {@link #passAfter}
      */
     public static long change(long before, long after) {
-        return ((long) numberIn(before) << Integer.SIZE) | Integer.toUnsignedLong(numberIn(after));
+        int number = numberIn(after);
+        long pass = number < 0 ? 0 : passIn(after);
+        return pass << (2 * NUMBER_BITS) | bits(numberIn(before)) << NUMBER_BITS | bits(number);
     }
 
     private static int numberIn(long token) {
         return token == OWN ? OWN_LAYER : layer(token);
+    }
+
+    private static long bits(int number) {
+        return number & ((1L << NUMBER_BITS) - 1);
     }
 
     /**
@@ -122,7 +179,7 @@ public final class LayerToken {
      * @return its number, {@link #NO_LAYER} or {@link #OWN_LAYER}
      */
     public static int layerBefore(long change) {
-        return (int) (change >> Integer.SIZE);
+        return layerAfter(change >> NUMBER_BITS);
     }
 
     /**
@@ -132,6 +189,16 @@ public final class LayerToken {
      * @return its number, {@link #NO_LAYER} or {@link #OWN_LAYER}
      */
     public static int layerAfter(long change) {
-        return (int) change;
+        return (int) (change << (Long.SIZE - NUMBER_BITS) >> (Long.SIZE - NUMBER_BITS));
+    }
+
+    /**
+     * Returns the pass from a change on.
+     *
+     * @param change the value that {@link #change} returned
+     * @return the lowest 22 bits of the number of the layer's pass; {@link #NO_PASS} without a layer of another thread
+     */
+    public static int passAfter(long change) {
+        return layerAfter(change) < 0 ? NO_PASS : (int) (change >>> (2 * NUMBER_BITS));
     }
 }

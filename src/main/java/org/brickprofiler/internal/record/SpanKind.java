@@ -6,10 +6,7 @@ public enum SpanKind {
     SPAN,
     /** A piece of work whose end became known at a later synchronisation; its thread is unknown. */
     DEFERRED,
-    /**
-     * A moment at which a layer began; the value is the layer's number, or the complement of that number if the caller
-     * gave it.
-     */
+    /** A moment at which a layer began; the value holds its number and its pass, see {@link LayerToken#start}. */
     LAYER_START,
     /** A moment at which a layer had ended; the value is its number. */
     LAYER_END,
@@ -34,7 +31,12 @@ public enum SpanKind {
      */
     LAYER_CHANGE,
     /** A moment at which a step began; the key is the number of its phase, the value the tokens that it works on. */
-    STEP_START;
+    STEP_START,
+    /**
+     * A moment from which the writer of this entry, one of the threads that share the buffer, works for another layer;
+     * the value is that of {@link #LAYER_CHANGE}. The layers of the other entries are stated beside them.
+     */
+    WORK_FOR;
 
     private static final SpanKind[] ALL = values();
 

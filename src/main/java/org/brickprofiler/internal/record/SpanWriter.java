@@ -55,15 +55,16 @@ public final class SpanWriter extends PerThread.Owned {
     /** Adds an entry with its thread and its layer, because other threads may write between two entries of one. */
     private void addShared(SpanKind kind, int row, long startNs, long elapsedNs, long value) {
         long mine = Thread.currentThread().getId();
+        if (kind == SpanKind.LAYER_CHANGE) {
+            spans.addBy(mine, SpanKind.WORK_FOR, row, startNs, elapsedNs, value);
+            return;
+        }
         long forLayer = layer == null ? LayerToken.OWN : layer.getAsLong();
-        boolean says = forLayer != LayerToken.OWN && kind != SpanKind.LAYER_CHANGE;
-        if (says) {
-            spans.addBy(mine, SpanKind.LAYER_CHANGE, 0, startNs, 0, LayerToken.change(LayerToken.OWN, forLayer));
-        }
-        if (kind != SpanKind.LAYER_CHANGE) {
+        if (forLayer == LayerToken.OWN) {
             spans.addBy(mine, kind, row, startNs, elapsedNs, value);
-        }
-        if (says) {
+        } else {
+            spans.addBy(mine, SpanKind.LAYER_CHANGE, 0, startNs, 0, LayerToken.change(LayerToken.OWN, forLayer));
+            spans.addBy(mine, kind, row, startNs, elapsedNs, value);
             spans.addBy(mine, SpanKind.LAYER_CHANGE, 0, startNs, 0, LayerToken.change(forLayer, LayerToken.OWN));
         }
     }

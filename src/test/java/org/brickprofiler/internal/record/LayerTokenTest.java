@@ -43,4 +43,31 @@ class LayerTokenTest {
     void aPassThatOverflowsItsBitsLeavesOtherBitsAlone() {
         assertThat(LayerToken.of((1L << 25) + 5, 0, 2)).isEqualTo(LayerToken.of(5, 0, 2));
     }
+
+    @Test
+    void anEntryHoldsThePassAndTheLayersOfAChange() {
+        int passes = 1 << 22;
+        for (long pass : new long[] {1, passes - 1, passes, passes + 7}) {
+            for (int layer : new int[] {0, 1, LayerToken.LAST_LAYER}) {
+                long token = LayerToken.withHandOff(LayerToken.of(pass, 7, layer), 5);
+                for (long other : new long[] {LayerToken.OWN, LayerToken.VOID, LayerToken.of(3, 0, 79)}) {
+                    int number = other == LayerToken.OWN ? LayerToken.OWN_LAYER : LayerToken.layer(other);
+                    int otherPass = number < 0 ? LayerToken.NO_PASS : 3;
+                    long begun = LayerToken.change(other, token);
+                    assertThat(LayerToken.layerBefore(begun)).isEqualTo(number);
+                    assertThat(LayerToken.layerAfter(begun)).isEqualTo(layer);
+                    assertThat(LayerToken.passAfter(begun)).isEqualTo((int) (pass % passes));
+                    long ended = LayerToken.change(token, other);
+                    assertThat(LayerToken.layerBefore(ended)).isEqualTo(layer);
+                    assertThat(LayerToken.layerAfter(ended)).isEqualTo(number);
+                    assertThat(LayerToken.passAfter(ended)).isEqualTo(otherPass);
+                }
+                for (boolean isGiven : new boolean[] {true, false}) {
+                    long start = LayerToken.start(token, isGiven);
+                    assertThat(LayerToken.announced(start)).isEqualTo(isGiven ? ~layer : layer);
+                    assertThat(LayerToken.passOf(start)).isEqualTo((int) (pass % passes));
+                }
+            }
+        }
+    }
 }

@@ -199,7 +199,7 @@ final class LayerSpans {
             SpanCopy copy = part.copy();
             long atNs = copy.startNs(entry);
             switch (copy.kind(entry)) {
-                case LAYER_START -> startLayer(atNs, copy.value(entry));
+                case LAYER_START -> startLayer(atNs, LayerToken.announced(copy.value(entry)));
                 case LAYER_END -> endLayer(atNs, (int) copy.value(entry));
                 case STEP_START -> startStep(atNs, copy.key(entry), copy.value(entry));
                 case PASS_END -> endPass(atNs, copy.value(entry) != 0);
@@ -240,9 +240,9 @@ final class LayerSpans {
          * Starts a layer. A counted number that is lower than the last one begins another pass; a number that the
          * caller gave does not.
          */
-        private void startLayer(long atNs, long announcement) {
+        private void startLayer(long atNs, int announcement) {
             boolean given = announcement < 0;
-            int layer = (int) (given ? ~announcement : announcement);
+            int layer = given ? ~announcement : announcement;
             if (announced || (!given && layer < number)) {
                 endPass(atNs, true);
             }

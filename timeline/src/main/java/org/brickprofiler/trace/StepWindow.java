@@ -309,6 +309,8 @@ final class StepWindow {
             chosen[entry] = switch (copy.kind(entry)) {
                 case SPAN, INSTANT, ENQUEUED, DEFERRED, COUNTER, LAYER_CHANGE -> overlaps(copy, entry);
                 case LAYER_START, LAYER_END -> isStepThread && overlaps(copy, entry);
+                // Only the lines of bricks need it.
+                case WORK_FOR -> false;
                 // The mark of the end is set a little later than the clock is read.
                 case STEP_START -> isStepThread && copy.startNs(entry) == startNs;
                 case PASS_END -> isStepThread && copy.startNs(entry) >= endNs && isFirstEnd(copy, entry);
