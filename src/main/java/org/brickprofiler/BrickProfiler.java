@@ -1236,8 +1236,9 @@ public final class BrickProfiler extends Boundaries {
 
     /**
      * Makes the calling thread work for a layer until the next such call. In timeline and graph its bricks belong to
-     * that layer, and in the graph to the brick that the token carries. Passes that run at the same time on other
-     * threads have tokens of their own. Only a thread's first call allocates.
+     * that layer, and in the graph to the brick that the token carries; a sample of its lines outside of its bricks
+     * belongs to the brick under way on the thread of the pass. Passes that run at the same time on other threads have
+     * tokens of their own. Only a thread's first call allocates.
      *
      * @param layer the token that {@link #layerToken} returned on the thread of the pass, or 0 for none
      * @return the token that this thread worked for before; pass it to this method when the work is done

@@ -67,14 +67,19 @@ record LatestSamples(long fromNs, long untilNs, List<Placed> samples) {
             if (!sample.isDecided()) {
                 return sample.isPassed() && !sample.mayBeOfSteps() ? Kind.OUTSIDE_SO_FAR : Kind.AWAITED;
             }
+            if (sample.isInLostBrick()) {
+                return Kind.UNKNOWN;
+            }
             if (sample.row() != null) {
                 return sample.found() == 1 ? Kind.IN_BRICK : Kind.UNKNOWN;
             }
-            return sample.without() == LineSample.Without.OUTSIDE ? Kind.OUTSIDE : Kind.UNKNOWN;
+            return sample.without() == LineSample.Without.OUTSIDE && sample.stepDoubt() == LineSample.StepDoubt.NONE
+                    ? Kind.OUTSIDE
+                    : Kind.UNKNOWN;
         }
 
-        /** Returns a sample for which there was no room. */
-        static Placed withoutRoom(LineSample sample) {
+        /** Returns a sample whose brick will not be known: there was no room, or bricks were lost. */
+        static Placed withoutBrick(LineSample sample) {
             return new Placed(
                     sample.atNs(),
                     sample.threadId(),

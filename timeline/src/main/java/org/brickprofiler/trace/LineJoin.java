@@ -6,11 +6,15 @@ import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.brickprofiler.StepInfo;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Counts samples in the bricks of threads. Call trees have {@value #MOST_NODES} nodes in all; paths beyond these are
@@ -23,6 +27,9 @@ final class LineJoin {
     /** The most samples that are kept of threads that have ended no brick: those of 80 s of a busy thread. */
     static final int MOST_EARLY = 1 << 12;
 
+    /** Among more threads that run steps, those with a brick under way are not told apart. */
+    static final int MOST_OF_STEPS = 64;
+
     private final Consumer<LineSample> counted;
     private final LineTree.Room room = new LineTree.Room(MOST_NODES);
 
@@ -30,7 +37,7 @@ final class LineJoin {
     private final Map<Brick, LineRow> rows = new LinkedHashMap<>();
 
     private final Map<Long, List<LineSeries>> ofThreads = new HashMap<>();
-    private final List<LineSeries> ofSteps = new ArrayList<>();
+    private final Set<LineSeries> ofSteps = new LinkedHashSet<>();
 
     /** The number of series that have run steps so far; the passes of several have no common numbers. */
     private int ranSteps;
@@ -82,7 +89,7 @@ final class LineJoin {
             boolean isOwn = sample.threadId() == threadId;
             if (isOwn) {
                 waiting++;
-                sample.waitIn(List.of(series), List.of());
+                sample.waitIn(List.of(series), List.of(), sample.stepDoubt());
             }
             return isOwn;
         });
@@ -98,7 +105,7 @@ final class LineJoin {
 
     /** Removes a series whose bricks are no longer known. */
     void remove(long threadId, LineSeries series) {
-        series.lostBefore(Long.MAX_VALUE);
+        series.forget();
         ofSteps.remove(series);
         List<LineSeries> own = ofThreads.getOrDefault(threadId, List.of());
         own.remove(series);
@@ -109,18 +116,57 @@ final class LineJoin {
 
     // ---- the samples ----
 
-    /**
-     * Gives a sample to the bricks of its thread, and, unless the thread runs steps, to those of the threads that do. A
-     * thread that is in native code waits there more often than it works for a step.
-     */
+    /** Gives a sample of a thread that was given no layer of another one to the bricks in which it may be. */
     void add(LineSample sample) {
+        add(sample, List.of());
+    }
+
+    /**
+     * Gives a sample to the bricks of its thread, and to those of the steps for which the thread worked. If it was
+     * given no layer, and runs no steps, these are all steps: the only one with a brick under way counts. But a thread
+     * that is in native code waits there more often than it works for a step, and a virtual thread without bricks
+     * serves something else.
+     *
+     * @param sample the sample
+     * @param work for which steps the thread worked, by the layers that it was given
+     */
+    void add(LineSample sample, List<StepWorkers.Work> work) {
         List<LineSeries> own = ofThreads.getOrDefault(sample.threadId(), List.of());
-        boolean mayWork = !sample.isNative() && own.stream().noneMatch(ofSteps::contains);
         waiting += sample.event().isPresent() ? 0 : 1;
-        sample.waitIn(own, mayWork ? ofSteps : List.of());
+        if (!work.isEmpty()) {
+            boolean areKnown = work.stream().allMatch(each -> isThere(each.step()));
+            sample.waitIn(
+                    own,
+                    areKnown ? otherSteps(work, own) : List.of(),
+                    areKnown ? LineSample.StepDoubt.NONE : LineSample.StepDoubt.OVERWRITTEN);
+        } else if (!mayWork(sample, own)) {
+            sample.waitIn(own, List.of(), LineSample.StepDoubt.NONE);
+        } else if (ofSteps.size() > MOST_OF_STEPS) {
+            sample.waitIn(own, List.of(), LineSample.StepDoubt.SEVERAL);
+        } else {
+            sample.waitIn(own, ofSteps, LineSample.StepDoubt.NONE);
+        }
         if (sample.isSettled()) {
             count(sample);
         }
+    }
+
+    private boolean mayWork(LineSample sample, List<LineSeries> own) {
+        return !sample.isNative()
+                && !(sample.isOfVirtualThread() && own.isEmpty())
+                && own.stream().noneMatch(ofSteps::contains);
+    }
+
+    private boolean isThere(@Nullable LineSeries series) {
+        return series != null
+                && ofThreads.getOrDefault(series.threadId(), List.of()).contains(series);
+    }
+
+    private static List<LineSeries> otherSteps(List<StepWorkers.Work> work, List<LineSeries> own) {
+        return work.stream()
+                .flatMap(each -> Stream.ofNullable(each.step()))
+                .filter(step -> !own.contains(step))
+                .toList();
     }
 
     /** Settles the samples of threads that worked for a brick that has ended, once all bricks until then were read. */
@@ -156,10 +202,30 @@ final class LineJoin {
         return waiting;
     }
 
-    /** Counts the samples of threads that have ended no brick so far as those of other threads. */
+    /** Counts the samples of threads that have ended no brick so far as those of threads without bricks. */
     void giveUpEarly() {
-        otherThreads += early.size();
+        early.forEach(this::giveUpEarly);
         early.clear();
+    }
+
+    private void giveUpEarly(LineSample sample) {
+        if (sample.isOfVirtualThread()) {
+            virtualThreads++;
+        } else {
+            otherThreads++;
+        }
+    }
+
+    /**
+     * Counts the samples before a moment as too late that are of virtual threads without bricks so far: bricks of these
+     * may have been overwritten.
+     */
+    void loseEarlyOfVirtualThreads(long beforeNs) {
+        early.removeIf(sample -> {
+            boolean isLost = sample.isOfVirtualThread() && sample.atNs() < beforeNs;
+            tooLate += isLost ? 1 : 0;
+            return isLost;
+        });
     }
 
     /** Counts a sample that all of its series have settled. */
@@ -175,16 +241,17 @@ final class LineJoin {
             return;
         }
         waiting--;
-        if (row != null && sample.found() == 1) {
+        if (sample.isInLostBrick()) {
+            tooLate++;
+        } else if (row != null && sample.found() == 1) {
             inBricks++;
             row.add(sample);
-        } else if (row != null) {
+        } else if (row != null || sample.stepDoubt() == LineSample.StepDoubt.SEVERAL) {
             severalSteps++;
         } else if (!sample.hasBricks()) {
             early.add(sample);
             if (early.size() > MOST_EARLY) {
-                early.removeFirst();
-                otherThreads++;
+                giveUpEarly(early.removeFirst());
             }
         } else {
             switch (sample.without()) {
@@ -200,7 +267,7 @@ final class LineJoin {
 
     /**
      * Returns where the samples are. One that waits although its thread has ended a later brick or pass counts as
-     * outside for now, and one of a thread that has ended no brick as one of another thread.
+     * outside for now, and one of a thread that has ended no brick as one of another or of a virtual thread.
      *
      * @param further samples that wait elsewhere
      */
@@ -209,16 +276,17 @@ final class LineJoin {
                 .flatMap(List::stream)
                 .mapToLong(LineSeries::passed)
                 .sum();
-        return samples(passed, early.size(), waiting - passed + further);
+        long ofVirtual = early.stream().filter(LineSample::isOfVirtualThread).count();
+        return samples(passed, early.size() - ofVirtual, ofVirtual, waiting - passed + further);
     }
 
-    private LineProfile.Samples samples(long passed, long ofOthers, long notYetEnded) {
+    private LineProfile.Samples samples(long passed, long ofOthers, long ofVirtual, long notYetEnded) {
         return new LineProfile.Samples(
                 inBricks,
                 outside + passed,
                 otherThreads + ofOthers,
                 severalSteps,
-                virtualThreads,
+                virtualThreads + ofVirtual,
                 notEnded + notYetEnded,
                 tooLate,
                 0);
@@ -236,12 +304,12 @@ final class LineJoin {
     Counts counts() {
         Map<LineRow, LineRow.Counts> counts = new HashMap<>();
         rows.values().forEach(row -> counts.put(row, row.counts()));
-        return new Counts(this, samples(0, 0, 0), counts);
+        return new Counts(this, samples(0, 0, 0, 0), counts);
     }
 
     /** Returns the samples that were counted since a moment. */
     LineProfile.Samples samplesSince(LineProfile.Samples earlier) {
-        LineProfile.Samples now = samples(0, 0, 0);
+        LineProfile.Samples now = samples(0, 0, 0, 0);
         return new LineProfile.Samples(
                 now.inBricks() - earlier.inBricks(),
                 now.outside() - earlier.outside(),

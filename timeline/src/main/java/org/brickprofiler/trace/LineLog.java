@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
@@ -18,8 +17,6 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongUnaryOperator;
 import java.util.function.Supplier;
-import org.brickprofiler.internal.record.PhaseKey;
-import org.brickprofiler.internal.record.SpanContents;
 import org.brickprofiler.internal.record.SpanCopy;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanSink;
@@ -44,12 +41,9 @@ public final class LineLog {
     static final int MOST_LATEST = 1 << 15;
 
     private static final double NS_PER_S = 1e9;
-    /** For so long, the share of a thread in a processor since samples began says something of its first bricks. */
-    private static final long LONGEST_BEGINNING_NS = 5_000_000_000L;
-
     private static final long LONGEST_WAIT_NS = 1_000_000_000L * LONGEST_WAIT_S;
 
-    private final Supplier<List<Source>> sources;
+    private final Supplier<List<LineBricks.Source>> sources;
     private final LongUnaryOperator processorNsOf;
     private final @Nullable Consumer<LatestSamples> steps;
 
@@ -65,17 +59,14 @@ public final class LineLog {
     /** The moment from which on no sample is missing in these. */
     private long latestFromNs = Long.MIN_VALUE;
 
-    /** The buffers by their identity. */
-    private final Map<Object, Buffer> buffers = new HashMap<>();
-
-    /** The rows of each profiler's bricks, by the {@link PhaseKey} of a brick and its phase. */
-    private final Map<SpanContents, @Nullable LineRow[]> rowsOf = new HashMap<>();
-
     /** The samples after the time until which bricks have been read. */
     private final List<LineSample> arrived = new ArrayList<>();
 
     /** The processor time of the threads that noted when samples began, by their ids. */
-    private final Map<Long, ProcessorTime> begun = new HashMap<>();
+    private final Map<Long, LineBricks.ProcessorTime> begun = new HashMap<>();
+
+    /** The bricks that have ended. */
+    private LineBricks bricks;
 
     private long fromNs = Long.MIN_VALUE;
     private long readUntilNs = Long.MIN_VALUE;
@@ -85,131 +76,20 @@ public final class LineLog {
     private Optional<String> missing = Optional.of("no flight recording has taken samples");
 
     /**
-     * How long processors had run a thread.
-     *
-     * @param ranNs the time, ns
-     * @param atNs when it was read, ns on the recorder's clock
-     */
-    private record ProcessorTime(long ranNs, long atNs) {}
-
-    /**
-     * The bricks that a profiler records.
-     *
-     * @param contents the buffers of its threads
-     * @param names the names of its bricks
-     */
-    record Source(SpanContents contents, SpanSink.Names names) {}
-
-    /** What has been read of the bricks of a thread. */
-    private final class Buffer {
-        private final long threadId;
-        private final LineSeries series;
-
-        /** The number of the first entry that has not been read. */
-        private long next;
-
-        /** The end of the last brick that has been read, from which on the next ones are copied. */
-        private long readNs = fromNs;
-
-        /** The latest reading of its processor time; null before the first one. */
-        private @Nullable ProcessorTime read;
-
-        /** The share of the latest time in which a processor ran the thread; NaN before it is known. */
-        private double processorShare = Double.NaN;
-
-        private boolean isThere = true;
-        private boolean runsSteps;
-
-        Buffer(SpanCopy copy) {
-            threadId = copy.threadId();
-            series = join.newSeries(threadId);
-            // Bricks that were overwritten before the first reading are missing like later ones.
-            next = copy.dropped() > 0 ? copy.number(0) - 1 : copy.number(0);
-        }
-
-        /** Notes new entries, of which some may end later than those that are read now. */
-        void found(SpanCopy copy) {
-            isThere = true;
-            boolean ranSteps = runsSteps;
-            for (int entry = 0; !runsSteps && entry < copy.size(); entry++) {
-                runsSteps = copy.kind(entry) == SpanKind.PASS_END || copy.kind(entry) == SpanKind.STEP_START;
-            }
-            if (runsSteps && !ranSteps) {
-                join.runsSteps(series);
-            }
-        }
-
-        /** Reads how long processors ran the thread since the last call. */
-        void readProcessorTime(long nowNs) {
-            long ns = processorNsOf.applyAsLong(threadId);
-            if (ns < 0) {
-                // The thread has ended, or its time is unknown.
-                return;
-            }
-            ProcessorTime first = begun.remove(threadId);
-            if (read == null && first != null && nowNs - first.atNs() <= LONGEST_BEGINNING_NS) {
-                read = first;
-            }
-            // The first reading is of the whole life of a thread, which may have begun long before its bricks.
-            processorShare = read == null ? 1 : Math.min(1, (double) (ns - read.ranNs()) / (nowNs - read.atNs()));
-            read = new ProcessorTime(ns, nowNs);
-        }
-
-        /** Reads the bricks that have ended until a moment. */
-        void read(SpanCopy copy, SpanSink.Names names, @Nullable LineRow[] known, long untilNs) {
-            int entry = (int) Math.max(0, next - copy.number(0));
-            if (copy.size() > entry && copy.number(entry) > next) {
-                series.lostBefore(copy.endNs(entry));
-            }
-            for (; entry < copy.size() && copy.endNs(entry) <= untilNs; entry++) {
-                next = copy.number(entry) + 1;
-                switch (copy.kind(entry)) {
-                    case SPAN -> {
-                        readNs = Math.max(readNs, copy.endNs(entry));
-                        if (copy.endNs(entry) >= fromNs) {
-                            series.brick(
-                                    row(copy, entry, names, known),
-                                    copy.startNs(entry),
-                                    copy.endNs(entry),
-                                    processorShare);
-                        }
-                    }
-                    case PASS_END -> {
-                        if (copy.startNs(entry) >= fromNs) {
-                            series.passEnded(copy.startNs(entry));
-                        }
-                    }
-                    default -> {
-                        // It says nothing of the time of bricks.
-                    }
-                }
-            }
-        }
-
-        private LineRow row(SpanCopy copy, int entry, SpanSink.Names names, @Nullable LineRow[] known) {
-            int packed = PhaseKey.of(copy.phase(entry), copy.key(entry));
-            LineRow row = known[packed];
-            if (row == null) {
-                row = join.row(
-                        names.name(copy.key(entry)),
-                        Span.StatedPhase.of(copy.phase(entry)).ofStep());
-                known[packed] = row;
-            }
-            return row;
-        }
-    }
-
-    /**
      * Makes an empty log.
      *
      * @param sources returns the bricks of all profilers
      * @param processorNsOf returns how long processors have run a thread of this id, ns; negative if that is unknown
      * @param steps receives the latest samples after each report; null if no steps are kept
      */
-    LineLog(Supplier<List<Source>> sources, LongUnaryOperator processorNsOf, @Nullable Consumer<LatestSamples> steps) {
+    LineLog(
+            Supplier<List<LineBricks.Source>> sources,
+            LongUnaryOperator processorNsOf,
+            @Nullable Consumer<LatestSamples> steps) {
         this.sources = sources;
         this.processorNsOf = processorNsOf;
         this.steps = steps;
+        this.bricks = new LineBricks(join, processorNsOf, begun, fromNs);
     }
 
     // ---- what a recording reports ----
@@ -238,7 +118,7 @@ public final class LineLog {
         long threadId = Thread.currentThread().getId();
         long ranNs = processorNsOf.applyAsLong(threadId);
         if (ranNs >= 0) {
-            begun.put(threadId, new ProcessorTime(ranNs, atNs));
+            begun.put(threadId, new LineBricks.ProcessorTime(ranNs, atNs));
         }
     }
 
@@ -258,7 +138,7 @@ public final class LineLog {
     public synchronized void ended() {
         long lastNs = readUntilNs;
         long firstNs = Long.MAX_VALUE;
-        for (Source source : sources.get()) {
+        for (LineBricks.Source source : sources.get()) {
             for (SpanCopy copy : source.contents().copiesAfter(identity -> readUntilNs)) {
                 for (int entry = 0; entry < copy.size(); entry++) {
                     if (copy.kind(entry) == SpanKind.SPAN && copy.endNs(entry) > readUntilNs) {
@@ -304,22 +184,33 @@ public final class LineLog {
      * @param stack its frames, the called one before its caller; not empty
      * @throws IllegalArgumentException when there is no frame
      */
-    public synchronized void sample(long threadId, long atNs, boolean isNative, List<Frame> stack) {
-        LineSample sample = new LineSample(threadId, atNs, isNative, stack);
-        if (atNs < fromNs) {
+    public void sample(long threadId, long atNs, boolean isNative, List<Frame> stack) {
+        add(new LineSample(threadId, atNs, isNative, stack));
+    }
+
+    /**
+     * Adds a sample of a virtual thread. If the thread has no bricks, it works for no step.
+     *
+     * @param threadId the thread, by {@link Thread#getId()}, and not its carrier
+     * @param atNs when it was taken, ns on the recorder's clock
+     * @param isNative whether the thread was in native code
+     * @param stack its frames, the called one before its caller; not empty
+     * @throws IllegalArgumentException when there is no frame
+     */
+    public void sampleOfVirtualThread(long threadId, long atNs, boolean isNative, List<Frame> stack) {
+        add(LineSample.ofVirtualThread(threadId, atNs, isNative, stack));
+    }
+
+    private synchronized void add(LineSample sample) {
+        if (sample.atNs() < fromNs) {
             return;
         }
         if (join.waiting() + arrived.size() == MOST_WAITING) {
             join.addTooLate();
-            keep(LatestSamples.Placed.withoutRoom(sample));
+            keep(LatestSamples.Placed.withoutBrick(sample));
             return;
         }
         arrived.add(sample);
-    }
-
-    /** Counts a sample of a virtual thread, whose bricks are not known by thread. */
-    public synchronized void sampleOfVirtualThread() {
-        join.addOfVirtualThread();
     }
 
     /** Counts a sample of a thread that works for no step, such as one of this library. */
@@ -358,40 +249,12 @@ public final class LineLog {
             return Optional.empty();
         }
         readUntilNs = untilNs;
-        List<Source> all = sources.get();
-        rowsOf.keySet().removeIf(contents -> all.stream().noneMatch(each -> each.contents() == contents));
-        buffers.values().forEach(buffer -> buffer.isThere = false);
-        List<Runnable> reads = new ArrayList<>();
-        for (Source source : all) {
-            @Nullable
-            LineRow[] known = rowsOf.computeIfAbsent(
-                    source.contents(), first -> new LineRow[PhaseKey.PHASES << PhaseKey.KEY_BITS]);
-            for (SpanCopy copy : source.contents().copiesAfter(this::readNs)) {
-                if (copy.size() > 0 && copy.threadId() >= 0) {
-                    Buffer buffer = buffers.computeIfAbsent(copy.buffer(), first -> new Buffer(copy));
-                    buffer.found(copy);
-                    reads.add(() -> buffer.read(copy, source.names(), known, untilNs));
-                }
-            }
-        }
-        buffers.values().forEach(buffer -> buffer.readProcessorTime(nowNs));
+        bricks.find(sources.get(), untilNs, nowNs);
         distribute(untilNs);
-        reads.forEach(Runnable::run);
+        bricks.read(untilNs);
         join.settleWorkers();
-        for (Iterator<Buffer> each = buffers.values().iterator(); each.hasNext(); ) {
-            Buffer buffer = each.next();
-            buffer.series.giveUp(untilNs - LONGEST_WAIT_NS);
-            if (!buffer.isThere) {
-                join.remove(buffer.threadId, buffer.series);
-                each.remove();
-            }
-        }
+        bricks.giveUp(untilNs - LONGEST_WAIT_NS);
         return steps == null ? Optional.empty() : Optional.of(latest());
-    }
-
-    private long readNs(Object identity) {
-        Buffer buffer = buffers.get(identity);
-        return buffer == null ? fromNs : buffer.readNs;
     }
 
     /** Joins the samples up to a moment with bricks that have ended by then. */
@@ -400,11 +263,14 @@ public final class LineLog {
         for (LineSample sample : arrived) {
             if (sample.atNs() > untilNs) {
                 later.add(sample);
+            } else if (sample.isOfVirtualThread() && bricks.isVirtualLost(sample.atNs())) {
+                join.addTooLate();
+                keep(LatestSamples.Placed.withoutBrick(sample));
             } else {
                 if (steps != null) {
                     waiting.add(sample);
                 }
-                join.add(sample);
+                join.add(sample, bricks.work(sample));
             }
         }
         arrived.clear();
@@ -447,12 +313,11 @@ public final class LineLog {
     synchronized void clear(long beginNs) {
         fromNs = beginNs;
         readUntilNs = Math.max(readUntilNs, beginNs);
-        buffers.clear();
-        rowsOf.clear();
         arrived.clear();
         latest.clear();
         waiting.clear();
         join = new LineJoin(this::counted);
+        bricks = new LineBricks(join, processorNsOf, begun, fromNs);
         clockErrorNs = 0;
     }
 

@@ -223,16 +223,18 @@ public record LineProfile(
     /**
      * The samples of a run by the place in which each was taken. One of these numbers counts each sample.
      *
-     * @param inBricks in a brick of their thread; or, of threads in Java code that run no steps and were in no brick,
-     *     in the brick of the only step that had one under way
+     * @param inBricks in a brick of their thread; or, of threads that were in no brick, in the brick of the step for
+     *     whose layer they worked; or, of threads in Java code that run no steps and were given no layer, in the brick
+     *     of the only step that had one under way
      * @param outside on a thread with bricks, in none of them
      * @param otherThreads on a thread without bricks that was in native code, that belongs to this library or to the
      *     flight recorder, or while no step had a brick under way
-     * @param severalSteps of such threads while several steps had a brick under way; or in bricks of several profilers
-     * @param virtualThreads on a virtual thread without bricks of its own; in the process, where virtual threads share
-     *     buffers, on any virtual thread
+     * @param severalSteps of such threads while several steps had a brick under way, or more threads ran steps than are
+     *     told apart; or in bricks of several profilers
+     * @param virtualThreads on a virtual thread without bricks of its own
      * @param notEnded at a time after which their thread has ended no brick: perhaps in a brick that had not ended
-     * @param tooLate at a time whose bricks were overwritten before the sample arrived
+     * @param tooLate at a time whose bricks, or the step for whose layer the thread worked, were overwritten before the
+     *     sample arrived
      * @param cutStacks in no brick by their frames, of which the outer ones are left out: perhaps in a brick among
      *     these
      */
@@ -390,8 +392,8 @@ public record LineProfile(
      *
      * @param brick the name of the brick
      * @param phase the phase of its steps; empty outside of steps
-     * @param ofWorkers how many of the samples are of threads without bricks, taken while its step was the only one
-     *     with a brick under way: they are assumed to work for it
+     * @param ofWorkers how many of the samples are of threads that worked for a layer of its step, or, without a layer
+     *     and a brick, while its step was the only one with a brick under way: they are assumed to work for it
      * @param due how many samples its own threads would have if all bricks had samples in proportion to their processor
      *     time; empty if that is unknown
      * @param java the samples in Java code

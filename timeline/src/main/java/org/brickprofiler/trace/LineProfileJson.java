@@ -238,7 +238,7 @@ final class LineProfileJson {
                             of -> of.samples().otherThreads()),
                     count("several_steps", "the same, while several steps had one", of -> of.samples()
                             .severalSteps()),
-                    count("virtual_threads", "samples of virtual threads", of -> of.samples()
+                    count("virtual_threads", "samples of virtual threads without bricks", of -> of.samples()
                             .virtualThreads()),
                     count("not_ended", "samples after which their thread ended no brick", of -> of.samples()
                             .notEnded()),

@@ -184,7 +184,7 @@ final class LineProfileText {
         addPart(parts, samples.outside(), "outside of bricks");
         addPart(parts, samples.otherThreads(), "of other threads");
         addPart(parts, samples.severalSteps(), "in bricks of several steps or profilers");
-        addPart(parts, samples.virtualThreads(), "of virtual threads");
+        addPart(parts, samples.virtualThreads(), "of virtual threads without bricks");
         addPart(parts, samples.notEnded(), "after the last brick of their thread");
         addPart(parts, samples.tooLate(), "too late: their bricks were overwritten");
         addPart(parts, samples.cutStacks(), "perhaps in a brick among the callers that the recording left out");

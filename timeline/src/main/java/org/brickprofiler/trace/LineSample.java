@@ -1,5 +1,6 @@
 package org.brickprofiler.trace;
 
+import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -22,13 +23,25 @@ final class LineSample {
         TOO_LATE
     }
 
+    /** Why the step is unknown for which its thread worked, if it worked for one. */
+    enum StepDoubt {
+        /** It is known. */
+        NONE,
+        /** More threads run steps than are told apart. */
+        SEVERAL,
+        /** The entries were overwritten that state which thread runs it, or which brick it was in. */
+        OVERWRITTEN
+    }
+
     private final long threadId;
+    private final boolean isOfVirtualThread;
     private final long atNs;
     private final boolean isNative;
     private final List<Frame> stack;
     private final Optional<LineEvent> event;
     private List<LineSeries> own = List.of();
     private boolean mayBeOfSteps;
+    private StepDoubt stepDoubt = StepDoubt.NONE;
     private int openOwn;
     private int openOfSteps;
     private int foundOwn;
@@ -49,7 +62,21 @@ final class LineSample {
      * @throws IllegalArgumentException when the stack is empty
      */
     LineSample(long threadId, long atNs, boolean isNative, List<Frame> stack) {
+        this(threadId, false, atNs, isNative, stack);
+    }
+
+    /**
+     * Returns a sample of a virtual thread, which works for no step if it has no bricks.
+     *
+     * @throws IllegalArgumentException when the stack is empty
+     */
+    static LineSample ofVirtualThread(long threadId, long atNs, boolean isNative, List<Frame> stack) {
+        return new LineSample(threadId, true, atNs, isNative, stack);
+    }
+
+    private LineSample(long threadId, boolean isOfVirtualThread, long atNs, boolean isNative, List<Frame> stack) {
         this.threadId = threadId;
+        this.isOfVirtualThread = isOfVirtualThread;
         this.atNs = atNs;
         this.isNative = isNative;
         this.stack = List.copyOf(Objects.requireNonNull(stack, "stack"));
@@ -62,6 +89,7 @@ final class LineSample {
     /** Makes an event that waits for its brick like a sample; a thread that waits works for no step. */
     LineSample(long threadId, long atNs, LineEvent event) {
         this.threadId = threadId;
+        this.isOfVirtualThread = false;
         this.atNs = atNs;
         this.isNative = event.kind() == LineEvent.Kind.WAIT;
         this.stack = List.of();
@@ -70,6 +98,10 @@ final class LineSample {
 
     long threadId() {
         return threadId;
+    }
+
+    boolean isOfVirtualThread() {
+        return isOfVirtualThread;
     }
 
     long atNs() {
@@ -90,8 +122,9 @@ final class LineSample {
         return stack;
     }
 
-    /** Makes it wait in the series of its thread and in those of threads that run steps. */
-    void waitIn(List<LineSeries> ofThread, List<LineSeries> ofSteps) {
+    /** Makes it wait in the series of its thread and in those of steps for which the thread may work. */
+    void waitIn(List<LineSeries> ofThread, Collection<LineSeries> ofSteps, StepDoubt doubt) {
+        stepDoubt = doubt;
         own = List.copyOf(ofThread);
         openOwn = ofThread.size();
         openOfSteps = ofSteps.size();
@@ -114,6 +147,13 @@ final class LineSample {
             row = foundOwn > 0 ? row : in;
             timedBy = foundOwn > 0 ? timedBy : series.threadId();
             pass = foundOwn > 0 ? pass : series.pass();
+        }
+    }
+
+    /** Notes that bricks of a series were overwritten in which it may have been taken. */
+    void lost(LineSeries series) {
+        if (!own.contains(series)) {
+            stepDoubt = StepDoubt.OVERWRITTEN;
         }
     }
 
@@ -180,6 +220,16 @@ final class LineSample {
     /** Returns whether only threads that run steps had a brick for it: its thread worked for them. */
     boolean isOfWorker() {
         return foundOwn == 0;
+    }
+
+    /** Returns why the step is unknown for which its thread may have worked. */
+    StepDoubt stepDoubt() {
+        return stepDoubt;
+    }
+
+    /** Returns whether a brick was overwritten in which it may have been taken, and no brick of its thread is known. */
+    boolean isInLostBrick() {
+        return foundOwn == 0 && (without == Without.TOO_LATE || stepDoubt == StepDoubt.OVERWRITTEN);
     }
 
     /** Returns the number of series, of its thread or else of steps, in whose bricks it was taken. */

@@ -1,6 +1,7 @@
 package org.brickprofiler.trace;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
@@ -15,6 +16,8 @@ final class LineSeries {
     /** The most bricks whose outer brick is awaited, for the time without inner bricks. */
     private static final int MOST_INNER = 4_096;
 
+    private static final int FIRST_INNER = 64;
+
     static final long UNKNOWN_PASS = -1;
 
     private final long threadId;
@@ -23,10 +26,13 @@ final class LineSeries {
     /** By time. */
     private final List<LineSample> waiting = new ArrayList<>();
 
-    /** The bricks that have ended, and are in no other one so far: their beginnings and durations, ns. */
-    private final long[] innerStarts = new long[MOST_INNER];
+    /**
+     * The bricks that have ended, and are in no other one so far: their beginnings and durations, ns. Empty if the
+     * processor time is unknown.
+     */
+    private long[] innerStarts = {};
 
-    private final long[] innerNs = new long[MOST_INNER];
+    private long[] innerNs = {};
     private int inner;
 
     private long latestNs = Long.MIN_VALUE;
@@ -65,6 +71,11 @@ final class LineSeries {
         return ns < latestNs;
     }
 
+    /** Returns whether samples wait. */
+    boolean isAwaited() {
+        return !waiting.isEmpty();
+    }
+
     /** Adds a sample; those of one call of the bricks come in any order. */
     void add(LineSample sample) {
         int at = waiting.size();
@@ -83,6 +94,15 @@ final class LineSeries {
      * @param processorShare the share of the thread's time in which a processor ran it, 0 to 1; NaN if unknown
      */
     void brick(LineRow row, long startNs, long endNs, double processorShare) {
+        row.ran(Double.isNaN(processorShare) ? processorShare : ownNs(startNs, endNs) * processorShare);
+        latestNs = Math.max(latestNs, endNs);
+        if (!waiting.isEmpty() && waiting.get(0).atNs() < endNs) {
+            take(firstFrom(startNs), firstFrom(endNs), sample -> sample.settle(this, row));
+        }
+    }
+
+    /** Returns the time of a brick without the bricks inside it, ns. */
+    private long ownNs(long startNs, long endNs) {
         long withinNs = 0;
         while (inner > 0 && innerStarts[inner - 1] >= startNs) {
             withinNs += innerNs[--inner];
@@ -92,14 +112,14 @@ final class LineSeries {
             System.arraycopy(innerStarts, half, innerStarts, 0, half);
             System.arraycopy(innerNs, half, innerNs, 0, half);
             inner = half;
+        } else if (inner == innerStarts.length) {
+            int room = Math.max(FIRST_INNER, 2 * inner);
+            innerStarts = Arrays.copyOf(innerStarts, room);
+            innerNs = Arrays.copyOf(innerNs, room);
         }
         innerStarts[inner] = startNs;
         innerNs[inner++] = endNs - startNs;
-        row.ran(Math.max(0, endNs - startNs - withinNs) * processorShare);
-        latestNs = Math.max(latestNs, endNs);
-        if (!waiting.isEmpty() && waiting.get(0).atNs() < endNs) {
-            take(firstFrom(startNs), firstFrom(endNs), sample -> sample.settle(this, row));
-        }
+        return Math.max(0, endNs - startNs - withinNs);
     }
 
     /** Notes that a pass has ended. The bricks of the pass before it have, too: a brick may end after its own pass. */
@@ -114,7 +134,13 @@ final class LineSeries {
     void lostBefore(long ns) {
         inner = 0;
         passes = UNKNOWN_PASS;
+        waiting.subList(0, firstFrom(ns)).forEach(sample -> sample.lost(this));
         settleBefore(ns, LineSample.Without.TOO_LATE);
+    }
+
+    /** Settles all samples, since the bricks of the thread are no longer known. */
+    void forget() {
+        settleBefore(Long.MAX_VALUE, LineSample.Without.TOO_LATE);
     }
 
     /** Settles the samples before a moment that are in no brick so far, since none that contains them will come. */

@@ -137,9 +137,9 @@ final class ProfilerSpans implements SpanSink, EntriesAtEnd {
     }
 
     /** Returns the buffers of the bricks that threads timed, for the lines of bricks. */
-    List<LineLog.Source> brickSources() {
+    List<LineBricks.Source> brickSources() {
         return bricks.stream()
-                .map(source -> new LineLog.Source(source.contents(), source.names()))
+                .map(source -> new LineBricks.Source(source.contents(), source.names()))
                 .toList();
     }
 

@@ -321,7 +321,7 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
             MORE_TO_COME,
             /** The step began before samples were taken, or its first ones are no longer kept. */
             BEGINNING_MISSING,
-            /** The step ran on a virtual thread, whose samples are not known by thread. */
+            /** The step ran on a virtual thread, whose samples are only counted in the lines of bricks. */
             VIRTUAL_THREAD
         }
 

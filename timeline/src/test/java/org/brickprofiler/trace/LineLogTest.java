@@ -179,7 +179,7 @@ final class LineLogTest {
         log.sample(worker, 7, false, STACK);
         log.sample(worker, 15, false, STACK);
         log.sample(worker, 21, false, STACK);
-        log.sampleOfVirtualThread();
+        log.sampleOfVirtualThread(mine + 1, 15, false, STACK);
         log.sampleOfOtherThread();
         log.sampleWithoutTime();
         clock.set(30);
@@ -221,6 +221,76 @@ final class LineLogTest {
         assertThat(log.profile().bricks())
                 .extracting(OfBrick::brick, OfBrick::samples, OfBrick::ofWorkers)
                 .containsExactly(tuple("FusedAttention", 2L, 2L), tuple("AttentionScore", 1L, 0L));
+    }
+
+    /** Two steps at the same time, and a worker that has no bricks. */
+    @Spec("13.18")
+    @Test
+    void aWorkerIsInTheBrickOfTheStepWhoseLayerItWasGiven() throws Exception {
+        Phaser turn = new Phaser(2);
+        long[] worker = new long[1];
+        clock.set(0);
+        profiler.startLayer();
+        long token = profiler.layerToken();
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        Crew crew = new Crew()
+                .run(() -> {
+                    profiler.startLayer();
+                    long other = profiler.startBrick(BrickId.UP_PROJECTION);
+                    turn.arriveAndAwaitAdvance();
+                    turn.arriveAndAwaitAdvance();
+                    profiler.stopBrick(other, 1);
+                    profiler.endLayer();
+                    profiler.endPass();
+                })
+                .run(() -> {
+                    worker[0] = Thread.currentThread().getId();
+                    turn.arriveAndAwaitAdvance();
+                    clock.set(10);
+                    long before = profiler.workFor(token);
+                    clock.set(20);
+                    profiler.workFor(before);
+                    clock.set(30);
+                    turn.arriveAndAwaitAdvance();
+                });
+        crew.join();
+        profiler.stopBrick(timer, 1);
+        profiler.endLayer();
+        profiler.endPass();
+        log.sample(worker[0], 5, false, STACK);
+        log.sample(worker[0], 15, false, STACK);
+        log.sample(worker[0], 16, true, STACK);
+        log.sample(worker[0], 25, false, STACK);
+        log.sample(worker[0], 26, true, STACK);
+        log.reported(40, 40, 0);
+        assertThat(samples())
+                .as("in native code without a layer, it works for no step")
+                .isEqualTo(new Samples(2, 0, 1, 2, 0, 0, 0, 0));
+        assertThat(log.profile().bricks())
+                .extracting(OfBrick::brick, OfBrick::ofWorkers)
+                .contains(tuple("RmsNorm", 2L));
+    }
+
+    @Test
+    void theBricksOfAWorkerWhoseOwnMayBeLostAreNoneOfTheStep() throws Exception {
+        TraceRecorder small = recorder(4);
+        LineLog few = small.lineLog().orElseThrow();
+        BrickProfiler brief = profiler(small);
+        long[] worker = new long[1];
+        new Crew()
+                .run(() -> {
+                    worker[0] = Thread.currentThread().getId();
+                    for (int i = 0; i < 10; i++) {
+                        brick(brief, BrickId.ATTENTION_SCORE, 10L * i, 10L * i + 5);
+                    }
+                })
+                .join();
+        brick(brief, BrickId.FUSED_ATTENTION, 0, 100);
+        brief.endPass();
+        few.sample(worker[0], 7, false, STACK);
+        few.sample(worker[0], 87, false, STACK);
+        few.reported(110, 110, 0);
+        assertThat(few.profile().samples()).isEqualTo(new Samples(1, 0, 0, 0, 0, 0, 1, 0));
     }
 
     @Test

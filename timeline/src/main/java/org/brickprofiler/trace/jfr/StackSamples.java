@@ -2,11 +2,13 @@ package org.brickprofiler.trace.jfr;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.function.Function;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingStream;
+import org.brickprofiler.trace.Frame;
 import org.brickprofiler.trace.LineLog;
 import org.brickprofiler.trace.jfr.internal.RecordedStacks;
 
@@ -48,13 +50,16 @@ final class StackSamples {
         OptionalLong atNs = clockNs.apply(event.getStartTime());
         if (thread == null || atNs.isEmpty()) {
             lines.sampleWithoutTime();
-        } else if (RecordedStacks.isVirtual(thread)) {
-            lines.sampleOfVirtualThread();
+            return;
+        }
+        long threadId = thread.getJavaThreadId();
+        List<Frame> frames = RecordedStacks.frames(event.getStackTrace());
+        if (RecordedStacks.isVirtual(thread)) {
+            lines.sampleOfVirtualThread(threadId, atNs.getAsLong(), isNative, frames);
         } else if (RecordedStacks.isOther(thread)) {
             lines.sampleOfOtherThread();
         } else {
-            lines.sample(
-                    thread.getJavaThreadId(), atNs.getAsLong(), isNative, RecordedStacks.frames(event.getStackTrace()));
+            lines.sample(threadId, atNs.getAsLong(), isNative, frames);
         }
     }
 }

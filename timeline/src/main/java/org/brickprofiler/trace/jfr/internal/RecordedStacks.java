@@ -6,6 +6,7 @@ import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordedMethod;
 import jdk.jfr.consumer.RecordedStackTrace;
 import jdk.jfr.consumer.RecordedThread;
+import jdk.jfr.consumer.RecordedThreadGroup;
 import org.brickprofiler.trace.Frame;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +25,9 @@ public final class RecordedStacks {
     /** The beginnings of the names of threads that work for no step: of this library, the flight recorder, and JMX. */
     private static final List<String> OTHER_THREADS = List.of("brick-", "JFR ", "JMX ", "RMI ");
 
+    /** The group of the threads that run virtual threads, which a sample names only between these. */
+    private static final String CARRIERS = "CarrierThreads";
+
     /** In the names of classes that the virtual machine makes for lambdas; a number follows that each run changes. */
     private static final String LAMBDA = "$$Lambda";
 
@@ -32,7 +36,7 @@ public final class RecordedStacks {
     private RecordedStacks() {}
 
     /**
-     * Returns whether a thread is a virtual one. In the process, its bricks are not known by thread.
+     * Returns whether a thread is a virtual one.
      *
      * @param thread the thread of a sample
      * @return false before JDK 21
@@ -46,11 +50,14 @@ public final class RecordedStacks {
      *
      * @param thread the thread of a sample
      * @return true for threads of this library, of the flight recorder, and of JMX, which {@code brick top} makes work,
-     *     and for those that are none of Java's
+     *     for carriers of virtual threads, and for those that are none of Java's
      */
     public static boolean isOther(RecordedThread thread) {
         String name = thread.getJavaName();
-        return name == null || OTHER_THREADS.stream().anyMatch(name::startsWith);
+        RecordedThreadGroup group = thread.getThreadGroup();
+        return name == null
+                || OTHER_THREADS.stream().anyMatch(name::startsWith)
+                || (group != null && CARRIERS.equals(group.getName()));
     }
 
     /**
