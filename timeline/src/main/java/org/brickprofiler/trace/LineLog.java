@@ -21,6 +21,7 @@ import org.brickprofiler.internal.record.SpanCopy;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.report.internal.RoughUnits;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,6 +76,17 @@ public final class LineLog {
     private Runnable ending = () -> {};
     private Optional<String> missing = Optional.of("no flight recording has taken samples");
 
+    /** When the first and the last sample were taken. */
+    private long firstSampleNs = Long.MAX_VALUE;
+
+    private long lastSampleNs = Long.MIN_VALUE;
+
+    /** The samples that the virtual machine states to have lost. */
+    private long lost;
+
+    /** The samples by processor time; null before the first one, and in that log itself. */
+    private @Nullable LineLog byProcessorTime;
+
     /**
      * Makes an empty log.
      *
@@ -93,6 +105,39 @@ public final class LineLog {
     }
 
     // ---- what a recording reports ----
+
+    /**
+     * Returns the log of the samples that are taken each time that a thread has used some time of a processor. The
+     * other samples are of threads that run, at a rate of their own, and never share a table with these: reports have
+     * the kind with more samples, name it, and count the other one. Slow steps have the samples of threads that run.
+     *
+     * @return the same object each time; this log reports to it
+     */
+    public synchronized LineLog byProcessorTime() {
+        LineLog log = byProcessorTime;
+        if (log == null) {
+            log = new LineLog(sources, threadId -> -1, null);
+            log.clear(fromNs);
+            byProcessorTime = log;
+        }
+        return log;
+    }
+
+    /** Returns the log of samples by processor time; empty if it has none. */
+    private Optional<LineLog> timed() {
+        return Optional.ofNullable(byProcessorTime);
+    }
+
+    /**
+     * Counts samples that the virtual machine states to have lost.
+     *
+     * @param samples their number
+     * @throws IllegalArgumentException when it is negative
+     */
+    public synchronized void lost(long samples) {
+        requireNotNegative("samples", samples);
+        lost += samples;
+    }
 
     /**
      * Notes that samples will come.
@@ -136,6 +181,7 @@ public final class LineLog {
      * end of a process, the flight recorder may end before the application.
      */
     public synchronized void ended() {
+        timed().ifPresent(LineLog::ended);
         long lastNs = readUntilNs;
         long firstNs = Long.MAX_VALUE;
         for (LineBricks.Source source : sources.get()) {
@@ -210,6 +256,8 @@ public final class LineLog {
             keep(LatestSamples.Placed.withoutBrick(sample));
             return;
         }
+        firstSampleNs = Math.min(firstSampleNs, sample.atNs());
+        lastSampleNs = Math.max(lastSampleNs, sample.atNs());
         arrived.add(sample);
     }
 
@@ -234,6 +282,11 @@ public final class LineLog {
     public void reported(long untilNs, long nowNs, long errorNs) {
         requireNotNegative("errorNs", errorNs);
         Optional<LatestSamples> samples = read(untilNs, nowNs, errorNs);
+        Optional<LineLog> timed;
+        synchronized (this) {
+            timed = timed();
+        }
+        timed.ifPresent(log -> log.reported(untilNs, nowNs, errorNs));
         if (steps != null) {
             samples.ifPresent(steps);
         }
@@ -319,6 +372,10 @@ public final class LineLog {
         join = new LineJoin(this::counted);
         bricks = new LineBricks(join, processorNsOf, begun, fromNs);
         clockErrorNs = 0;
+        lost = 0;
+        firstSampleNs = Long.MAX_VALUE;
+        lastSampleNs = Long.MIN_VALUE;
+        timed().ifPresent(log -> log.clear(beginNs));
     }
 
     /**
@@ -330,6 +387,11 @@ public final class LineLog {
      */
     synchronized void discarded(long beginNs, int profilers) {
         clear(beginNs);
+        stateReset(profilers);
+        timed().ifPresent(log -> log.stateReset(profilers));
+    }
+
+    private synchronized void stateReset(int profilers) {
         if (profilers > 1 && missing.isEmpty()) {
             missing = Optional.of("those before one of " + profilers + " profilers was reset, also of the others");
         }
@@ -342,7 +404,28 @@ public final class LineLog {
      * @return an immutable profile
      */
     public synchronized LineProfile profile() {
-        return new LineProfile(join.samples(arrived.size()), periodNs, clockErrorNs, missing, join.bricks());
+        LineProfile own = new LineProfile(join.samples(arrived.size()), periodNs, clockErrorNs, missing, join.bricks());
+        return timed().map(log -> log.chosen(log.profile(), own, log.takenWithin()))
+                .orElse(own);
+    }
+
+    /**
+     * Returns the profile of the kind with more samples, which states how many the other one has. Called on the log of
+     * samples by processor time.
+     *
+     * @param when when these samples were taken, as it is stated
+     */
+    private synchronized LineProfile chosen(LineProfile timed, LineProfile running, String when) {
+        long ofTimed = timed.samples().total();
+        long ofRunning = running.samples().total();
+        return ofTimed == 0 || ofTimed < ofRunning
+                ? running.withoutOthers(ofTimed, LineProfile.PROCESSOR_TIME, lost)
+                : timed.ofMode(LineProfile.PROCESSOR_TIME + when)
+                        .withoutOthers(ofRunning, LineProfile.RUNNING_THREADS, lost);
+    }
+
+    private synchronized String takenWithin() {
+        return " (within " + RoughUnits.duration(Math.max(0, lastSampleNs - firstSampleNs)) + ")";
     }
 
     /** Returns a reader of windows, of which the first one has all samples so far. */
@@ -353,8 +436,8 @@ public final class LineLog {
     /** Reads window by window the samples that were counted in it. Those that wait are in a later one. One thread. */
     private final class Windows implements SpanSink.Windows {
 
-        private LineJoin.Counts earlier = new LineJoin().counts();
-        private LineJoin.Counts read = earlier;
+        private final Window own = new Window(LineLog.this);
+        private @Nullable Window timed;
 
         @Override
         public Map<String, Object> read(boolean isAtEnd) {
@@ -362,23 +445,56 @@ public final class LineLog {
                 end();
             }
             synchronized (LineLog.this) {
-                if (isAtEnd) {
-                    join.giveUpEarly();
+                LineLog log = byProcessorTime;
+                LineProfile window = own.read(isAtEnd);
+                if (log != null) {
+                    Window ofLog = timed == null ? new Window(log) : timed;
+                    timed = ofLog;
+                    window = log.chosen(ofLog.read(isAtEnd), window, "");
                 }
-                boolean isSame = earlier.join() == join;
-                LineProfile window = new LineProfile(
-                        join.samplesSince(isSame ? earlier.samples() : LineProfile.Samples.NONE),
-                        periodNs,
-                        clockErrorNs,
-                        missing,
-                        join.bricksSince(isSame ? earlier.rows() : Map.of()));
-                read = join.counts();
                 return Map.of(JsonReport.LINES, window.valuesOfWindow());
             }
         }
 
         @Override
         public void next() {
+            own.next();
+            if (timed != null) {
+                timed.next();
+            }
+        }
+    }
+
+    /** The samples of a log that were counted in a window. One thread. */
+    private static final class Window {
+
+        private final LineLog log;
+        private LineJoin.Counts earlier = new LineJoin().counts();
+        private LineJoin.Counts read = earlier;
+
+        Window(LineLog log) {
+            this.log = log;
+        }
+
+        LineProfile read(boolean isAtEnd) {
+            synchronized (log) {
+                LineJoin join = log.join;
+                if (isAtEnd) {
+                    join.giveUpEarly();
+                }
+                boolean isSame = earlier.join() == join;
+                LineProfile window = new LineProfile(
+                        join.samplesSince(isSame ? earlier.samples() : LineProfile.Samples.NONE),
+                        log.periodNs,
+                        log.clockErrorNs,
+                        log.missing,
+                        join.bricksSince(isSame ? earlier.rows() : Map.of()));
+                read = join.counts();
+                return window;
+            }
+        }
+
+        void next() {
             earlier = read;
         }
     }

@@ -14,6 +14,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
+import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.report.Finding;
 import org.brickprofiler.report.FindingSource;
 import org.brickprofiler.report.Findings;
@@ -48,6 +49,12 @@ public record LineProfile(
         Optional<String> mode,
         Optional<ByFrames> byFrames)
         implements FindingSource {
+
+    /** The samples that are taken each time that a thread has used some time of a processor, in words. */
+    public static final String PROCESSOR_TIME = "processor time";
+
+    /** The samples that the virtual machine takes of threads that run, in words. */
+    public static final String RUNNING_THREADS = "running threads";
 
     /** The number of missing samples up to which a brick is not doubted. */
     public static final int FEW_MISSING = 20;
@@ -91,6 +98,44 @@ public record LineProfile(
      */
     public static LineProfile without(String reason) {
         return new LineProfile(Samples.NONE, 0, 0, Optional.of(Objects.requireNonNull(reason, "reason")), List.of());
+    }
+
+    /** Returns the profile with a statement of what its samples are of. */
+    LineProfile ofMode(String of) {
+        return new LineProfile(samples, periodNs, clockErrorNs, missing, bricks, elsewhere, Optional.of(of), byFrames);
+    }
+
+    /** Returns the profile with a further reason why samples are missing. */
+    private LineProfile withMissing(String reason) {
+        return new LineProfile(
+                samples,
+                periodNs,
+                clockErrorNs,
+                Optional.of(missing.map(known -> known + "; " + reason).orElse(reason)),
+                bricks,
+                elsewhere,
+                mode,
+                byFrames);
+    }
+
+    /**
+     * Returns the profile with the samples of another kind as missing, and those that the virtual machine has lost.
+     *
+     * @param other the number of samples that share no table with these, since they are taken at another rate
+     * @param of what the other samples are of, in words
+     * @param lost the number of samples by processor time that the virtual machine states to have lost
+     * @return the profile
+     * @throws IllegalArgumentException when a number is negative
+     */
+    public LineProfile withoutOthers(long other, String of, long lost) {
+        requireNotNegative("other", other);
+        requireNotNegative("lost", lost);
+        Objects.requireNonNull(of, "of");
+        LineProfile stated = other == 0 ? this : withMissing(Plural.of(other, "sample") + " of " + of + " left out");
+        return lost == 0
+                ? stated
+                : stated.withMissing(
+                        "the virtual machine has lost " + Plural.of(lost, "sample") + " of " + PROCESSOR_TIME);
     }
 
     /**

@@ -447,6 +447,55 @@ final class LineLogTest {
                 .toList();
     }
 
+    /** Two kinds of samples never share a table: the kind with more samples has it. */
+    @Spec("13.18")
+    @Test
+    void samplesByProcessorTimeAreAKindOfTheirOwn() {
+        SpanSink.Windows windows = log.windows();
+        log.begin(20_000_000);
+        brick(profiler, BrickId.RMS_NORM, 0, 100);
+        LineLog timed = log.byProcessorTime();
+        assertThat(log.profile().mode()).as("none so far").isEmpty();
+        assertThat(log.profile().missing()).isEmpty();
+        timed.begin(1_000_000);
+        log.sample(mine, 5, false, STACK);
+        log.sample(mine, 6, false, STACK);
+        timed.sample(mine, 10, false, STACK);
+        log.reported(110, 110, 0);
+        assertThat(log.profile().mode()).isEmpty();
+        assertThat(log.profile().missing()).contains("1 sample of processor time left out");
+        assertThat(samples()).isEqualTo(new Samples(2, 0, 0, 0, 0, 0, 0, 0));
+        assertThat(profile(windows).missing()).isEqualTo(log.profile().missing());
+        windows.next();
+
+        brick(profiler, BrickId.RMS_NORM, 120, 3_000);
+        timed.sample(mine, 150, false, STACK);
+        timed.sample(mine, 2_010, true, STACK);
+        timed.lost(3);
+        log.reported(3_100, 3_100, 0);
+        LineProfile profile = log.profile();
+        assertThat(profile.mode()).contains("processor time (within 2 us)");
+        assertThat(profile.samples()).isEqualTo(new Samples(3, 0, 0, 0, 0, 0, 0, 0));
+        assertThat(profile.periodNs()).isEqualTo(1_000_000);
+        assertThat(profile.missing())
+                .contains("2 samples of running threads left out; the virtual machine has lost 3 samples of processor"
+                        + " time");
+        assertThat(only().samples()).isEqualTo(3);
+        assertThat(only().due()).as("the virtual machine states what it loses").isEmpty();
+        assertThat(profile(windows).mode()).contains("processor time");
+        assertThat(profile(windows).samples().inBricks()).isEqualTo(2);
+
+        brick(profiler, BrickId.RMS_NORM, 3_100, 3_200);
+        log.sample(mine, 3_110, false, STACK);
+        log.sample(mine, 3_120, false, STACK);
+        log.reported(3_300, 3_300, 0);
+        assertThat(log.profile().mode()).isEmpty();
+        assertThat(samples()).isEqualTo(new Samples(4, 0, 0, 0, 0, 0, 0, 0));
+        recorder.clear();
+        assertThat(log.profile().missing()).isEmpty();
+        assertThat(samples()).isEqualTo(Samples.NONE);
+    }
+
     @Test
     void bricksAfterTheLastSamplesAreStatedAtTheEnd() {
         log.begin(20);

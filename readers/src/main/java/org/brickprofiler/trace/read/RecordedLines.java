@@ -52,10 +52,14 @@ final class RecordedLines {
     private final Optional<FrameBricks> frameBricks;
     private final LineRecording lines = new LineRecording();
 
-    /** The samples by their frames: those of threads that run, and those by the clock. */
-    private final Optional<FrameSamples> runningByFrames;
+    /** The samples of threads that run, and those by processor time, of which only one kind counts. */
+    private final OneKind running;
 
+    private final OneKind timed;
+
+    /** The samples by the clock, by their frames. */
     private final Optional<FrameSamples> wallByFrames;
+
     private final Map<Long, Load> loads = new HashMap<>();
 
     private final RecordedSettings settings = new RecordedSettings();
@@ -69,13 +73,15 @@ final class RecordedLines {
 
     private final List<Event> waits = new ArrayList<>();
 
-    /** The samples of virtual threads, whose bricks come later. */
-    private final List<Sample> ofVirtualThreads = new ArrayList<>();
-
     private boolean hasSleeping;
-    private long running;
-    private long byProcessorTime;
     private long wallClock;
+
+    /** The samples by processor time that are stated to be lost. */
+    private long lost;
+
+    /** The time of a processor between two of these samples of a thread, ns; 0 if unknown. */
+    private long timedPeriodNs;
+
     private long bricksOfOtherClock;
 
     /** The spans of bricks with samples. */
@@ -96,9 +102,31 @@ final class RecordedLines {
     private record Event(@Nullable RecordedThread thread, long atNs, LineEvent event, Optional<String> brick) {}
 
     /** A sample of a thread. */
-    private record Sample(long threadId, long atNs, boolean isNative, List<Frame> frames) {
+    private record Sample(long threadId, boolean isOfVirtualThread, long atNs, boolean isNative, List<Frame> frames) {}
+
+    /** The samples that are taken at one rate. One thread. */
+    private static final class OneKind {
+        private final Optional<FrameSamples> byFrames;
+        private final List<Sample> samples = new ArrayList<>();
+        private long count;
+        private long ofOthers;
+
+        OneKind(Optional<FrameBricks> bricks) {
+            byFrames = bricks.map(known -> new FrameSamples());
+        }
+
+        /** Adds the samples to the lines, which know the bricks of virtual threads by now. */
         void addTo(LineRecording lines) {
-            lines.sample(threadId, atNs, isNative, frames);
+            for (Sample sample : samples) {
+                if (sample.isOfVirtualThread() && !lines.hasBricks(sample.threadId())) {
+                    lines.sampleOfVirtualThread();
+                } else {
+                    lines.sample(sample.threadId(), sample.atNs(), sample.isNative(), sample.frames());
+                }
+            }
+            for (long other = 0; other < ofOthers; other++) {
+                lines.sampleOfOtherThread();
+            }
         }
     }
 
@@ -109,22 +137,23 @@ final class RecordedLines {
      */
     RecordedLines(Optional<FrameBricks> frameBricks) {
         this.frameBricks = frameBricks;
-        this.runningByFrames = frameBricks.map(bricks -> new FrameSamples());
+        this.running = new OneKind(frameBricks);
+        this.timed = new OneKind(frameBricks);
         this.wallByFrames = frameBricks.map(bricks -> new FrameSamples());
     }
 
     /** Selects the events that say something about lines. */
     void select(SelectedEvents selected) {
         selected.on(RecordedStacks.IN_JAVA, this::inJava);
-        selected.on(RecordedStacks.IN_NATIVE, recorded -> {
-            running++;
-            sample(recorded, recorded.getThread("sampledThread"), frames(recorded), true);
-        });
+        selected.on(
+                RecordedStacks.IN_NATIVE,
+                recorded -> sample(running, recorded, recorded.getThread("sampledThread"), frames(recorded), true));
         selected.on(RecordedStacks.BY_PROCESSOR_TIME, recorded -> {
-            byProcessorTime++;
+            timedPeriodNs = RecordedStacks.periodNs(recorded);
             List<Frame> frames = frames(recorded);
-            sample(recorded, recorded.getThread(), frames, RecordedStacks.isNative(frames));
+            sample(timed, recorded, recorded.getThread(), frames, RecordedStacks.isNative(frames));
         });
+        selected.on(RecordedStacks.LOST_BY_PROCESSOR_TIME, recorded -> lost += RecordedStacks.lost(recorded));
         selected.on(WALL_CLOCK, this::wallClock);
         selected.on(ALLOCATION, recorded -> allocations.add(allocation(recorded, recorded.getLong("weight"))));
         selected.on(ALLOCATION_IN_TLAB, recorded -> buffers.add(allocation(recorded, recorded.getLong("tlabSize"))));
@@ -142,11 +171,10 @@ final class RecordedLines {
     }
 
     private void inJava(RecordedEvent recorded) {
-        running++;
         typeOfSamples = OptionalLong.of(recorded.getEventType().getId());
         hasSleeping |= isSleeping(recorded);
         List<Frame> frames = frames(recorded);
-        sample(recorded, recorded.getThread("sampledThread"), frames, RecordedStacks.isNative(frames));
+        sample(running, recorded, recorded.getThread("sampledThread"), frames, RecordedStacks.isNative(frames));
     }
 
     /** Returns the brick of which an event is the span, if it is one. */
@@ -192,17 +220,23 @@ final class RecordedLines {
         return Optional.empty();
     }
 
-    private void sample(RecordedEvent recorded, @Nullable RecordedThread thread, List<Frame> frames, boolean isNative) {
-        runningByFrames.ifPresent(samples -> addByFrames(samples, recorded, thread, frames, isNative, 1));
+    private void sample(
+            OneKind kind,
+            RecordedEvent recorded,
+            @Nullable RecordedThread thread,
+            List<Frame> frames,
+            boolean isNative) {
+        kind.byFrames.ifPresent(samples -> addByFrames(samples, recorded, thread, frames, isNative, 1));
+        kind.count++;
         if (thread == null || RecordedStacks.isOther(thread)) {
-            lines.sampleOfOtherThread();
+            kind.ofOthers++;
         } else {
-            Sample sample = new Sample(thread.getId(), unixNs(recorded.getStartTime()), isNative, frames);
-            if (RecordedStacks.isVirtual(thread)) {
-                ofVirtualThreads.add(sample);
-            } else {
-                sample.addTo(lines);
-            }
+            kind.samples.add(new Sample(
+                    thread.getId(),
+                    RecordedStacks.isVirtual(thread),
+                    unixNs(recorded.getStartTime()),
+                    isNative,
+                    frames));
         }
     }
 
@@ -301,8 +335,17 @@ final class RecordedLines {
         }
     }
 
+    /** Returns the kind of samples with more of them, which has the table. */
+    private OneKind chosen() {
+        return timed.count > 0 && timed.count >= running.count ? timed : running;
+    }
+
+    private long samples() {
+        return running.count + timed.count;
+    }
+
     private boolean isEmpty() {
-        return running + byProcessorTime + wallClock + allocations.size() + buffers.size() + waits.size() == 0;
+        return samples() + wallClock + allocations.size() + buffers.size() + waits.size() == 0;
     }
 
     // ---- results ----
@@ -315,7 +358,7 @@ final class RecordedLines {
      * @return the lines; empty if the recording has no samples, and no memory or waits of bricks
      */
     Optional<LineProfile> join(boolean hasBricks, OptionalLong clockErrorNs) {
-        boolean hasSamples = running + byProcessorTime + wallClock > 0;
+        boolean hasSamples = samples() + wallClock > 0;
         if (isEmpty() || (!hasSamples && !hasBricks && spans.isEmpty())) {
             return Optional.empty();
         }
@@ -330,12 +373,12 @@ final class RecordedLines {
                 .mapToLong(type -> settings.thresholdNs(type))
                 .max()
                 .orElse(0);
-        if (runningByFrames.isPresent() && wallByFrames.isPresent() && (!hasBricks || clockErrorNs.isEmpty())) {
-            FrameLines byFrames = (running + byProcessorTime > 0 ? runningByFrames : wallByFrames)
-                    .get()
+        if (frameBricks.isPresent() && (!hasBricks || clockErrorNs.isEmpty())) {
+            FrameLines byFrames = (samples() > 0 ? chosen().byFrames : wallByFrames)
+                    .orElseThrow()
                     .ended();
             events.forEach(each -> byFrames.event(each.brick(), each.event()));
-            return Optional.of(byFrames.profile(frameBricks.orElseThrow(), periodNs(), mode(), leastWaitNs));
+            return Optional.of(withoutOthers(byFrames.profile(frameBricks.get(), periodNs(), mode(), leastWaitNs)));
         }
         if (!hasBricks && !spans.isEmpty()) {
             return Optional.of(bySpans(events, leastWaitNs));
@@ -362,7 +405,7 @@ final class RecordedLines {
     }
 
     private boolean isInBatches() {
-        return running + byProcessorTime == 0 && wallClock > 0;
+        return samples() == 0 && wallClock > 0;
     }
 
     /** Joins the samples with the spans of bricks, which are those of bricks with samples. */
@@ -385,13 +428,7 @@ final class RecordedLines {
     }
 
     private LineProfile byTime(List<Event> events, long clockErrorNs, long leastWaitNs) {
-        for (Sample sample : ofVirtualThreads) {
-            if (lines.hasBricks(sample.threadId())) {
-                sample.addTo(lines);
-            } else {
-                lines.sampleOfVirtualThread();
-            }
-        }
+        chosen().addTo(lines);
         for (Event each : events) {
             RecordedThread thread = each.thread();
             if (thread == null
@@ -402,37 +439,45 @@ final class RecordedLines {
                 lines.event(thread.getId(), each.atNs(), each.event());
             }
         }
-        if (mode().isEmpty() || byProcessorTime > 0) {
+        if (mode().isEmpty() || chosen() == timed) {
             loads.forEach((thread, load) -> lines.processorShare(thread, load.sum / load.count));
         }
-        return lines.join(periodNs(), clockErrorNs, mode(), leastWaitNs);
+        return withoutOthers(lines.join(periodNs(), clockErrorNs, mode(), leastWaitNs));
+    }
+
+    private LineProfile withoutOthers(LineProfile profile) {
+        return chosen() == timed
+                ? profile.withoutOthers(running.count, LineProfile.RUNNING_THREADS, lost)
+                : profile.withoutOthers(timed.count, LineProfile.PROCESSOR_TIME, lost);
     }
 
     private long periodNs() {
         return settings.asyncProfiler().isPresent()
                 ? settings.asyncPeriodNs(isWallClock())
-                : typeOfSamples.isPresent() ? settings.periodNs(typeOfSamples.getAsLong()) : 0;
+                : chosen() == timed
+                        ? timedPeriodNs
+                        : typeOfSamples.isPresent() ? settings.periodNs(typeOfSamples.getAsLong()) : 0;
     }
 
     /** Returns whether the samples that count are of threads that run or wait, by the clock. */
     private boolean isWallClock() {
-        return running + byProcessorTime == 0 || settings.isOfWallClock() || hasSleeping;
+        return samples() == 0 || settings.isOfWallClock() || hasSleeping;
     }
 
     /** Returns what the samples are of; empty if the virtual machine took them of threads that run. */
     private Optional<String> mode() {
         String of = "";
-        if (isWallClock() && running + byProcessorTime + wallClock > 0) {
+        if (isWallClock() && samples() + wallClock > 0) {
             of = "wall-clock time";
         } else if (settings.asyncMode().isPresent()) {
             of = settings.asyncMode().get();
-        } else if (byProcessorTime > 0) {
-            of = running == 0 ? "processor time" : "processor time and of running threads, at two rates";
+        } else if (chosen() == timed) {
+            of = LineProfile.PROCESSOR_TIME;
         }
         if (of.isEmpty()) {
             return Optional.empty();
         }
-        boolean isBesideOthers = wallClock > 0 && running + byProcessorTime > 0;
+        boolean isBesideOthers = wallClock > 0 && samples() > 0;
         return Optional.of(of
                 + settings.asyncProfiler().map(profiler -> " by " + profiler).orElse("")
                 + (of.equals("wall-clock time") ? " (the threads may have waited)" : "")

@@ -51,6 +51,8 @@ import org.brickprofiler.trace.read.TraceProfile.Disturbance.Cause;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(100)
@@ -177,6 +179,10 @@ final class FlightRecordingReadTest {
      * wait for a lock for 40 ms and 20 ms; bricks allocate.
      */
     private Path recordLines(boolean hasBricks) throws Exception {
+        return recordLines(hasBricks, false);
+    }
+
+    private Path recordLines(boolean hasBricks, boolean isByProcessorTime) throws Exception {
         Path file = folder.resolve("lines.jfr");
         try (Recording recording = new Recording();
                 BrickEvents events = BrickEvents.of(profiler)) {
@@ -186,6 +192,9 @@ final class FlightRecordingReadTest {
             }
             recording.enable("jdk.ActiveSetting");
             recording.enable("jdk.ExecutionSample").withPeriod(Duration.ofMillis(10));
+            if (isByProcessorTime) {
+                recording.enable("jdk.CPUTimeSample").with("throttle", "2ms");
+            }
             recording.enable("jdk.JavaMonitorEnter").withThreshold(Duration.ofMillis(5));
             recording.enable("jdk.ObjectAllocationSample").with("throttle", "1000/s");
             recording.start();
@@ -353,6 +362,24 @@ final class FlightRecordingReadTest {
                 .noneMatch(method -> method.endsWith("workBetween"));
         assertThat(lines.samples().virtualThreads()).isZero();
         assertThat(lines.samples().inBricks()).isGreaterThan(lines.samples().outside());
+    }
+
+    /** Two kinds of samples share no table: the kind with more samples has it. */
+    @Spec("13.19")
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    @EnabledForJreRange(minVersion = 25, disabledReason = "jdk.CPUTimeSample is an event of JDK 25")
+    void samplesByProcessorTimeAreAKindOfTheirOwn() throws Exception {
+        Path file = recordLines(true, true);
+        LineProfile lines = TraceReader.profile(file).lines().orElseThrow();
+        assertThat(lines.mode()).contains("processor time");
+        assertThat(lines.periodNs()).isBetween(2_000_000L, 20_000_000L);
+        assertThat(lines.missing().orElseThrow()).contains(" of running threads left out");
+        assertThat(lines.bricks().get(0).brick()).isEqualTo("UpProjection");
+        LineProfile byFrames = byFrames(recordLines(false, true), FlightRecordingReadTest.class, Map.of("work", "all"));
+        assertThat(byFrames.mode()).contains("processor time");
+        assertThat(byFrames.missing().orElseThrow()).contains(" of running threads left out");
+        assertThat(byFrames.bricks().get(0).samples()).isPositive();
     }
 
     @Spec("13.19")

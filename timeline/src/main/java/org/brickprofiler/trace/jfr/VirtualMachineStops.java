@@ -38,10 +38,10 @@ import org.jspecify.annotations.Nullable;
  * <p>The stops come from a separate flight recording, which enables only {@code jdk.ExecuteVMOperation},
  * {@code jdk.GCPhasePause}, {@code jdk.ContainerCPUThrottling} once a second, ten times while a quota throttles the
  * process, and, of a millisecond or more, {@code jdk.JavaMonitorEnter} and {@code jdk.ThreadPark} of the JDK's events,
- * and for lines, each 20 ms, {@code jdk.ExecutionSample} and {@code jdk.NativeMethodSample}. A stop arrives up to two
- * seconds after its end. Until then the stops of a step are unknown, and the explanation of the step says so. The same
- * holds for steps that began before {@link #of}. The recorder's clock must be {@link System#nanoTime()}, as it is by
- * default. Any thread.
+ * and for lines, each 20 ms, {@code jdk.ExecutionSample} and {@code jdk.NativeMethodSample}; if another recording
+ * enables {@code jdk.CPUTimeSample}, lines have these samples, too. A stop arrives up to two seconds after its end.
+ * Until then the stops of a step are unknown, and the explanation of the step says so. The same holds for steps that
+ * began before {@link #of}. The recorder's clock must be {@link System#nanoTime()}, as it is by default. Any thread.
  *
  * <p>The recording has no setting for other events of this library: a setting of one recording that disables an event
  * hides the default of that event from all recordings that have no setting for it.

@@ -1,7 +1,9 @@
 package org.brickprofiler.trace.jfr.internal;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordedMethod;
 import jdk.jfr.consumer.RecordedStackTrace;
@@ -21,6 +23,12 @@ public final class RecordedStacks {
 
     /** The event of a sample by the processor time of a thread, in Java or native code, of JDK 25 on Linux. */
     public static final String BY_PROCESSOR_TIME = "jdk.CPUTimeSample";
+
+    /** The event that states how many of these samples of a thread were lost. */
+    public static final String LOST_BY_PROCESSOR_TIME = "jdk.CPUTimeSamplesLost";
+
+    /** A longer period stands for an unknown one. */
+    private static final Duration LONGEST_PERIOD = Duration.ofDays(1);
 
     /** The beginnings of the names of threads that work for no step: of this library, the flight recorder, and JMX. */
     private static final List<String> OTHER_THREADS = List.of("brick-", "JFR ", "JMX ", "RMI ");
@@ -78,6 +86,27 @@ public final class RecordedStacks {
             frames.add(Frame.CUT);
         }
         return frames;
+    }
+
+    /**
+     * Returns the time of a processor after which an event {@link #BY_PROCESSOR_TIME} was taken.
+     *
+     * @param event the event
+     * @return the time, ns; 0 if it is unknown
+     */
+    public static long periodNs(RecordedEvent event) {
+        Duration period = event.getDuration("samplingPeriod");
+        return period.isNegative() || period.compareTo(LONGEST_PERIOD) > 0 ? 0 : period.toNanos();
+    }
+
+    /**
+     * Returns the number of samples that an event {@link #LOST_BY_PROCESSOR_TIME} states to be lost.
+     *
+     * @param event the event
+     * @return 0 or more
+     */
+    public static long lost(RecordedEvent event) {
+        return Math.max(0, event.getLong("lostSamples"));
     }
 
     /**
