@@ -76,6 +76,15 @@ public record LineProfile(
     }
 
     /**
+     * Returns what the samples are of. Shares are comparable only between samples of one kind.
+     *
+     * @return {@link #mode()} without the time within which the samples lie; {@link #RUNNING_THREADS} if it is empty
+     */
+    public String kindOfSamples() {
+        return mode.map(words -> words.replaceFirst(" \\(.*", "")).orElse(RUNNING_THREADS);
+    }
+
+    /**
      * Makes a profile of samples that the virtual machine took, joined with bricks by time, without memory and waits.
      *
      * @param samples where the samples are

@@ -5,7 +5,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.brickprofiler.cli.SlowerMethods.WithLines;
@@ -26,8 +25,6 @@ final class FrameComparison {
 
     /** With fewer samples, shares say nothing. */
     private static final int FEWEST_SAMPLES = 20;
-
-    private static final String RUNNING = "running threads by the virtual machine";
 
     private FrameComparison() {}
 
@@ -91,7 +88,8 @@ final class FrameComparison {
         Side one = new Side(before);
         Side two = new Side(after);
         StringBuilder text = new StringBuilder("Shares of bricks in samples"
-                + kind(first).map(kind -> " of " + PlainText.ascii(kind)).orElse(" in Java code") + ".\n");
+                + (lines(first).mode().isEmpty() ? " in Java code" : " of " + PlainText.ascii(first.kindOfSamples()))
+                + ".\n");
         if (Math.min(one.samples, two.samples) < FEWEST_SAMPLES) {
             text.append(String.format(
                     Locale.ROOT,
@@ -144,16 +142,8 @@ final class FrameComparison {
             throw new IllegalArgumentException(one.run().name() + " has the samples of bricks and no times, and "
                     + other.run().name() + " has times: they cannot be compared");
         }
-        if (!kind(one).equals(kind(other))) {
-            throw new IllegalArgumentException(one.run().name() + " has samples of "
-                    + kind(one).orElse(RUNNING)
-                    + ", and " + other.run().name() + " of " + kind(other).orElse(RUNNING)
-                    + ": their shares cannot be compared");
+        if (!one.isOfKind(other)) {
+            throw new IllegalArgumentException(WithLines.kindsOf(one, other) + ": their shares cannot be compared");
         }
-    }
-
-    /** Returns what the samples of a run are of, without the remarks on them; empty for the virtual machine's own. */
-    private static Optional<String> kind(WithLines run) {
-        return lines(run).mode().map(mode -> mode.contains(" (") ? mode.substring(0, mode.indexOf(" (")) : mode);
     }
 }

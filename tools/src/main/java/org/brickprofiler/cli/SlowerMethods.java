@@ -54,6 +54,22 @@ final class SlowerMethods {
                     .findFirst();
         }
 
+        /** Returns what the samples are of; only of a run with lines. */
+        String kindOfSamples() {
+            return lines.orElseThrow().kindOfSamples();
+        }
+
+        /** Returns whether the samples of two runs with lines are of one kind, so that their shares are comparable. */
+        boolean isOfKind(WithLines other) {
+            return kindOfSamples().equals(other.kindOfSamples());
+        }
+
+        /** Returns the kinds of the samples of two runs, in words. */
+        static String kindsOf(WithLines one, WithLines other) {
+            return one.run.name() + " has samples of " + one.kindOfSamples() + ", and " + other.run.name() + " of "
+                    + other.kindOfSamples();
+        }
+
         /** Returns the time of a brick in its phase, or in none, ns. */
         private long ns(OfBrick brick) {
             return sum(brick, BrickStats::totalNs);
@@ -125,6 +141,14 @@ final class SlowerMethods {
                     List.of(),
                     "its methods are unknown, since " + without.get().run().name() + " has fewer than " + FEWEST_SAMPLES
                             + " samples of it");
+        }
+        Optional<WithLines> other =
+                all.stream().filter(run -> !run.isOfKind(all.get(0))).findFirst();
+        if (other.isPresent()) {
+            return new MethodsOfBrick(
+                    name,
+                    List.of(),
+                    "its methods are not compared, since " + WithLines.kindsOf(all.get(0), other.get()));
         }
         Set<String> methods = new LinkedHashSet<>();
         all.forEach(run -> run.of(brick)

@@ -222,7 +222,11 @@ class BrickIT {
 
     @Test
     void noFileNamesTheFolderOfTheBuild() throws Exception {
-        String top = SourceTree.path("pom.xml").toAbsolutePath().normalize().getParent().toString();
+        String top = SourceTree.path("pom.xml")
+                .toAbsolutePath()
+                .normalize()
+                .getParent()
+                .toString();
         List<String> naming = new ArrayList<>();
         try (JarFile jar = new JarFile(JAR.toFile())) {
             for (JarEntry entry : (Iterable<JarEntry>) jar.stream()::iterator) {

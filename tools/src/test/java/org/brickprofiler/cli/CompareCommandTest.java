@@ -107,9 +107,20 @@ class CompareCommandTest {
         assertThat(Cli.run("compare", before, "--", after).out())
                 .endsWith("0.json has fewer than 20 samples of it.\n")
                 .contains("  GateProjection: its methods are unknown, since ");
+
+        writeWithLines(after.resolve("0.json"), 1, 1.3, 900, Optional.of("processor time (within 2.0 s)"));
+        assertThat(Cli.run("compare", before, "--", after).out())
+                .contains("  GateProjection: its methods are not compared, since ")
+                .contains("before/0.json has samples of running threads, and ")
+                .endsWith("after/0.json of processor time.\n");
     }
 
     private static void writeWithLines(Path file, int run, double factor, long samples) throws IOException {
+        writeWithLines(file, run, factor, samples, Optional.empty());
+    }
+
+    private static void writeWithLines(Path file, int run, double factor, long samples, Optional<String> mode)
+            throws IOException {
         CallTree tree = new CallTree(List.of(
                 new CallTree.Node(CallTree.NO_PARENT, new Frame("Projection.run", 3, "JIT compiled"), 400),
                 new CallTree.Node(0, new Frame("VectorMath.dot", 88, "JIT compiled"), samples)));
@@ -119,7 +130,10 @@ class CompareCommandTest {
                 0,
                 Optional.empty(),
                 List.of(new LineProfile.OfBrick(
-                        "GateProjection", Optional.empty(), 0, OptionalDouble.empty(), tree, CallTree.EMPTY)));
+                        "GateProjection", Optional.empty(), 0, OptionalDouble.empty(), tree, CallTree.EMPTY)),
+                LineProfile.Elsewhere.NONE,
+                mode,
+                Optional.empty());
         JsonReport.write(snapshot(run, factor), Map.of(JsonReport.LINES, lines.values()), file);
     }
 
