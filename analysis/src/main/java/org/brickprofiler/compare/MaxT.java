@@ -297,7 +297,7 @@ final class MaxT {
         return number < 0 ? Pool.NONE : pools[number];
     }
 
-    /** The statistics of one variable in one assignment at a time. Used by one thread. */
+    /** The statistics of one variable at a time, in one assignment at a time. Used by one thread. */
     private final class Split {
 
         /** Space for the values of each side, with one more place than there are runs. */
@@ -307,10 +307,22 @@ final class MaxT {
         private int first;
         private int second;
 
+        /** For each run, 1 if it is assigned to the first side, else 0. */
+        private int[] isFirst = new int[runs];
+
         /**
-         * Distributes the values of a variable to the sides, in ascending order; 1 in the assignment is the first side.
+         * For each variable that others follow, its factor in this assignment, or 0 as long as no variable asks for it.
          */
-        private void put(int variable, int[] isFirst) {
+        private final double[] factors = new double[values.length];
+
+        /** Begins an assignment. */
+        void assign(int[] runsOfFirstSide) {
+            isFirst = runsOfFirstSide;
+            Arrays.fill(factors, 0);
+        }
+
+        /** Distributes the values of a variable to the sides, in ascending order. */
+        private void put(int variable) {
             int[] order = orders[variable];
             double[] sorted = ascending[variable];
             int before = 0;
@@ -332,17 +344,17 @@ final class MaxT {
          * Returns the absolute value of the statistic of a variable, or 0 if the statistic cannot reach that of another
          * variable. For most variables the difference and the bound of the error show this, without the variances.
          */
-        double size(int variable, int[] isFirst, double reached) {
-            put(variable, isFirst);
+        double size(int variable, double reached) {
+            put(variable);
             double difference = Trimmed.mean(secondSide, second, trimmed) - Trimmed.mean(firstSide, first, trimmed);
             if (Math.abs(difference) < reached * leastErrors[variable] * (1 - ROUNDING)) {
                 return 0;
             }
-            return statistic(variable, isFirst).size();
+            return statistic(variable).size();
         }
 
         /** Returns the statistic of the variable whose values {@link #put} has distributed. */
-        private Statistic statistic(int variable, int[] isFirst) {
+        private Statistic statistic(int variable) {
             Trimmed before = Trimmed.ofSorted(firstSide, first, trimmed);
             Trimmed after = Trimmed.ofSorted(secondSide, second, trimmed);
             double difference = after.mean() - before.mean();
@@ -353,7 +365,7 @@ final class MaxT {
             double both = (firstVariance * before.degrees() + secondVariance * after.degrees()) / degrees;
             if (pool.priorDegrees() == 0 || both > mostLikely(pool.variance(), degrees)) {
                 double own = firstVariance / first + secondVariance / second;
-                return new Statistic(difference, Math.sqrt(own * wildness(variable, isFirst, both, degrees)), degrees);
+                return new Statistic(difference, Math.sqrt(own * wildness(variable, both, degrees)), degrees);
             }
             double mixed = (pool.priorDegrees() * pool.variance() + degrees * both) / (pool.priorDegrees() + degrees);
             return new Statistic(
@@ -364,7 +376,7 @@ final class MaxT {
          * Returns the factor by which the variance of a variable is multiplied; {@code both} is the variance of both
          * sides together.
          */
-        private double wildness(int variable, int[] isFirst, double both, int degrees) {
+        private double wildness(int variable, double both, int degrees) {
             Pool pool = poolOf(variable);
             if (pool.priorDegrees() == 0 || both <= mostLikely(pool.variance(), degrees)) {
                 return 1;
@@ -373,21 +385,24 @@ final class MaxT {
             if (leader == Variable.OWN) {
                 return Math.max(1, Math.min(MOST_WILDNESS, both / (WILD * pool.variance())));
             }
-            put(leader, isFirst);
+            if (factors[leader] == 0) {
+                factors[leader] = wildnessOfLeader(leader, degrees);
+            }
+            return factors[leader];
+        }
+
+        private double wildnessOfLeader(int leader, int degrees) {
+            put(leader);
             double firstVariance = variance(Trimmed.ofSorted(firstSide, first, trimmed), first);
             double secondVariance = variance(Trimmed.ofSorted(secondSide, second, trimmed), second);
             int firstDegrees = first - 2 * trimmed - 1;
             int secondDegrees = second - 2 * trimmed - 1;
-            return wildness(
-                    leader,
-                    isFirst,
-                    (firstVariance * firstDegrees + secondVariance * secondDegrees) / degrees,
-                    degrees);
+            return wildness(leader, (firstVariance * firstDegrees + secondVariance * secondDegrees) / degrees, degrees);
         }
 
-        Statistic of(int variable, int[] isFirst) {
-            put(variable, isFirst);
-            return statistic(variable, isFirst);
+        Statistic of(int variable) {
+            put(variable);
+            return statistic(variable);
         }
     }
 
@@ -406,9 +421,8 @@ final class MaxT {
 
         Assignments(int[] isFirst, long seed) {
             this.seed = seed;
-            observed = IntStream.range(0, values.length)
-                    .mapToObj(variable -> split.of(variable, isFirst))
-                    .toArray(Statistic[]::new);
+            split.assign(isFirst);
+            observed = IntStream.range(0, values.length).mapToObj(split::of).toArray(Statistic[]::new);
             sizes = Arrays.stream(observed).mapToDouble(Statistic::size).toArray();
             smallestFirst = smallestFirst(IntStream.range(0, observed.length));
             largest = largest(smallestFirst, variable -> reached[variable]++);
@@ -451,9 +465,10 @@ final class MaxT {
             for (int run : first) {
                 isFirst[run] = 1;
             }
+            split.assign(isFirst);
             double maximum = 0;
             for (int variable : some) {
-                maximum = Math.max(maximum, split.size(variable, isFirst, maximum));
+                maximum = Math.max(maximum, split.size(variable, maximum));
                 if (maximum >= sizes[variable] - ROUNDING) {
                     whenReached.accept(variable);
                 }

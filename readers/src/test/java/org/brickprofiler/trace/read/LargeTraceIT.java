@@ -13,14 +13,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A trace that is several times larger than the heap it is read in. */
+/** A trace that is more than twice as large as the heap it is read in. */
 @Timeout(110)
 @OneJdk
 final class LargeTraceIT {
 
     private static final String HEAP = "-Xmx32m";
-    private static final long KERNELS = 204_800;
-    private static final long LEAST_BYTES = 160_000_000;
+    private static final long KERNELS = 102_400;
+    private static final long LEAST_BYTES = 80_000_000;
 
     @TempDir
     Path folder;
