@@ -11,6 +11,7 @@ import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.InsnList;
 import org.objectweb.asm.tree.JumpInsnNode;
 import org.objectweb.asm.tree.LabelNode;
+import org.objectweb.asm.tree.LdcInsnNode;
 import org.objectweb.asm.tree.LookupSwitchInsnNode;
 import org.objectweb.asm.tree.TableSwitchInsnNode;
 
@@ -41,6 +42,22 @@ final class Flow {
         int[] next =
                 labels.stream().mapToInt(label -> index.getOrDefault(label, 0)).toArray();
         return goesOn && i + 1 < index.size() ? with(next, i + 1) : next;
+    }
+
+    /**
+     * Returns whether an instruction may throw: false for labels, numbers, local variables, jumps, and arithmetic
+     * except the division of whole numbers.
+     */
+    static boolean mayThrow(AbstractInsnNode node) {
+        int opcode = node.getOpcode();
+        return switch (opcode) {
+            case Opcodes.LDC -> !(((LdcInsnNode) node).cst instanceof Number);
+            case Opcodes.IDIV, Opcodes.LDIV, Opcodes.IREM, Opcodes.LREM -> true;
+            default ->
+                opcode > Opcodes.ALOAD && opcode < Opcodes.ISTORE
+                        || opcode > Opcodes.ASTORE && opcode < Opcodes.POP
+                        || opcode > Opcodes.LOOKUPSWITCH && opcode != Opcodes.IFNULL && opcode != Opcodes.IFNONNULL;
+        };
     }
 
     static int[] with(int[] numbers, int further) {

@@ -33,7 +33,7 @@ import org.objectweb.asm.tree.VarInsnNode;
  * <p>A span is open from its begin to its end. A data-flow analysis over the method's instructions, including
  * exceptional paths, finds the instructions at which a span is open and those from which it can still reach its end. A
  * span is closed when control leaves it by a jump, a return or the application's exception handler. If an exception
- * leaves the method, a generated handler closes the span.
+ * leaves the method, a generated handler closes the span; a span whose instructions cannot throw has none.
  *
  * <p>Timers are kept in new local variables after the method's own; spans of one kind that are never open together
  * share a variable. If some paths reach an instruction with the span open and others do not, the variable is 0 on the
@@ -810,7 +810,7 @@ final class MethodWeaver {
 
     /**
      * Covers each run of instructions that have the same spans open with a handler, which closes the spans and
-     * rethrows.
+     * rethrows. A run begins with an instruction that may throw: if there is none, no handler is added.
      */
     private void coverOpenSpans(Map<AbstractInsnNode, InsnList> code) {
         Map<BitSet, LabelNode> handlerOf = new LinkedHashMap<>();
@@ -827,7 +827,7 @@ final class MethodWeaver {
                 method.tryCatchBlocks.add(new TryCatchBlockNode(start, end, handler, null));
                 start = null;
             }
-            if (i < nodes.length && start == null && nodes[i].getOpcode() >= 0 && !open.isEmpty()) {
+            if (i < nodes.length && start == null && !open.isEmpty() && Flow.mayThrow(nodes[i])) {
                 start = new LabelNode();
                 method.instructions.insertBefore(nodes[i], start);
                 covered = open;

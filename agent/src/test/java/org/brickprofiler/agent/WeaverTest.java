@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -29,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.objectweb.asm.ClassReader;
 
 class WeaverTest {
 
@@ -103,6 +105,28 @@ class WeaverTest {
         }
         int spans = how == 1 || how == 3 ? 2 : 3;
         assertThat(Woven.recorded()).isEqualTo("{RmsNorm=1/1, my block=" + spans + "/" + spans * how + "}");
+    }
+
+    @Test
+    void addsAHandlerOnlyToAMethodThatMayThrow() throws Exception {
+        assertThat(bytesAddedTo("half")).isEqualTo(11);
+        assertThat(bytesAddedTo("quotient")).isEqualTo(17);
+    }
+
+    /** Returns the size of the code that a brick of a whole method adds to the method, bytes. */
+    private static int bytesAddedTo(String method) throws Exception {
+        Weaver.Result result = Woven.result(
+                Looping.class,
+                "bricks:\n  - in: org.brickprofiler.agent.WeaverTest$Looping." + method + "\n    brick: RMS_NORM\n");
+        byte[] woven = Objects.requireNonNull(result.bytes());
+        return codeSize(woven, method) - codeSize(Woven.file(Looping.class), method);
+    }
+
+    private static int codeSize(byte[] file, String method) {
+        return ClassFiles.codeSizes(new ClassReader(file)).entrySet().stream()
+                .filter(each -> each.getKey().startsWith(method + "("))
+                .mapToInt(Map.Entry::getValue)
+                .sum();
     }
 
     @Test
@@ -232,14 +256,14 @@ class WeaverTest {
 
     @Test
     void refusesAMethodThatWouldNoLongerBeCompiled() throws Exception {
-        byte[] file = SizedClass.of("work", "()V", 7_985);
+        byte[] file = SizedClass.of("work", "()V", 7_990);
         Weaver weaver = Woven.weaver("bricks:\n  - in: Sized.work\n    brick: RMS_NORM\n");
         Weaver.Result result = weaver.weave(file, null);
         assertThat(result.bytes()).isNull();
         assertThat(Woven.messages(result))
                 .singleElement()
                 .asString()
-                .matches("2: work would grow from 7985 to 80\\d\\d bytes "
+                .matches("2: work would grow from 7990 to 80\\d\\d bytes "
                         + "of bytecode, past the 8000 up to which methods are compiled");
         assertThat(weaver.weave(SizedClass.of("work", "()V", 8_100), null).applied())
                 .hasSize(1);
@@ -808,6 +832,11 @@ class WeaverTest {
 
         private static double half(int n) {
             return n * 0.5;
+        }
+
+        /** Throws for 0. */
+        static int quotient(int n) {
+            return 12 / n;
         }
     }
 }
