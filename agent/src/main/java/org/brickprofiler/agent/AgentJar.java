@@ -87,18 +87,18 @@ final class AgentJar {
 
     /** Returns classes in the form that {@link AgentLoader} reads. */
     private static byte[] packed(Map<String, byte[]> classes) {
-        SortedMap<Integer, byte[]> byHash = new TreeMap<>();
+        SortedMap<Long, byte[]> byKey = new TreeMap<>();
         classes.forEach((name, bytes) -> {
-            if (byHash.put(name.hashCode(), bytes) != null) {
-                throw new IllegalArgumentException(name + " has the hash code of another class: rename it");
+            if (byKey.put(AgentLoader.key(name.replace('/', '.')), bytes) != null) {
+                throw new IllegalArgumentException(name + " has the key of another class: rename it");
             }
         });
-        ByteBuffer index = ByteBuffer.allocate(Integer.BYTES + byHash.size() * AgentLoader.INDEXED);
-        index.putInt(byHash.size());
+        ByteBuffer index = ByteBuffer.allocate(Integer.BYTES + byKey.size() * AgentLoader.INDEXED);
+        index.putInt(byKey.size());
         ByteArrayOutputStream files = new ByteArrayOutputStream();
-        byHash.forEach((hash, bytes) -> {
+        byKey.forEach((key, bytes) -> {
             byte[] deflated = deflated(bytes);
-            index.putInt(hash).putInt(files.size()).putInt(deflated.length).putInt(bytes.length);
+            index.putLong(key).putInt(files.size()).putInt(deflated.length).putInt(bytes.length);
             files.writeBytes(deflated);
         });
         ByteArrayOutputStream all = new ByteArrayOutputStream();

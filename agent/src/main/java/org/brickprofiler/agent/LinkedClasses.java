@@ -29,7 +29,8 @@ import org.objectweb.asm.tree.MethodNode;
  * first use, which takes about a millisecond. Here, all lambda expressions of a class that implement the same interface
  * and capture the same types share one class, a nestmate, that selects among them by a number.
  *
- * <p>Classes older than Java 11, which have no nestmates, stay as they are.
+ * <p>Classes older than Java 11, which have no nestmates, keep theirs. No class keeps the names of its local variables,
+ * which only debuggers read.
  */
 final class LinkedClasses {
 
@@ -62,6 +63,7 @@ final class LinkedClasses {
                 .filter(node -> (node.version & 0xFFFF) >= V11)
                 .forEach(node -> all.new Host(node).link());
         all.nodes.forEach((name, node) -> {
+            node.methods.forEach(method -> method.localVariables = null);
             ClassWriter writer = new ClassWriter(ClassWriter.COMPUTE_MAXS);
             node.accept(writer);
             all.written.put(name, writer.toByteArray());

@@ -1,13 +1,17 @@
 package org.brickprofiler.agent.bridge;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import java.io.ByteArrayInputStream;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.URL;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
@@ -20,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Loads the agent's classes from its jar, so that agent and application do not see each other's classes. All classes
  * are one entry of the jar, since opening a jar takes time for each entry: an index of {@value #INDEXED} bytes for each
- * class (hash code of its internal name, offset, deflated size, size), sorted by hash code, and the deflated class
- * files. Other files are entries in the same folder. Any thread.
+ * class (key, offset, deflated size, size), sorted by the keys of their names, and the deflated class files. The entry
+ * is stored, so that it is read without a stream. Other files are entries in the same folder. Any thread.
  */
 public final class AgentLoader extends ClassLoader {
 
@@ -29,9 +33,25 @@ public final class AgentLoader extends ClassLoader {
     public static final String CLASSES = "classes";
 
     /** The size of the index for one class, bytes. */
-    public static final int INDEXED = 16;
+    public static final int INDEXED = 20;
 
     private static final String SUFFIX = ".class";
+
+    // The layout of a zip file without a comment: its end, the directory's entries, and the headers before the data.
+    private static final int END = 0x0605_4b50;
+    private static final int END_BYTES = 22;
+    private static final int END_COUNT = 10;
+    private static final int END_DIRECTORY_BYTES = 12;
+    private static final int END_DIRECTORY_AT = 16;
+    private static final int ENTRY_BYTES = 46;
+    private static final int ENTRY_METHOD = 10;
+    private static final int ENTRY_NAME_BYTES = 28;
+    private static final int ENTRY_EXTRA_BYTES = 30;
+    private static final int ENTRY_COMMENT_BYTES = 32;
+    private static final int ENTRY_HEADER_AT = 42;
+    private static final int HEADER_BYTES = 30;
+    private static final int HEADER_NAME_BYTES = 26;
+    private static final int HEADER_EXTRA_BYTES = 28;
 
     static {
         registerAsParallelCapable();
@@ -39,8 +59,13 @@ public final class AgentLoader extends ClassLoader {
 
     private final ZipFile jar;
     private final String folder;
-    private final ZipEntry classes;
     private final ByteBuffer index;
+
+    /** The jar, for reading classes, and where the first of them begins. Guarded by itself, with the inflater. */
+    private final RandomAccessFile file;
+
+    private final long firstAt;
+    private final Inflater inflater = new Inflater(true);
 
     /**
      * Creates a loader.
@@ -53,59 +78,110 @@ public final class AgentLoader extends ClassLoader {
         super("brick-profiler-agent", ClassLoader.getPlatformClassLoader());
         this.jar = jar;
         this.folder = folder;
-        classes = jar.getEntry(folder + CLASSES);
-        try (InputStream in = jar.getInputStream(classes)) {
-            int count = ByteBuffer.wrap(in.readNBytes(Integer.BYTES)).getInt();
-            index = ByteBuffer.wrap(in.readNBytes(count * INDEXED));
+        file = new RandomAccessFile(jar.getName(), "r");
+        file.seek(stored(folder + CLASSES));
+        byte[] keys = new byte[file.readInt() * INDEXED];
+        file.readFully(keys);
+        index = ByteBuffer.wrap(keys);
+        firstAt = file.getFilePointer();
+    }
+
+    /** Returns where the data of a stored entry begins in the jar: a stream would search it again for each class. */
+    private long stored(String name) throws IOException {
+        ByteBuffer end = read(file.length() - END_BYTES, END_BYTES);
+        if (end.getInt(0) != END) {
+            throw new IOException(jar.getName() + " was packed anew: it ends with a comment");
+        }
+        ByteBuffer directory = read(end.getInt(END_DIRECTORY_AT), end.getInt(END_DIRECTORY_BYTES));
+        int at = 0;
+        for (int i = 0; i < end.getShort(END_COUNT); i++) {
+            int nameBytes = directory.getShort(at + ENTRY_NAME_BYTES);
+            if (name.equals(new String(directory.array(), at + ENTRY_BYTES, nameBytes, US_ASCII))
+                    && directory.getShort(at + ENTRY_METHOD) == ZipEntry.STORED) {
+                long headerAt = directory.getInt(at + ENTRY_HEADER_AT);
+                ByteBuffer header = read(headerAt, HEADER_BYTES);
+                return headerAt
+                        + HEADER_BYTES
+                        + header.getShort(HEADER_NAME_BYTES)
+                        + header.getShort(HEADER_EXTRA_BYTES);
+            }
+            at += ENTRY_BYTES
+                    + nameBytes
+                    + directory.getShort(at + ENTRY_EXTRA_BYTES)
+                    + directory.getShort(at + ENTRY_COMMENT_BYTES);
+        }
+        throw new IOException(jar.getName() + " was packed anew: " + name + " is not stored in it");
+    }
+
+    private ByteBuffer read(long at, int bytes) throws IOException {
+        byte[] read = new byte[bytes];
+        file.seek(at);
+        file.readFully(read);
+        return ByteBuffer.wrap(read).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /**
+     * Returns the key of a class in the index: two hash codes, so that the agent finds no other class by chance.
+     *
+     * @param name the binary name of the class
+     * @return the hash codes of the name and of its second half
+     */
+    public static long key(String name) {
+        return (long) name.hashCode() << Integer.SIZE
+                | Integer.toUnsignedLong(name.substring(name.length() / 2).hashCode());
+    }
+
+    /** Looks for a class in the jar first, since the parents have none of these and take longer to say so. */
+    @Override
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+        int at = find(name);
+        if (at < 0) {
+            return super.loadClass(name, resolve);
+        }
+        synchronized (getClassLoadingLock(name)) {
+            Class<?> loaded = findLoadedClass(name);
+            return loaded == null ? define(name, at) : loaded;
         }
     }
 
-    @Override
-    protected Class<?> findClass(String name) throws ClassNotFoundException {
+    private Class<?> define(String name, int at) throws ClassNotFoundException {
         try {
-            byte[] file = classFile(name.replace('.', '/'));
-            if (file == null) {
-                throw new ClassNotFoundException(name);
-            }
-            return defineClass(name, file, 0, file.length);
+            byte[] bytes = classFile(at);
+            return defineClass(name, bytes, 0, bytes.length);
         } catch (IOException unreadable) {
             throw new ClassNotFoundException(name, unreadable);
         }
     }
 
-    private byte @Nullable [] classFile(String name) throws IOException {
-        int at = find(name.hashCode());
-        if (at < 0) {
-            return null;
-        }
-        byte[] deflated;
-        try (InputStream in = jar.getInputStream(classes)) {
-            in.skipNBytes(Integer.BYTES + index.capacity() + index.getInt(at + 4));
-            deflated = in.readNBytes(index.getInt(at + 8));
-        }
-        byte[] file = new byte[index.getInt(at + 12)];
-        Inflater inflater = new Inflater(true);
-        try {
+    /** Returns the class file at a place in the index. */
+    private byte[] classFile(int at) throws IOException {
+        byte[] deflated = new byte[index.getInt(at + 12)];
+        byte[] bytes = new byte[index.getInt(at + 16)];
+        synchronized (file) {
+            file.seek(firstAt + index.getInt(at + 8));
+            file.readFully(deflated);
+            inflater.reset();
             inflater.setInput(deflated);
-            inflater.inflate(file);
-        } catch (DataFormatException malformed) {
-            throw new IOException(name + " is damaged in " + jar.getName(), malformed);
-        } finally {
-            inflater.end();
+            try {
+                inflater.inflate(bytes);
+            } catch (DataFormatException malformed) {
+                throw new IOException(jar.getName() + " is damaged", malformed);
+            }
         }
-        return file;
+        return bytes;
     }
 
     /** Returns the place of a class in the index; -1 if there is none. */
-    private int find(int hash) {
+    private int find(String name) {
+        long key = key(name);
         int low = 0;
         int high = index.capacity() / INDEXED - 1;
         while (low <= high) {
             int middle = (low + high) >>> 1;
-            int other = index.getInt(middle * INDEXED);
-            if (other == hash) {
+            long other = index.getLong(middle * INDEXED);
+            if (other == key) {
                 return middle * INDEXED;
-            } else if (other < hash) {
+            } else if (other < key) {
                 low = middle + 1;
             } else {
                 high = middle - 1;
@@ -118,8 +194,8 @@ public final class AgentLoader extends ClassLoader {
     public @Nullable InputStream getResourceAsStream(String name) {
         try {
             if (name.endsWith(SUFFIX)) {
-                byte[] file = classFile(name.substring(0, name.length() - SUFFIX.length()));
-                return file == null ? super.getResourceAsStream(name) : new ByteArrayInputStream(file);
+                int at = find(name.substring(0, name.length() - SUFFIX.length()).replace('/', '.'));
+                return at < 0 ? super.getResourceAsStream(name) : new ByteArrayInputStream(classFile(at));
             }
             ZipEntry entry = jar.getEntry(folder + name);
             return entry == null ? super.getResourceAsStream(name) : jar.getInputStream(entry);
