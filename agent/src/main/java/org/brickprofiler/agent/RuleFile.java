@@ -1,7 +1,5 @@
 package org.brickprofiler.agent;
 
-import static org.brickprofiler.agent.WeaveRule.NAME;
-
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -19,8 +17,6 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
@@ -117,13 +113,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class RuleFile {
 
-    private static final Pattern TARGET = Pattern.compile(
-            "(?<owner>" + NAME + "(?:\\." + NAME + ")*)\\.(?<name>" + NAME + "|<init>)(?:\\((?<types>[^()]*)\\))?");
-    private static final Pattern CALL =
-            Pattern.compile("(?:(?<owner>" + NAME + ")\\.)?(?<name>" + NAME + "|<init>)(?:\\s+(?<number>\\d{1,6}))?");
-    private static final Pattern DIGITS = Pattern.compile("\\d+");
-    private static final Pattern ANCHOR = Pattern.compile("(?<place>before|after)\\s+(?<call>.*)");
-
     /** The size limit of a rule file. Rules are written by hand, so a larger file is something else. */
     private static final int MOST_BYTES = 10_000_000;
 
@@ -164,8 +153,7 @@ final class RuleFile {
      * @throws IllegalArgumentException when it is no regular file, too large, not YAML, or has no valid rule
      */
     static Rules read(Path file, int firstProduct) throws IOException {
-        if ((Files.notExists(file) || Files.isDirectory(file))
-                && file.toString().matches("\\w+")) {
+        if ((Files.notExists(file) || Files.isDirectory(file)) && Names.isName(file.toString())) {
             String shipped = shipped(file + ShippedRules.ENDING);
             if (shipped != null) {
                 return new RuleFile(file.toString(), firstProduct).rules(ShippedRules.read(shipped));
@@ -329,8 +317,7 @@ final class RuleFile {
 
     /** Drops the rules for requests, and reports the reason, if these rules together cannot give correct numbers. */
     private void refuseRequestsThatCannotWork() {
-        List<WeaveRule> ofRequests =
-                rules.stream().filter(rule -> rule.kind().isOfRequests()).toList();
+        List<WeaveRule> ofRequests = with(rule -> rule.kind().isOfRequests());
         if (ofRequests.isEmpty()) {
             return;
         }
@@ -398,8 +385,7 @@ final class RuleFile {
      * positions that no rule states to 0.
      */
     private void refuseModelsThatCannotWork() {
-        List<WeaveRule> models =
-                rules.stream().filter(rule -> rule.kind() == Kind.MODEL).toList();
+        List<WeaveRule> models = with(rule -> rule.kind() == Kind.MODEL);
         String reason = null;
         if (!has(rule -> rule.kind() == Kind.STEP)) {
             reason = "there is no step:, whose work it would be";
@@ -425,7 +411,13 @@ final class RuleFile {
     }
 
     private boolean has(Predicate<WeaveRule> property) {
-        return rules.stream().anyMatch(property);
+        return !with(property).isEmpty();
+    }
+
+    private List<WeaveRule> with(Predicate<WeaveRule> property) {
+        List<WeaveRule> found = new ArrayList<>(rules);
+        found.removeIf(rule -> !property.test(rule));
+        return found;
     }
 
     /** Reads one rule. A malformed rule is skipped and reported as a problem. */
@@ -575,7 +567,7 @@ final class RuleFile {
 
     private long positive(RuleNode node) {
         String text = text(node);
-        if (!text.matches("[1-9]\\d{0,5}")) {
+        if (!Names.isNumber(text, 6) || text.charAt(0) == '0') {
             throw error(node, "'" + text + "' is not a number above 0");
         }
         return Long.parseLong(text);
@@ -630,7 +622,7 @@ final class RuleFile {
             return Elements.ZERO;
         }
         String text = text(node);
-        Elements path = DIGITS.matcher(text).matches() ? Elements.ZERO : elements(node);
+        Elements path = Names.isNumber(text, Integer.MAX_VALUE) ? Elements.ZERO : elements(node);
         if (path.isConstant()) {
             throw error(node, "'" + text + "' is not an object: write a path that begins with a parameter or this");
         }
@@ -648,7 +640,7 @@ final class RuleFile {
             return Elements.ZERO;
         }
         String text = text(node);
-        Elements path = DIGITS.matcher(text).matches() ? Elements.ZERO : elements(node);
+        Elements path = Names.isNumber(text, Integer.MAX_VALUE) ? Elements.ZERO : elements(node);
         if (path.isConstant() || path.path().get(0).equals(WeaveRule.RESULT)) {
             throw error(
                     node, "'" + text + "' is no " + expected + ": write a path that begins with a parameter or this");
@@ -736,10 +728,19 @@ final class RuleFile {
     }
 
     private Target target(RuleNode node, @Nullable Call lambda) {
-        Matcher matcher = matcher(
-                TARGET, node, "is not a method: write package.Class.method or package.Class.method(int, float[])");
-        String types = matcher.group("types");
-        return new Target(group(matcher, "owner"), group(matcher, "name"), types == null ? null : types(types), lambda);
+        String text = text(node);
+        int open = text.indexOf('(');
+        String path = open < 0 ? text : text.substring(0, open);
+        int dot = Math.max(0, path.lastIndexOf('.'));
+        String owner = path.substring(0, dot);
+        String name = path.substring(Math.min(path.length(), dot + 1));
+        boolean isClosed = open < 0 || (text.indexOf(')') == text.length() - 1 && text.lastIndexOf('(') == open);
+        if (!Names.isQualified(owner) || !Names.isMethod(name) || !isClosed) {
+            throw error(
+                    node,
+                    "'" + text + "' is not a method: write package.Class.method or package.Class.method(int, float[])");
+        }
+        return new Target(owner, name, open < 0 ? null : types(text.substring(open + 1, text.length() - 1)), lambda);
     }
 
     private static List<String> types(String types) {
@@ -753,16 +754,22 @@ final class RuleFile {
     }
 
     private Call call(RuleNode node, String text) {
-        Matcher matcher = CALL.matcher(text);
-        if (!matcher.matches()) {
+        int end = Names.endOfWord(text);
+        String method = text.substring(0, end);
+        int dot = method.indexOf('.');
+        String owner = dot < 0 ? null : method.substring(0, dot);
+        String name = method.substring(dot + 1);
+        boolean isNumbered = end < text.length();
+        String number = text.substring(end).stripLeading();
+        if ((owner != null && !Names.isName(owner))
+                || !Names.isMethod(name)
+                || (isNumbered && !Names.isNumber(number, 6))) {
             throw error(node, "'" + text + "' is not a call: write NAME or NAME N, as in matmul 3");
         }
-        String number = matcher.group("number");
-        if (number != null && Integer.parseInt(number) == 0) {
+        if (isNumbered && Integer.parseInt(number) == 0) {
             throw error(node, "'" + text + "': calls are counted from 1");
         }
-        return new Call(
-                matcher.group("owner"), group(matcher, "name"), number == null ? Call.EACH : Integer.parseInt(number));
+        return new Call(owner, name, isNumbered ? Integer.parseInt(number) : Call.EACH);
     }
 
     private Anchor anchor(@Nullable RuleNode node, Anchor unlessGiven) {
@@ -773,15 +780,18 @@ final class RuleFile {
         if (text.equals(unlessGiven.toString())) {
             return unlessGiven;
         }
-        Matcher matcher = ANCHOR.matcher(text);
-        if (!matcher.matches()) {
+        int end = Names.endOfWord(text);
+        String place = text.substring(0, end);
+        boolean isBefore = place.equals("before");
+        if (end == text.length() || !(isBefore || place.equals("after"))) {
             throw error(
                     node,
                     "'" + text + "' is not a place in a method: write " + unlessGiven
                             + ", before NAME N, or after NAME N");
         }
-        Anchor.Place place = group(matcher, "place").equals("before") ? Anchor.Place.BEFORE : Anchor.Place.AFTER;
-        return new Anchor(place, call(node, group(matcher, "call").strip()));
+        return new Anchor(
+                isBefore ? Anchor.Place.BEFORE : Anchor.Place.AFTER,
+                call(node, text.substring(end).strip()));
     }
 
     private Elements elements(RuleNode node) {
@@ -802,26 +812,13 @@ final class RuleFile {
 
     private int number(@Nullable RuleNode node) {
         String text = node == null ? "" : text(node);
-        if (!text.matches("\\d{1,9}")) {
+        if (!Names.isNumber(text, 9)) {
             throw error(node, "'" + text + "' is not a number of steps");
         }
         return Integer.parseInt(text);
     }
 
     // ---- the nodes of YAML ----
-
-    private Matcher matcher(Pattern pattern, RuleNode node, String otherwise) {
-        Matcher matcher = pattern.matcher(text(node));
-        if (!matcher.matches()) {
-            throw error(node, "'" + text(node) + "' " + otherwise);
-        }
-        return matcher;
-    }
-
-    private static String group(Matcher matcher, String name) {
-        String group = matcher.group(name);
-        return group == null ? "" : group;
-    }
 
     private Map<String, RuleNode> entries(RuleNode node, Set<String> known) {
         Map<String, RuleNode> entries = new LinkedHashMap<>();

@@ -4,9 +4,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.request.Outcome;
 import org.jspecify.annotations.Nullable;
@@ -32,9 +29,6 @@ record WeaveRule(
         String brick,
         Optional<BrickCategory> category,
         Amounts amounts) {
-
-    /** A name in Java, as a regular expression. */
-    static final String NAME = "(?![\\d-])[^\\s.,;:<>()\\[\\]/]+";
 
     /**
      * The kinds of rules. The order is that of spans, from the outermost to the innermost. {@link #IN_STEP} and
@@ -148,10 +142,6 @@ record WeaveRule(
      */
     record Elements(long constant, List<String> path) {
 
-        private static final Pattern NUMBER = Pattern.compile("\\d{1,18}");
-
-        private static final Pattern PATH = Pattern.compile(NAME + "(?:\\." + NAME + "(?:\\(\\))?)*");
-
         static final Elements COUNTED = new Elements(-1, List.of());
 
         /** Stands for a number that the rule does not state and that the profiler derives from other data. */
@@ -160,7 +150,7 @@ record WeaveRule(
         static final Elements ZERO = new Elements(0, List.of());
         static final Elements ONE = new Elements(1, List.of());
 
-        private static final Pattern ARGUMENT = Pattern.compile("arg(\\d{1,3})");
+        private static final String ARGUMENT = "arg";
 
         /**
          * Parses the elements of a rule.
@@ -168,10 +158,10 @@ record WeaveRule(
          * @throws IllegalArgumentException when the text is neither a number nor a path
          */
         static Elements parse(String text) {
-            if (NUMBER.matcher(text).matches()) {
+            if (Names.isNumber(text, 18)) {
                 return new Elements(Long.parseLong(text), List.of());
             }
-            if (!PATH.matcher(text).matches()) {
+            if (!Names.isPath(text)) {
                 throw new IllegalArgumentException("'" + text
                         + "' is not a number of elements: write a number, or a path that begins with a "
                         + "parameter or this");
@@ -185,8 +175,9 @@ record WeaveRule(
 
         /** Returns the index, from 0, of the call's argument at which the path begins; -1 if it begins elsewhere. */
         int argument() {
-            Matcher argument = ARGUMENT.matcher(path.size() > 1 && path.get(0).equals("call") ? path.get(1) : "");
-            return argument.matches() ? Integer.parseInt(argument.group(1)) : -1;
+            String name = path.size() > 1 && path.get(0).equals("call") ? path.get(1) : "";
+            String number = name.startsWith(ARGUMENT) ? name.substring(ARGUMENT.length()) : "";
+            return Names.isNumber(number, 3) ? Integer.parseInt(number) : -1;
         }
 
         /** Returns whether the path begins at the object whose method the call calls. */
@@ -201,7 +192,7 @@ record WeaveRule(
 
         @Override
         public String toString() {
-            return isConstant() ? Long.toString(constant) : path.stream().collect(Collectors.joining("."));
+            return isConstant() ? Long.toString(constant) : String.join(".", path);
         }
     }
 

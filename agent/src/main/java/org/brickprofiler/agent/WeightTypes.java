@@ -5,7 +5,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.TreeMap;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -72,9 +71,7 @@ final class WeightTypes {
         SIZES.replaceAll((name, bytes) -> bytes * (BLOCK / LARGEST_BLOCK));
     }
 
-    private static final Pattern LIKE_A_TYPE = Pattern.compile("(?i)(?:[FIUQ]|BF|IQ|TQ|MXFP|NVFP)\\d\\w*");
-
-    private static final Pattern BITS = Pattern.compile("\\d{1,3}(?:\\.\\d{1,4})?");
+    private static final String LIKE_A_TYPE = "(?i)(?:[FIUQ]|BF|IQ|TQ|MXFP|NVFP)\\d\\w*";
 
     private static final double BYTE_BITS = 8;
     private static final double MOST_BITS = 64;
@@ -132,18 +129,25 @@ final class WeightTypes {
         if (known != null) {
             return OptionalLong.of(known);
         }
-        if (BITS.matcher(text).matches()) {
+        if (isBits(text)) {
             double bits = Double.parseDouble(text);
             if (bits == 0 || bits > MOST_BITS) {
                 throw new IllegalArgumentException("a number does not take " + text + " bits");
             }
             return OptionalLong.of(Math.round(bits * BLOCK / BYTE_BITS));
         }
-        if (LIKE_A_TYPE.matcher(text).matches()) {
+        if (Names.isName(text) && text.matches(LIKE_A_TYPE)) {
             throw new IllegalArgumentException("there is no type '" + text + "'"
                     + ClosestNames.hint(text, SIZES.keySet().stream().sorted()) + "; or write the bits of a number");
         }
         return OptionalLong.empty();
+    }
+
+    private static boolean isBits(String text) {
+        int dot = text.indexOf('.');
+        return dot < 0
+                ? Names.isNumber(text, 3)
+                : Names.isNumber(text.substring(0, dot), 3) && Names.isNumber(text.substring(dot + 1), 4);
     }
 
     /**

@@ -269,8 +269,9 @@ final class WovenWork {
     }
 
     private void state(List<WeaveRule> ofFile) {
-        List<WeaveRule> stating =
-                ofFile.stream().filter(rule -> rule.product().isPresent()).toList();
+        // Not by a stream, whose toList() would have the virtual machine generate a class at the start.
+        List<WeaveRule> stating = new ArrayList<>(ofFile);
+        stating.removeIf(rule -> rule.product().isEmpty());
         int size = Math.max(nextProduct(), 1 + lastNumber(stating));
         WeaveRule[] moreRules = Arrays.copyOf(rules, size);
         Product[] moreProducts = Arrays.copyOf(products, size);
