@@ -53,6 +53,9 @@ final class Weaver {
 
     private final String[] packages;
 
+    /** The binary names of the classes that rules name. */
+    private final Set<String> named = new HashSet<>();
+
     private final ToIntFunction<WeaveRule> keys;
 
     /** The names of bricks that are not woven. */
@@ -106,6 +109,7 @@ final class Weaver {
         dropped = Set.of();
         rules = new LinkedHashMap<>();
         for (WeaveRule rule : file.rules()) {
+            named.add(rule.target().className());
             rules.computeIfAbsent(rule.target().className().replace('.', '/'), any -> new ArrayList<>())
                     .add(rule);
         }
@@ -120,6 +124,7 @@ final class Weaver {
         rules = other.rules;
         annotated = other.annotated;
         packages = other.packages;
+        named.addAll(other.named);
         keys = other.keys;
         this.dropped = Set.copyOf(dropped);
     }
@@ -153,6 +158,14 @@ final class Weaver {
             }
         }
         return false;
+    }
+
+    /**
+     * Returns whether a loaded class may have to be woven. Converts no name unless it must, for there are thousands.
+     */
+    boolean concerns(Class<?> loaded) {
+        String name = loaded.getName();
+        return named.contains(name) || (packages.length > 0 && concerns(name.replace('.', '/')));
     }
 
     /** Returns the internal names of the classes that rules name. */

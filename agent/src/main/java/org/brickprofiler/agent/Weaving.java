@@ -18,7 +18,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.agent.bridge.Bridge;
@@ -170,7 +169,7 @@ final class Weaving {
             Weaver next = new Weaver(others, this::keyOf).without(before.dropped());
             weaver = next;
             check();
-            weaveLoaded(name -> before.concerns(name) || next.concerns(name), instrumentation);
+            weaveLoaded(loaded -> before.concerns(loaded) || next.concerns(loaded), instrumentation);
             changed = "the rules were changed to those of " + file + " at "
                     + Instant.now().truncatedTo(ChronoUnit.SECONDS)
                     + ", and what was recorded before was discarded; a method that had begun before goes on by the"
@@ -183,10 +182,13 @@ final class Weaving {
         return changed;
     }
 
-    private void weaveLoaded(Predicate<String> concerns, Instrumentation instrumentation) {
-        List<Class<?>> loaded = Stream.<Class<?>>of(instrumentation.getAllLoadedClasses())
-                .filter(each -> concerns.test(each.getName().replace('.', '/')))
-                .toList();
+    private void weaveLoaded(Predicate<Class<?>> concerns, Instrumentation instrumentation) {
+        List<Class<?>> loaded = new ArrayList<>();
+        for (Class<?> each : instrumentation.getAllLoadedClasses()) {
+            if (concerns.test(each)) {
+                loaded.add(each);
+            }
+        }
         for (int from = 0; from < loaded.size(); from += PORTION) {
             if (from > 0) {
                 LockSupport.parkNanos(PAUSE_NS);
@@ -364,7 +366,7 @@ final class Weaving {
                 rulesOf.stream().map(rule -> rule.target().className()).collect(Collectors.toUnmodifiableSet());
         messages.warn("bricks whose samples take less than " + shortestNs + " ns on average are dropped: "
                 + rulesOf.stream().map(this::inWords).distinct().collect(Collectors.joining(", ")));
-        weaveLoaded(name -> classes.contains(name.replace('/', '.')), instrumentation);
+        weaveLoaded(loaded -> classes.contains(loaded.getName()), instrumentation);
     }
 
     /** Returns the place of a rule: its line, or the annotated method. */
