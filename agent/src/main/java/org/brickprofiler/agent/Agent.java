@@ -11,6 +11,7 @@ import java.util.function.Consumer;
 import javax.management.Attribute;
 import javax.management.JMException;
 import javax.management.ObjectName;
+import org.brickprofiler.agent.bridge.AgentEntry;
 import org.brickprofiler.agent.bridge.Bridge;
 import org.brickprofiler.agent.bridge.JdkBridge;
 import org.brickprofiler.internal.base.Log;
@@ -33,6 +34,10 @@ public final class Agent {
             + " recording=on, recording=off, port=PORT and snapshot=FILE";
 
     private static @Nullable Agent running;
+
+    static {
+        AgentEntry.announce(Agent::start);
+    }
 
     private final AgentOptions options;
     private final Recording recording;

@@ -3,12 +3,12 @@ package org.brickprofiler.agent;
 import java.io.File;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
-import java.lang.reflect.InvocationTargetException;
 import java.net.URI;
 import java.net.URL;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.jar.JarFile;
+import org.brickprofiler.agent.bridge.AgentEntry;
 import org.brickprofiler.agent.bridge.AgentLoader;
 import org.jspecify.annotations.Nullable;
 
@@ -52,7 +52,7 @@ public final class Premain {
         try {
             run(options, instrumentation);
         } catch (Throwable failed) {
-            print("not started: " + cause(failed));
+            print("not started: " + failed);
         }
     }
 
@@ -74,9 +74,8 @@ public final class Premain {
             String messages = run(isAsked ? text.substring(comma + 1) : text, instrumentation);
             answer(call, DONE, messages);
         } catch (Throwable failed) {
-            Throwable cause = cause(failed);
-            answer(call, "refused", reason(cause));
-            String message = "nothing was done: " + cause;
+            answer(call, "refused", reason(failed));
+            String message = "nothing was done: " + failed;
             print(message);
             throw new IllegalStateException("brick agent: " + message, failed);
         }
@@ -102,21 +101,14 @@ public final class Premain {
 
     /** Returns the agent's messages. */
     private static synchronized String run(@Nullable String options, Instrumentation instrumentation)
-            throws IOException, ReflectiveOperationException {
+            throws IOException, ClassNotFoundException {
         if (loader == null) {
             JarFile jar = jar();
             instrumentation.appendToBootstrapClassLoaderSearch(jar);
             loader = new AgentLoader(jar, FOLDER);
         }
-        Object messages = Class.forName("org.brickprofiler.agent.Agent", true, loader)
-                .getMethod("start", String.class, Instrumentation.class)
-                .invoke(null, options == null ? "" : options, instrumentation);
-        return String.valueOf(messages);
-    }
-
-    private static Throwable cause(Throwable failed) {
-        Throwable cause = failed instanceof InvocationTargetException ? failed.getCause() : failed;
-        return cause == null ? failed : cause;
+        Class.forName("org.brickprofiler.agent.Agent", true, loader);
+        return AgentEntry.agent().start(options == null ? "" : options, instrumentation);
     }
 
     /**
