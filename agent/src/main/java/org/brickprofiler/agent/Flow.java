@@ -53,10 +53,12 @@ final class Flow {
         return switch (opcode) {
             case Opcodes.LDC -> !(((LdcInsnNode) node).cst instanceof Number);
             case Opcodes.IDIV, Opcodes.LDIV, Opcodes.IREM, Opcodes.LREM -> true;
-            default ->
-                opcode > Opcodes.ALOAD && opcode < Opcodes.ISTORE
-                        || opcode > Opcodes.ASTORE && opcode < Opcodes.POP
-                        || opcode > Opcodes.LOOKUPSWITCH && opcode != Opcodes.IFNULL && opcode != Opcodes.IFNONNULL;
+            case Opcodes.IFNULL, Opcodes.IFNONNULL -> false;
+            default -> {
+                boolean loads = opcode > Opcodes.ALOAD && opcode < Opcodes.ISTORE;
+                boolean stores = opcode > Opcodes.ASTORE && opcode < Opcodes.POP;
+                yield loads || stores || opcode > Opcodes.LOOKUPSWITCH;
+            }
         };
     }
 

@@ -95,9 +95,9 @@ public final class AgentLoader extends ClassLoader {
         ByteBuffer directory = read(end.getInt(END_DIRECTORY_AT), end.getInt(END_DIRECTORY_BYTES));
         int at = 0;
         for (int i = 0; i < end.getShort(END_COUNT); i++) {
-            int nameBytes = directory.getShort(at + ENTRY_NAME_BYTES);
-            if (name.equals(new String(directory.array(), at + ENTRY_BYTES, nameBytes, US_ASCII))
-                    && directory.getShort(at + ENTRY_METHOD) == ZipEntry.STORED) {
+            byte[] found = new byte[directory.getShort(at + ENTRY_NAME_BYTES)];
+            directory.get(at + ENTRY_BYTES, found);
+            if (name.equals(new String(found, US_ASCII)) && directory.getShort(at + ENTRY_METHOD) == ZipEntry.STORED) {
                 long headerAt = directory.getInt(at + ENTRY_HEADER_AT);
                 ByteBuffer header = read(headerAt, HEADER_BYTES);
                 return headerAt
@@ -106,7 +106,7 @@ public final class AgentLoader extends ClassLoader {
                         + header.getShort(HEADER_EXTRA_BYTES);
             }
             at += ENTRY_BYTES
-                    + nameBytes
+                    + found.length
                     + directory.getShort(at + ENTRY_EXTRA_BYTES)
                     + directory.getShort(at + ENTRY_COMMENT_BYTES);
         }
