@@ -222,11 +222,7 @@ class BrickIT {
 
     @Test
     void noFileNamesTheFolderOfTheBuild() throws Exception {
-        String top = SourceTree.path("pom.xml")
-                .toAbsolutePath()
-                .normalize()
-                .getParent()
-                .toString();
+        String top = SourceTree.path("").toAbsolutePath().normalize().toString();
         List<String> naming = new ArrayList<>();
         try (JarFile jar = new JarFile(JAR.toFile())) {
             for (JarEntry entry : (Iterable<JarEntry>) jar.stream()::iterator) {

@@ -267,7 +267,7 @@ final class FleetModelTest {
         if (!areEstimated || samples == 0 || chance(0.1)) {
             return new DeviceTime(random.nextInt(samples + 1), 0, 0, 0, 0, unresolved);
         }
-        long unmarked = 1 + random.nextInt(samples);
+        long unmarked = 1L + random.nextInt(samples);
         boolean hasError = chance(0.98);
         return new DeviceTime(
                 samples - unmarked,
