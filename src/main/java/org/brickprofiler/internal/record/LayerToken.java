@@ -30,6 +30,9 @@ public final class LayerToken {
     /** In place of a layer's number: the number by the thread's own boundaries. */
     public static final int OWN_LAYER = -2;
 
+    /** In place of the number of a pass: the thread works for no layer of another thread. */
+    public static final int NO_PASS = -1;
+
     private static final int LAYER_BITS = 20;
     private static final long LAYER_MASK = (1L << LAYER_BITS) - 1;
 
@@ -38,8 +41,6 @@ public final class LayerToken {
 
     private static final int PASS_BITS = 25;
     private static final long PASS_MASK = (1L << PASS_BITS) - 1;
-    /** In place of the number of a pass: the thread works for no layer of another thread. */
-    public static final int NO_PASS = -1;
 
     /** The bits of a pass in an entry. */
     private static final int ENTRY_PASS_BITS = 22;
