@@ -216,7 +216,7 @@ public interface DeviceStream extends AutoCloseable {
      * @return the cost; unknown unless overridden, before it is measured, and if it cannot be measured
      */
     default MarkCost markCost() {
-        return MarkCost.unknown("streams of this kind do not measure it");
+        return MarkCost.NOT_MEASURED;
     }
 
     /**

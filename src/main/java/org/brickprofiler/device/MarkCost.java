@@ -19,6 +19,9 @@ public record MarkCost(double brickNs, double markNs, double errorNs, String unk
     /** The cost in files of versions that did not record it. */
     public static final MarkCost NOT_RECORDED = unknown("it was not recorded");
 
+    /** The cost of a stream that does not measure it. */
+    static final MarkCost NOT_MEASURED = unknown("streams of this kind do not measure it");
+
     /** Known costs last, and the largest of these. */
     static final Comparator<MarkCost> ORDER = Comparator.comparing(MarkCost::isKnown)
             .thenComparingDouble(MarkCost::brickNs)

@@ -93,6 +93,9 @@ final class MarkedStream {
     /** Whether it was logged that each launch of a graph marks its bricks. */
     private boolean marksGraphs;
 
+    /** Whether the timeline knows that there are net times; racy, since noting them twice does no harm. */
+    private boolean hasNotedNetTimes;
+
     /** Whether it was logged that no mark was left. */
     private final AtomicBoolean exhausted = new AtomicBoolean();
 
@@ -1145,7 +1148,8 @@ final class MarkedStream {
     }
 
     private void noteNetTimes() {
-        if (spans != null && stream.markCost().isKnown()) {
+        if (spans != null && !hasNotedNetTimes && stream.markCost().isKnown()) {
+            hasNotedNetTimes = true;
             spans.hasNetTimes();
         }
     }
