@@ -1,5 +1,8 @@
 package org.brickprofiler.report;
 
+import static org.brickprofiler.report.internal.HumanUnits.ERROR;
+import static org.brickprofiler.report.internal.HumanUnits.NONE;
+import static org.brickprofiler.report.internal.HumanUnits.UNKNOWN_ERROR;
 import static org.brickprofiler.report.internal.HumanUnits.count;
 import static org.brickprofiler.report.internal.HumanUnits.duration;
 import static org.brickprofiler.report.internal.HumanUnits.durationCell;
@@ -31,15 +34,7 @@ import org.jspecify.annotations.Nullable;
 /** The table of bricks in a text report, with the phases of their steps beside each other. Used by one thread. */
 final class BrickTable {
 
-    static final String NONE = "-";
-
-    /** Half of the 95 % interval, percent of the total. */
-    static final String ERROR = "+-%";
-
     private static final String EXACT = "exact";
-
-    /** Of an estimate of which too few samples have marks. */
-    private static final String UNKNOWN_ERROR = "?";
 
     static final String BRICK_SHARE = "% of brick time";
 

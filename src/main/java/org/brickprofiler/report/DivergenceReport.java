@@ -1,5 +1,6 @@
 package org.brickprofiler.report;
 
+import static org.brickprofiler.report.internal.HumanUnits.NONE;
 import static org.brickprofiler.report.internal.HumanUnits.count;
 
 import java.util.List;
@@ -27,7 +28,6 @@ import org.brickprofiler.report.internal.TextTable;
 public final class DivergenceReport {
 
     private static final String NOT_KNOWN = "not known";
-    private static final String NONE = "-";
     private static final String HERE = " here";
     private static final String IN_REFERENCE = " in the reference";
 

@@ -1,9 +1,10 @@
 package org.brickprofiler.report;
 
 import static org.brickprofiler.report.BrickTable.BRICK_SHARE;
-import static org.brickprofiler.report.BrickTable.NONE;
 import static org.brickprofiler.report.BrickTable.avgCell;
 import static org.brickprofiler.report.BrickTable.shareCell;
+import static org.brickprofiler.report.internal.HumanUnits.ERROR;
+import static org.brickprofiler.report.internal.HumanUnits.NONE;
 import static org.brickprofiler.report.internal.HumanUnits.count;
 import static org.brickprofiler.report.internal.HumanUnits.duration;
 import static org.brickprofiler.report.internal.HumanUnits.durationCell;
@@ -452,7 +453,7 @@ public final class TextReport {
                         estimate(isEstimated, durationCell(totalNs)))
                 .rightIf(
                         isEstimated,
-                        BrickTable.ERROR,
+                        ERROR,
                         line -> BrickTable.errorCell(line.getValue()),
                         BrickTable.errorCell(
                                 CategoryStats.sum(snapshot.categories().values())))

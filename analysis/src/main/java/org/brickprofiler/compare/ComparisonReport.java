@@ -1,5 +1,6 @@
 package org.brickprofiler.compare;
 
+import static org.brickprofiler.report.internal.HumanUnits.NONE;
 import static org.brickprofiler.report.internal.HumanUnits.count;
 import static org.brickprofiler.report.internal.HumanUnits.durationCell;
 import static org.brickprofiler.report.internal.HumanUnits.rateCell;
@@ -43,7 +44,6 @@ import org.brickprofiler.report.internal.TextTable;
 public final class ComparisonReport {
 
     private static final String SCHEMA_VERSION = "1.0";
-    private static final String NONE = "-";
     private static final String METHODS = "Methods of bricks that became slower";
 
     /**

@@ -1,5 +1,6 @@
 package org.brickprofiler.roofline;
 
+import static org.brickprofiler.report.internal.HumanUnits.NONE;
 import static org.brickprofiler.report.internal.HumanUnits.durationCell;
 import static org.brickprofiler.report.internal.HumanUnits.number;
 import static org.brickprofiler.report.internal.HumanUnits.percent;
@@ -54,7 +55,6 @@ public final class RooflineReport {
     private static final int HIGHEST_MAJOR_VERSION = 1;
 
     private static final long KIBIBYTE = 1L << 10;
-    private static final String NONE = "-";
 
     private RooflineReport() {}
 

@@ -21,13 +21,17 @@ public final class HumanUnits {
     /** The smallest share that is not rounded to 0.0. */
     private static final double SMALLEST_PERCENT = 0.05;
 
-    private static final String NONE = "-";
+    /** In place of a number where there is none. */
+    public static final String NONE = "-";
+
+    /** The header of half of the 95 % interval of an estimate, percent of the estimate. */
+    public static final String ERROR = "+-%";
+
+    /** In place of the interval of an estimate of which too few samples have marks. */
+    public static final String UNKNOWN_ERROR = "?";
 
     /** Precedes a number that is an estimate. */
     private static final String ESTIMATE = "~";
-
-    /** The interval of an estimate of which too few samples have marks. */
-    private static final String UNKNOWN_ERROR = "?";
 
     /** With fewer degrees of freedom than this, an interval says little. */
     private static final double FEW_DEGREES = 3;

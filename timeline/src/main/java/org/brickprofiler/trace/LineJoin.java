@@ -27,7 +27,7 @@ final class LineJoin {
     /** The most samples that are kept of threads that have ended no brick: those of 80 s of a busy thread. */
     static final int MOST_EARLY = 1 << 12;
 
-    /** Among more threads that run steps, those with a brick under way are not told apart. */
+    /** The most threads that run steps among which the one with a brick under way is searched. */
     static final int MOST_OF_STEPS = 64;
 
     private final Consumer<LineSample> counted;

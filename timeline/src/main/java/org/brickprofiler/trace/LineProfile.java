@@ -284,7 +284,7 @@ public record LineProfile(
      * @param otherThreads on a thread without bricks that was in native code, that belongs to this library or to the
      *     flight recorder, or while no step had a brick under way
      * @param severalSteps of such threads while several steps had a brick under way, or more threads ran steps than are
-     *     told apart; or in bricks of several profilers
+     *     searched; or in bricks of several profilers
      * @param virtualThreads on a virtual thread without bricks of its own
      * @param notEnded at a time after which their thread has ended no brick: perhaps in a brick that had not ended
      * @param tooLate at a time whose bricks, or the step for whose layer the thread worked, were overwritten before the

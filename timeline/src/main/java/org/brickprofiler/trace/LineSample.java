@@ -27,7 +27,7 @@ final class LineSample {
     enum StepDoubt {
         /** It is known. */
         NONE,
-        /** More threads run steps than are told apart. */
+        /** More threads run steps than are searched. */
         SEVERAL,
         /** The entries were overwritten that state which thread runs it, or which brick it was in. */
         OVERWRITTEN

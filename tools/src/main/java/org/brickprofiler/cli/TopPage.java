@@ -1,5 +1,6 @@
 package org.brickprofiler.cli;
 
+import static org.brickprofiler.report.internal.HumanUnits.NONE;
 import static org.brickprofiler.report.internal.HumanUnits.durationCell;
 import static org.brickprofiler.report.internal.HumanUnits.percent;
 import static org.brickprofiler.report.internal.HumanUnits.percentileCell;
@@ -26,8 +27,6 @@ import org.brickprofiler.report.internal.TextTable;
  * @param isPaused whether later readings are not shown
  */
 record TopPage(String title, TopWindow window, Order order, boolean isPaused) {
-
-    private static final String NONE = "-";
 
     /** The fewest bricks for whose sake phases, and then requests, are left out. */
     private static final int FEWEST_BRICKS = 5;

@@ -1,5 +1,7 @@
 package org.brickprofiler.fleet;
 
+import static org.brickprofiler.report.internal.HumanUnits.ERROR;
+import static org.brickprofiler.report.internal.HumanUnits.NONE;
 import static org.brickprofiler.report.internal.HumanUnits.count;
 import static org.brickprofiler.report.internal.HumanUnits.durationCell;
 import static org.brickprofiler.report.internal.HumanUnits.estimate;
@@ -51,10 +53,6 @@ import org.jspecify.annotations.Nullable;
 public final class FleetReport {
 
     private static final String SCHEMA_VERSION = "1.0";
-    private static final String NONE = "-";
-
-    /** Half of the 95 % interval, percent of the total, as in {@code brick report}. */
-    private static final String ERROR = "+-%";
 
     private static final String SHOWN =
             "Shown from: the least slowness of a rank that is found in four of five such fleets";

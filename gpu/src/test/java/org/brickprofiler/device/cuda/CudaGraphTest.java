@@ -88,21 +88,8 @@ class CudaGraphTest {
         return made;
     }
 
-    /** A captured graph that can be launched. */
-    private record Step(CudaCapture capture, CUgraphExec exec) {}
-
-    private Step captured(Consumer<BrickProfiler> work) {
-        CudaCapture capture = stream.capture();
-        CUgraph graph;
-        try (capture) {
-            graph = engine.capture(() -> work.accept(profiler));
-        }
-        return new Step(capture, engine.instantiate(graph));
-    }
-
-    private void launch(Step step) {
-        engine.launch(step.exec);
-        step.capture.launched(step.exec);
+    private CapturedStep captured(Consumer<BrickProfiler> work) {
+        return CapturedStep.of(engine, stream, () -> work.accept(profiler));
     }
 
     /** Three bricks, of which the first two share a mark. */
@@ -156,14 +143,14 @@ class CudaGraphTest {
     void eachLaunchIsOneSampleOfEachBrick(int keepsUntilReached) {
         SimulatedCuda.setKeepsUntilReached(keepsUntilReached);
         try (CapturedLog log = new CapturedLog()) {
-            Step step = captured(this::bricks);
+            CapturedStep step = captured(this::bricks);
             profiler.endPass();
             assertThat(profiler.pendingCount()).isZero();
             assertTimed(0);
             assertUnresolved(0);
 
             for (int launch = 1; launch <= 5; launch++) {
-                launch(step);
+                step.launch();
                 assertThat(profiler.pendingCount()).isEqualTo(3);
                 profiler.endPass();
                 assertTimed(launch);
@@ -177,9 +164,9 @@ class CudaGraphTest {
     @Spec("12.38")
     @Test
     void whatLiesBetweenTheBricksOfALaunchIsIdle() {
-        Step step = captured(this::bricks);
+        CapturedStep step = captured(this::bricks);
         for (int launch = 0; launch < 3; launch++) {
-            launch(step);
+            step.launch();
             SimulatedCuda.advance(100_000);
             profiler.endPass();
         }
@@ -191,11 +178,11 @@ class CudaGraphTest {
 
     @Test
     void bricksAroundAndBesideALaunchAreTimedWithIt() {
-        Step step = captured(this::bricks);
+        CapturedStep step = captured(this::bricks);
         for (int launch = 1; launch <= 3; launch++) {
             brick(BrickId.EMBEDDING, 300);
             long around = profiler.startBrick(BrickId.FUSED_ATTENTION);
-            launch(step);
+            step.launch();
             profiler.stopBrick(around, 1);
             brick(BrickId.SAMPLING, 200);
             profiler.endPass();
@@ -211,12 +198,12 @@ class CudaGraphTest {
 
     @Test
     void aMarkOfAnotherThreadBetweenALaunchAndItsAnnouncementDisturbsNothing() throws InterruptedException {
-        Step step = captured(this::bricks);
-        engine.launch(step.exec);
+        CapturedStep step = captured(this::bricks);
+        engine.launch(step.exec());
         Thread other = new Thread(() -> engine.inContext(() -> brick(BrickId.SAMPLING, 200)));
         other.start();
         other.join();
-        step.capture.launched(step.exec);
+        step.capture().launched(step.exec());
         profiler.stream("decode").endPass();
 
         assertTimed(1);
@@ -227,11 +214,11 @@ class CudaGraphTest {
     @Spec("12.40")
     @Test
     void twoGraphsInTurnMayBothBeUnderWay() {
-        Step even = captured(this::bricks);
-        Step odd = captured(this::bricks);
+        CapturedStep even = captured(this::bricks);
+        CapturedStep odd = captured(this::bricks);
         for (int pair = 1; pair <= 4; pair++) {
-            launch(even);
-            launch(odd);
+            even.launch();
+            odd.launch();
             profiler.endPass();
             assertTimed(2L * pair);
         }
@@ -244,22 +231,22 @@ class CudaGraphTest {
             names = {"IMMEDIATE", "PER_LAYER"})
     void theEndOfALayerResolvesALaunch(SyncMode mode) {
         profiler.setSyncMode(mode);
-        Step step = captured(on -> {
+        CapturedStep step = captured(on -> {
             on.startLayer();
             bricks(on);
             on.endLayer();
         });
         profiler.startLayer();
-        launch(step);
+        step.launch();
         profiler.endLayer();
         assertTimed(1);
     }
 
     @Test
     void anApplicationThatWaitsItselfNeedsNoOtherWait() {
-        Step step = captured(this::bricks);
+        CapturedStep step = captured(this::bricks);
         for (int launch = 1; launch <= 3; launch++) {
-            launch(step);
+            step.launch();
             engine.synchronize();
             long waits = SimulatedCuda.synchronisations();
             profiler.endPassAsync();
@@ -272,11 +259,11 @@ class CudaGraphTest {
     @Test
     void samplesBelongToTheStepInWhichTheLaunchIsAnnounced() {
         List<Long> stepTimesNs = new ArrayList<>();
-        Step step = captured(this::bricks);
+        CapturedStep step = captured(this::bricks);
         profiler.endPass();
         for (int token = 0; token < 2; token++) {
             profiler.beginStep(StepInfo.decode(1));
-            launch(step);
+            step.launch();
             profiler.endPass();
             stepTimesNs.add(profiler.snapshot().totalNs());
         }
@@ -285,9 +272,9 @@ class CudaGraphTest {
 
     @Test
     void theThreadThatAnnouncesALaunchOwnsItsSamples() throws InterruptedException {
-        Step step = captured(this::bricks);
+        CapturedStep step = captured(this::bricks);
         Thread decoder = new Thread(() -> engine.inContext(() -> {
-            launch(step);
+            step.launch();
             profiler.endPass();
         }));
         decoder.start();
@@ -298,12 +285,12 @@ class CudaGraphTest {
     @Test
     void everyProfilerOfAStreamHasItsOwnTemplate() {
         BrickProfiler second = profiler(stream);
-        Step step = captured(on -> {
+        CapturedStep step = captured(on -> {
             bricks(on);
             bricks(second);
             bricks(second);
         });
-        launch(step);
+        step.launch();
         profiler.endPass();
         second.endPass();
         assertTimed(1);
@@ -313,7 +300,7 @@ class CudaGraphTest {
 
     @Test
     void anotherThreadsBricksInACaptureAreOfTheGraphToo() {
-        Step step = captured(on -> {
+        CapturedStep step = captured(on -> {
             Thread other = new Thread(() -> engine.inContext(() -> bricks(on)));
             other.start();
             try {
@@ -322,7 +309,7 @@ class CudaGraphTest {
                 throw new AssertionError(e);
             }
         });
-        launch(step);
+        step.launch();
         profiler.endPass();
         assertTimed(1);
     }
@@ -345,7 +332,7 @@ class CudaGraphTest {
         CudaCapture capture = stream.capture();
         try (capture) {
             CUgraphExec exec = engine.instantiate(engine.capture(() -> bricks(profiler)));
-            launch(new Step(capture, exec));
+            new CapturedStep(engine, capture, exec).launch();
             brick(BrickId.SAMPLING, 200);
             profiler.endPass();
         }
@@ -355,17 +342,17 @@ class CudaGraphTest {
 
     @Test
     void anExecutableGraphThatIsUpdatedBelongsToTheOtherCapture() {
-        Step first = captured(this::bricks);
-        launch(first);
+        CapturedStep first = captured(this::bricks);
+        first.launch();
         profiler.endPass();
         CudaCapture second = stream.capture();
         CUgraph graph;
         try (second) {
             graph = engine.capture(() -> bricks(profiler));
         }
-        assertThat(SimulatedCuda.updateExec(first.exec, graph)).isEqualTo(CUresult.CUDA_SUCCESS);
-        first.capture.release();
-        launch(new Step(second, first.exec));
+        assertThat(SimulatedCuda.updateExec(first.exec(), graph)).isEqualTo(CUresult.CUDA_SUCCESS);
+        first.capture().release();
+        new CapturedStep(engine, second, first.exec()).launch();
         profiler.endPass();
         assertTimed(2);
         assertUnresolved(0);
@@ -380,7 +367,7 @@ class CudaGraphTest {
         }
         CUgraphExec exec = engine.instantiate(graph);
         JCudaDriver.cuGraphDestroy(graph);
-        launch(new Step(capture, exec));
+        new CapturedStep(engine, capture, exec).launch();
         profiler.endPass();
         assertTimed(1);
     }
@@ -450,10 +437,10 @@ class CudaGraphTest {
     void aLaunchIsUnresolvedIfTheNextIsAnnouncedBefore(int keepsUntilReached) {
         SimulatedCuda.setKeepsUntilReached(keepsUntilReached);
         try (CapturedLog log = new CapturedLog()) {
-            Step step = captured(this::bricks);
-            launch(step);
-            launch(step);
-            launch(step);
+            CapturedStep step = captured(this::bricks);
+            step.launch();
+            step.launch();
+            step.launch();
             assertThat(profiler.pendingCount()).isEqualTo(3);
             profiler.endPass();
             assertTimed(1);
@@ -462,7 +449,7 @@ class CudaGraphTest {
                             + " announced before this one was resolved"))
                     .isOne();
             assertThat(log.linesWith("WARN")).isOne();
-            launch(step);
+            step.launch();
             profiler.endPass();
             assertTimed(2);
             assertThat(profiler.snapshot().streams().get(0).failure().orElseThrow())
@@ -476,9 +463,9 @@ class CudaGraphTest {
     void aLaunchThatWasNotAnnouncedTakesTheTimesOfTheOneBefore(int keepsUntilReached) {
         SimulatedCuda.setKeepsUntilReached(keepsUntilReached);
         try (CapturedLog log = new CapturedLog()) {
-            Step step = captured(this::bricks);
-            launch(step);
-            engine.launch(step.exec);
+            CapturedStep step = captured(this::bricks);
+            step.launch();
+            engine.launch(step.exec());
             engine.synchronize();
             profiler.endPass();
             assertTimed(0);
@@ -492,9 +479,9 @@ class CudaGraphTest {
     @Test
     void aLaunchThatIsHalfOverwrittenIsUnresolved() {
         SimulatedCuda.setKeepsUntilReached(1);
-        Step step = captured(this::bricks);
-        launch(step);
-        engine.launch(step.exec);
+        CapturedStep step = captured(this::bricks);
+        step.launch();
+        engine.launch(step.exec());
         SimulatedCuda.advance(BRICKS_NS + BETWEEN_NS + NORM_NS + 1);
         profiler.endPassAsync();
         assertTimed(0);
@@ -504,13 +491,13 @@ class CudaGraphTest {
     @Spec("12.40")
     @Test
     void aLaunchThatIsAnnouncedToAnotherCaptureIsUnresolved() {
-        Step step = captured(this::bricks);
-        Step other = captured(this::bricks);
-        launch(step);
-        launch(other);
+        CapturedStep step = captured(this::bricks);
+        CapturedStep other = captured(this::bricks);
+        step.launch();
+        other.launch();
         profiler.endPass();
-        engine.launch(step.exec);
-        other.capture.launched(step.exec);
+        engine.launch(step.exec());
+        other.capture().launched(step.exec());
         profiler.endPass();
         assertTimed(2);
         assertUnresolved(1);
@@ -525,8 +512,8 @@ class CudaGraphTest {
             bricks(profiler);
             profiler.endPass();
         }
-        Step step = captured(this::bricks);
-        step.capture.launched(step.exec);
+        CapturedStep step = captured(this::bricks);
+        step.capture().launched(step.exec());
         profiler.endPass();
         assertTimed(100);
         assertUnresolved(1);
@@ -536,17 +523,17 @@ class CudaGraphTest {
     void aLaunchInAnotherStreamIsUnresolvedOrRight() {
         CUstream other = new CUstream();
         JCudaDriver.cuStreamCreate(other, CUstream_flags.CU_STREAM_NON_BLOCKING);
-        Step step = captured(this::bricks);
+        CapturedStep step = captured(this::bricks);
         engine.spin(10 * BRICKS_NS);
-        JCudaDriver.cuGraphLaunch(step.exec, other);
-        step.capture.launched(step.exec);
+        JCudaDriver.cuGraphLaunch(step.exec(), other);
+        step.capture().launched(step.exec());
         profiler.endPass();
         assertTimed(1);
-        engine.launch(step.exec);
+        engine.launch(step.exec());
         engine.synchronize();
         engine.spin(1);
-        step.capture.launched(step.exec);
-        JCudaDriver.cuGraphLaunch(step.exec, other);
+        step.capture().launched(step.exec());
+        JCudaDriver.cuGraphLaunch(step.exec(), other);
         engine.synchronize();
         profiler.endPass();
         assertTimed(1);
@@ -556,17 +543,17 @@ class CudaGraphTest {
     @Test
     void withoutAMarkBehindItALaunchAndTheNextAreUnresolved() {
         try (CapturedLog log = new CapturedLog()) {
-            Step step = captured(this::bricks);
-            engine.launch(step.exec);
+            CapturedStep step = captured(this::bricks);
+            engine.launch(step.exec());
             SimulatedCuda.failAlways("cuEventRecord", CUresult.CUDA_ERROR_OUT_OF_MEMORY);
-            step.capture.launched(step.exec);
+            step.capture().launched(step.exec());
             SimulatedCuda.failOnce("cuEventRecord", NEVER, CUresult.CUDA_ERROR_OUT_OF_MEMORY);
             profiler.endPass();
             assertUnresolved(1);
-            launch(step);
+            step.launch();
             profiler.endPass();
             assertUnresolved(2);
-            launch(step);
+            step.launch();
             profiler.endPass();
             assertTimed(1);
             assertThat(log.linesWith("no mark could be set around it")).isOne();
@@ -580,11 +567,11 @@ class CudaGraphTest {
         try (capture) {
             bricks(profiler);
         }
-        Step step = new Step(capture, engine.instantiate(engine.endCapture()));
-        launch(step);
+        CapturedStep step = new CapturedStep(engine, capture, engine.instantiate(engine.endCapture()));
+        step.launch();
         profiler.endPass();
         assertUnresolved(1);
-        launch(step);
+        step.launch();
         profiler.endPass();
         assertTimed(1);
     }
@@ -596,8 +583,8 @@ class CudaGraphTest {
         bricks(profiler);
         capture.close();
         brick(BrickId.SAMPLING, 200);
-        Step step = new Step(capture, engine.instantiate(engine.endCapture()));
-        launch(step);
+        CapturedStep step = new CapturedStep(engine, capture, engine.instantiate(engine.endCapture()));
+        step.launch();
         profiler.endPass();
         assertTimed(1);
         assertThat(unresolved(profiler, BrickId.SAMPLING)).isOne();
@@ -616,8 +603,8 @@ class CudaGraphTest {
         });
         profiler.stopBrick(out[0], 1);
         capture.close();
-        Step step = new Step(capture, engine.instantiate(graph));
-        launch(step);
+        CapturedStep step = new CapturedStep(engine, capture, engine.instantiate(graph));
+        step.launch();
         profiler.endPass();
         assertTimed(1);
         assertThat(unresolved(profiler, BrickId.EMBEDDING)).isOne();
@@ -635,7 +622,7 @@ class CudaGraphTest {
             bricks(profiler);
             profiler.endPass();
         }
-        Step step = captured(on -> {
+        CapturedStep step = captured(on -> {
             long startNs = on.elapsedNs();
             timer.recordStart();
             engine.spin(1_000);
@@ -644,7 +631,7 @@ class CudaGraphTest {
         });
         profiler.endPass();
         assertThat(timer.elapsedNs()).isZero();
-        launch(step);
+        step.launch();
         profiler.endPass();
         assertThat(timer.elapsedNs()).isZero();
         assertThat(profiler.brickStats(BrickId.SAMPLING).count()).isZero();
@@ -657,12 +644,12 @@ class CudaGraphTest {
     @Test
     void aStreamAnswersThatMarksOfAGraphHaveNoTime() {
         int[] marks = new int[2];
-        Step step = captured(on -> {
+        CapturedStep step = captured(on -> {
             marks[0] = stream.mark();
             engine.spin(1_000);
             marks[1] = stream.mark();
         });
-        launch(step);
+        step.launch();
         engine.synchronize();
         long[] ns = new long[2];
         stream.elapsedNs(marks, 2, ns);
@@ -696,21 +683,21 @@ class CudaGraphTest {
     @Spec("12.41")
     @Test
     void resetAndDisableKeepTheTemplate() {
-        Step step = captured(this::bricks);
+        CapturedStep step = captured(this::bricks);
         profiler.disable();
-        launch(step);
+        step.launch();
         profiler.endPass();
         profiler.enable();
         assertTimed(0);
         assertUnresolved(0);
-        launch(step);
+        step.launch();
         profiler.endPass();
         assertTimed(1);
-        launch(step);
+        step.launch();
         profiler.reset();
         assertThat(profiler.pendingCount()).isZero();
         assertTimed(0);
-        launch(step);
+        step.launch();
         profiler.endPass();
         assertTimed(1);
         assertUnresolved(0);
@@ -719,12 +706,12 @@ class CudaGraphTest {
     @Test
     void withoutMarksNothingIsTimed() {
         profiler.setSyncMode(SyncMode.NONE);
-        Step host = captured(this::bricks);
-        launch(host);
+        CapturedStep host = captured(this::bricks);
+        host.launch();
         profiler.endPass();
         assertThat(profiler.brickStats(BrickId.RMS_NORM).device().measured()).isZero();
         profiler.setSyncMode(SyncMode.DEFERRED);
-        launch(host);
+        host.launch();
         profiler.endPass();
         assertThat(profiler.brickStats(BrickId.RMS_NORM).device().measured()).isZero();
         assertUnresolved(0);
@@ -735,17 +722,17 @@ class CudaGraphTest {
     void marksOfManyGraphsComeBackWhenTheyAreReleased() {
         int held = -1;
         for (int cycle = 1; cycle <= 200; cycle++) {
-            Step step = captured(this::bricks);
-            launch(step);
+            CapturedStep step = captured(this::bricks);
+            step.launch();
             if (cycle % 2 == 0) {
                 profiler.endPass();
-                step.capture.release();
+                step.capture().release();
             } else {
                 // Its launch is still to be resolved.
-                step.capture.release();
+                step.capture().release();
                 profiler.endPass();
             }
-            JCudaDriver.cuGraphExecDestroy(step.exec);
+            JCudaDriver.cuGraphExecDestroy(step.exec());
             assertTimed(cycle);
             held = held < 0 ? SimulatedCuda.liveEvents() : held;
             assertThat(SimulatedCuda.liveEvents()).isEqualTo(held);
@@ -786,8 +773,8 @@ class CudaGraphTest {
     @ValueSource(longs = {1, 2, 3, 4, 5})
     void aMarkThatTheDriverRefusesCostsItsBricksAlone(long nth) {
         SimulatedCuda.failOnce("cuEventRecordWithFlags", nth, CUresult.CUDA_ERROR_OUT_OF_MEMORY);
-        Step step = captured(this::bricks);
-        launch(step);
+        CapturedStep step = captured(this::bricks);
+        step.launch();
         profiler.endPass();
         long samples = profiler.snapshot().bricks().stream()
                 .mapToLong(brick -> brick.device().measured())
@@ -795,7 +782,7 @@ class CudaGraphTest {
         long lost = profiler.snapshot().unresolved();
         assertThat(samples + lost).isEqualTo(3);
         assertThat(lost).isLessThanOrEqualTo(1);
-        launch(step);
+        step.launch();
         profiler.endPass();
         assertThat(profiler.snapshot().unresolved()).isEqualTo(lost);
         assertBrick(BrickId.GATE_PROJECTION, 2, GATE_NS, 5);
@@ -805,7 +792,7 @@ class CudaGraphTest {
     @Test
     void graphsThatAreNotReleasedUseUpTheMarksOfTheStream() {
         try (CapturedLog log = new CapturedLog()) {
-            List<Step> steps = new ArrayList<>();
+            List<CapturedStep> steps = new ArrayList<>();
             for (int i = 0; i < 200; i++) {
                 steps.add(captured(this::bricks));
             }
@@ -814,10 +801,10 @@ class CudaGraphTest {
             assertThat(log.linesWith("all 512 marks of stream 'decode' wait for their bricks or are part of captured"
                             + " graphs"))
                     .isOne();
-            steps.forEach(step -> step.capture.release());
+            steps.forEach(step -> step.capture().release());
             long lost = unresolved(profiler, BrickId.RMS_NORM);
-            Step step = captured(this::bricks);
-            launch(step);
+            CapturedStep step = captured(this::bricks);
+            step.launch();
             profiler.endPass();
             assertTimed(1);
             assertThat(unresolved(profiler, BrickId.RMS_NORM)).isEqualTo(lost);
@@ -828,20 +815,20 @@ class CudaGraphTest {
     @Test
     void eventsOfAGraphOutliveTheStreamAndOthersDoNot() {
         try (CapturedLog log = new CapturedLog()) {
-            Step kept = captured(this::bricks);
-            Step gone = captured(this::bricks);
-            gone.capture.release();
-            launch(kept);
+            CapturedStep kept = captured(this::bricks);
+            CapturedStep gone = captured(this::bricks);
+            gone.capture().release();
+            kept.launch();
             profiler.endPass();
             stream.close();
             int events = 5;
             assertThat(SimulatedCuda.liveEvents()).isEqualTo(events);
             assertThat(log.linesWith(events + " events of captured graphs stay in the context"))
                     .isOne();
-            engine.launch(kept.exec);
-            kept.capture.launched(kept.exec);
+            engine.launch(kept.exec());
+            kept.capture().launched(kept.exec());
             profiler.endPass();
-            kept.capture.release();
+            kept.capture().release();
             assertTimed(1);
             assertThat(log.linesWith("WARN")).isOne();
         }
@@ -849,8 +836,8 @@ class CudaGraphTest {
 
     @Test
     void aLaunchThatIsPendingWhenTheStreamClosesIsResolvedBefore() {
-        Step step = captured(this::bricks);
-        launch(step);
+        CapturedStep step = captured(this::bricks);
+        step.launch();
         engine.synchronize();
         stream.close();
         profiler.endPass();
@@ -895,9 +882,9 @@ class CudaGraphTest {
 
     @Test
     void anAddressDoesAsWellAsAHandle() {
-        Step step = captured(this::bricks);
-        engine.launch(step.exec);
-        step.capture.launchedAddress(SimulatedCuda.address(step.exec));
+        CapturedStep step = captured(this::bricks);
+        engine.launch(step.exec());
+        step.capture().launchedAddress(SimulatedCuda.address(step.exec()));
         profiler.endPass();
         assertTimed(1);
     }
@@ -905,10 +892,10 @@ class CudaGraphTest {
     @Test
     void aLaunchAfterTheReleaseIsReported() {
         try (CapturedLog log = new CapturedLog()) {
-            Step step = captured(this::bricks);
-            step.capture.release();
-            step.capture.release();
-            launch(step);
+            CapturedStep step = captured(this::bricks);
+            step.capture().release();
+            step.capture().release();
+            step.launch();
             profiler.endPass();
             assertTimed(0);
             assertThat(log.linesWith("a launch of captured graph 1 was announced after its release"))
@@ -921,10 +908,10 @@ class CudaGraphTest {
     @Test
     void launchesHaveNoSamplesInAProfilerThatWasMadeAfterTheCaptureAndTheLogSaysSo() {
         try (CapturedLog log = new CapturedLog()) {
-            Step step = captured(this::bricks);
+            CapturedStep step = captured(this::bricks);
             BrickProfiler late = profiler(stream);
             for (int i = 0; i < 2; i++) {
-                launch(step);
+                step.launch();
                 profiler.endPass();
                 late.endPass();
             }
@@ -938,10 +925,10 @@ class CudaGraphTest {
     @Spec("17.10")
     @Test
     void unresolvedLaunchesAndBricksCountInTheirPhase() throws IOException {
-        Step step = captured(this::bricks);
+        CapturedStep step = captured(this::bricks);
         profiler.beginStep(StepInfo.decode(1));
-        launch(step);
-        launch(step);
+        step.launch();
+        step.launch();
         profiler.endPass();
         profiler.beginStep(StepInfo.prefill(1));
         long across = profiler.startBrick(BrickId.UP_PROJECTION);
@@ -965,10 +952,10 @@ class CudaGraphTest {
 
     @Test
     void aScopeOfAStreamThatIsNotUsableHasNoEffect() {
-        Step step = captured(this::bricks);
+        CapturedStep step = captured(this::bricks);
         stream.close();
         try (CudaCapture capture = stream.capture()) {
-            capture.launched(step.exec);
+            capture.launched(step.exec());
             capture.release();
         }
         assertThat(profiler.pendingCount()).isZero();
@@ -981,9 +968,9 @@ class CudaGraphTest {
     @Test
     void overADriverWithoutExternalEventsEveryBrickIsUnresolved() {
         SimulatedCuda.setIgnoresExternal(1);
-        Step step = captured(this::bricks);
+        CapturedStep step = captured(this::bricks);
         for (int launch = 1; launch <= 3; launch++) {
-            launch(step);
+            step.launch();
             profiler.endPass();
             assertTimed(0);
             assertUnresolved(launch);
@@ -995,9 +982,9 @@ class CudaGraphTest {
     @Test
     void overADriverThatRecordsOnceOnlyTheFirstLaunchIsTimed() {
         SimulatedCuda.setRecordsOnce(1);
-        Step step = captured(this::bricks);
+        CapturedStep step = captured(this::bricks);
         for (int launch = 0; launch < 4; launch++) {
-            launch(step);
+            step.launch();
             profiler.endPass();
         }
         assertTimed(1);
@@ -1025,18 +1012,18 @@ class CudaGraphTest {
         stream = CudaStream.on(engine.context(), engine.stream()).open();
         profiler = profiler(stream);
         Random random = new Random(seed);
-        List<Step> steps = List.of(captured(this::bricks), captured(this::bricks));
+        List<CapturedStep> steps = List.of(captured(this::bricks), captured(this::bricks));
         long announced = 0;
         for (int i = 0; i < 60; i++) {
-            Step step = steps.get(random.nextInt(2));
+            CapturedStep step = steps.get(random.nextInt(2));
             switch (random.nextInt(7)) {
                 case 0, 1 -> {
-                    launch(step);
+                    step.launch();
                     announced++;
                 }
-                case 2 -> engine.launch(step.exec);
+                case 2 -> engine.launch(step.exec());
                 case 3 -> {
-                    step.capture.launched(step.exec);
+                    step.capture().launched(step.exec());
                     announced++;
                 }
                 case 4 -> SimulatedCuda.advance(random.nextInt(3 * (int) BRICKS_NS));

@@ -3,8 +3,6 @@ package org.brickprofiler.device.cuda;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.function.Consumer;
-import jcuda.driver.CUgraph;
-import jcuda.driver.CUgraphExec;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
@@ -48,20 +46,8 @@ class CudaSampledGraphTest {
         stream.close();
     }
 
-    private record Step(CudaCapture capture, CUgraphExec exec) {}
-
-    private Step captured(Consumer<BrickProfiler> work) {
-        CudaCapture capture = stream.capture();
-        CUgraph graph;
-        try (capture) {
-            graph = engine.capture(() -> work.accept(profiler));
-        }
-        return new Step(capture, engine.instantiate(graph));
-    }
-
-    private void launch(Step step) {
-        engine.launch(step.exec);
-        step.capture.launched(step.exec);
+    private CapturedStep captured(Consumer<BrickProfiler> work) {
+        return CapturedStep.of(engine, stream, () -> work.accept(profiler));
     }
 
     private void brick(BrickId id, long ns) {
@@ -80,10 +66,10 @@ class CudaSampledGraphTest {
     @Test
     void eachLaunchMarksEachBrickWhichIsSaidOnce() {
         try (CapturedLog log = new CapturedLog()) {
-            Step step = captured(on -> brick(BrickId.RMS_NORM, IN_GRAPH_NS));
+            CapturedStep step = captured(on -> brick(BrickId.RMS_NORM, IN_GRAPH_NS));
             captured(on -> brick(BrickId.RMS_NORM, IN_GRAPH_NS));
             for (int launch = 0; launch < 100; launch++) {
-                launch(step);
+                step.launch();
                 profiler.endPass();
             }
 
@@ -101,11 +87,11 @@ class CudaSampledGraphTest {
     @Spec("12.49")
     @Test
     void launchesLeaveTheEstimateOfOtherBricksOfTheirRowAlone() throws InterruptedException {
-        Step step = captured(on -> brick(BrickId.RMS_NORM, IN_GRAPH_NS));
+        CapturedStep step = captured(on -> brick(BrickId.RMS_NORM, IN_GRAPH_NS));
         Thread other = new Thread(() -> engine.inContext(() -> {
             for (int pass = 1; pass <= 300; pass++) {
                 bricks(3);
-                launch(step);
+                step.launch();
                 profiler.endPass();
 
                 BrickStats norm = profiler.brickStats(BrickId.RMS_NORM);
@@ -129,12 +115,12 @@ class CudaSampledGraphTest {
     @Spec("12.49")
     @Test
     void thePassesAreUnknownIfOneBeginsWithALaunch() {
-        Step step = captured(on -> brick(BrickId.RMS_NORM, IN_GRAPH_NS));
+        CapturedStep step = captured(on -> brick(BrickId.RMS_NORM, IN_GRAPH_NS));
         bricks(1);
-        launch(step);
+        step.launch();
         profiler.endPass();
         StreamTotals before = profiler.snapshot().streams().get(0);
-        launch(step);
+        step.launch();
         bricks(1);
         profiler.endPass();
 
