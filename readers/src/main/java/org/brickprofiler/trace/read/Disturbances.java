@@ -40,7 +40,7 @@ final class Disturbances {
     /** Those of each row and of all threads, once an execution of the row has come. */
     private final IntObjectHashMap<OfCause[]> ofRows = new IntObjectHashMap<>();
 
-    private final Map<String, Sum> sums = new HashMap<>();
+    private final Map<String, ByDuration> sums = new HashMap<>();
     private final long[] overlapsNs = new long[CAUSES.length];
     private boolean isEmpty = true;
 
@@ -83,7 +83,7 @@ final class Disturbances {
             overlapsNs[each.cause] += overlapNs;
             isDisturbed |= overlapNs > 0;
         }
-        sums.computeIfAbsent(name, added -> new Sum()).add(endNs - startNs, isDisturbed ? overlapsNs : NONE);
+        sums.computeIfAbsent(name, added -> new ByDuration()).add(endNs - startNs, isDisturbed ? overlapsNs : NONE);
     }
 
     /** Returns the intervals of a row and of all threads. */
@@ -115,8 +115,9 @@ final class Disturbances {
     /** Returns the disturbances, most time first. */
     List<Disturbance> list() {
         List<Disturbance> found = new ArrayList<>();
-        sums.forEach((name, sum) -> {
-            Sum tail = sum.tail();
+        sums.forEach((name, ofName) -> {
+            Sum sum = ofName.all;
+            Sum tail = ofName.tail();
             for (Cause cause : CAUSES) {
                 if (sum.overlapsNs[cause.index()] > 0) {
                     found.add(new Disturbance(
@@ -204,23 +205,48 @@ final class Disturbances {
         }
     }
 
-    /** The executions of one name and their disturbed time, also by buckets of the durations. */
+    /** The executions of one name, in all and by the buckets of their durations. */
+    private static final class ByDuration {
+        private final Sum all = new Sum();
+        private @Nullable Sum[] buckets = {};
+
+        void add(long ns, long[] overlaps) {
+            all.plus(ns, 1, overlaps);
+            int bucket = LatencyBuckets.indexOf(ns);
+            if (bucket >= buckets.length) {
+                buckets = Arrays.copyOf(buckets, bucket + 1);
+            }
+            Sum ofBucket = buckets[bucket];
+            if (ofBucket == null) {
+                ofBucket = new Sum();
+                buckets[bucket] = ofBucket;
+            }
+            ofBucket.plus(ns, 1, overlaps);
+        }
+
+        /** Returns the executions at or above the 99th percentile. */
+        Sum tail() {
+            long[] counts = Arrays.stream(buckets)
+                    .mapToLong(ofBucket -> ofBucket == null ? 0 : ofBucket.count)
+                    .toArray();
+            int first =
+                    LatencyBuckets.indexOf(LatencyDistribution.ofCounts(counts).percentileNs(TAIL_PERCENT));
+            Sum tail = new Sum();
+            for (int bucket = first; bucket < buckets.length; bucket++) {
+                Sum ofBucket = buckets[bucket];
+                if (ofBucket != null) {
+                    tail.plus(ofBucket.elapsedNs, ofBucket.count, ofBucket.overlapsNs);
+                }
+            }
+            return tail;
+        }
+    }
+
+    /** Executions, and the time in which they were disturbed. */
     private static final class Sum {
         private final long[] overlapsNs = new long[CAUSES.length];
         private long elapsedNs;
         private long count;
-        private final IntObjectHashMap<Sum> buckets = new IntObjectHashMap<>();
-
-        void add(long ns, long[] overlaps) {
-            plus(ns, 1, overlaps);
-            int bucket = LatencyBuckets.indexOf(ns);
-            Sum ofBucket = buckets.get(bucket);
-            if (ofBucket == null) {
-                ofBucket = new Sum();
-                buckets.put(bucket, ofBucket);
-            }
-            ofBucket.plus(ns, 1, overlaps);
-        }
 
         private void plus(long ns, long executions, long[] overlaps) {
             elapsedNs += ns;
@@ -228,21 +254,6 @@ final class Disturbances {
             for (int i = 0; i < overlaps.length; i++) {
                 overlapsNs[i] += overlaps[i];
             }
-        }
-
-        /** Returns the executions at or above the 99th percentile. */
-        Sum tail() {
-            long[] counts = new long[buckets.isEmpty() ? 0 : buckets.keySet().max() + 1];
-            buckets.forEachKeyValue((bucket, sum) -> counts[bucket] = sum.count);
-            int first =
-                    LatencyBuckets.indexOf(LatencyDistribution.ofCounts(counts).percentileNs(TAIL_PERCENT));
-            Sum tail = new Sum();
-            buckets.forEachKeyValue((bucket, sum) -> {
-                if (bucket >= first) {
-                    tail.plus(sum.elapsedNs, sum.count, sum.overlapsNs);
-                }
-            });
-            return tail;
         }
 
         double share(Cause cause) {

@@ -5,7 +5,6 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.LongBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.StandardOpenOption;
@@ -63,6 +62,9 @@ final class EventStore implements Closeable {
 
     private static final int EVENT_BYTES = COLUMNS * Long.BYTES;
 
+    /** The events that are written or read by one call. */
+    private static final int AT_ONCE = 1_024;
+
     private final Order order;
     private final int mostKept;
     private final List<SortedRun> runs = new ArrayList<>();
@@ -73,6 +75,9 @@ final class EventStore implements Closeable {
     private boolean isSealed;
     private boolean isClosed;
     private @Nullable FileChannel channel;
+
+    /** Between the file and the blocks of numbers, which are copied at once. */
+    private ByteBuffer bytes = ByteBuffer.allocate(0);
 
     /** The first key of the order. */
     enum Order {
@@ -236,37 +241,33 @@ final class EventStore implements Closeable {
                     StandardOpenOption.WRITE,
                     StandardOpenOption.DELETE_ON_CLOSE);
             channel = out;
+            bytes = ByteBuffer.allocate(EVENT_BYTES * AT_ONCE).order(ByteOrder.nativeOrder());
         }
         int[] sorted = sorted();
         runs.add(new SortedRun(sorted, false, out.size()));
-        ByteBuffer buffer = buffer(Math.min(kept, 1_024));
-        long[] event = new long[COLUMNS];
-        LongBuffer numbers = buffer.asLongBuffer();
+        long[] block = new long[COLUMNS * Math.min(kept, AT_ONCE)];
+        int filled = 0;
         for (int number : sorted) {
             for (int column = 0; column < COLUMNS; column++) {
-                event[column] = columns[column][number];
+                block[filled++] = columns[column][number];
             }
-            numbers.put(event);
-            if (!numbers.hasRemaining()) {
-                append(out, buffer);
-                numbers.clear();
+            if (filled == block.length) {
+                append(out, block, filled);
+                filled = 0;
             }
         }
-        append(out, buffer.limit(numbers.position() * Long.BYTES));
+        append(out, block, filled);
         kept = 0;
     }
 
-    private static ByteBuffer buffer(int events) {
-        return ByteBuffer.allocate(EVENT_BYTES * events).order(ByteOrder.nativeOrder());
-    }
-
-    /** Writes a buffer from its beginning to its limit. */
-    private static void append(FileChannel out, ByteBuffer buffer) throws IOException {
+    /** Writes the first numbers of a block at the end of the file. */
+    private void append(FileChannel out, long[] block, int numbers) throws IOException {
+        bytes.clear().asLongBuffer().put(block, 0, numbers);
+        bytes.limit(numbers * Long.BYTES);
         long position = out.size();
-        while (buffer.hasRemaining()) {
-            position += out.write(buffer, position);
+        while (bytes.hasRemaining()) {
+            position += out.write(bytes, position);
         }
-        buffer.clear();
     }
 
     // ---- reading ----
@@ -317,9 +318,9 @@ final class EventStore implements Closeable {
         private @Nullable Event first;
 
         private Cursor(List<Event> sources) throws IOException {
-            int bufferEvents = Math.max(1, MERGE_BYTES / EVENT_BYTES / Math.max(1, sources.size()));
+            int blockEvents = Math.max(1, MERGE_BYTES / EVENT_BYTES / Math.max(1, sources.size()));
             for (Event source : sources) {
-                source.begin(bufferEvents);
+                source.begin(blockEvents);
                 others.add(source);
             }
         }
@@ -348,12 +349,16 @@ final class EventStore implements Closeable {
     /** The current event of a row in a run; a row has at least one event. */
     final class Event {
         private final SortedRun run;
-        private final long[] event = new long[COLUMNS];
         private int next;
         private final int end;
-        private ByteBuffer buffer = ByteBuffer.allocate(0);
-        /** The unread rest of the buffer. */
-        private LongBuffer numbers = buffer.asLongBuffer();
+
+        /** Events from the file, or the one from memory. */
+        private long[] block = new long[COLUMNS];
+
+        /** How many numbers of the block are read, and the place of the current event. */
+        private int filled;
+
+        private int at;
 
         Event(SortedRun run, int begin, int end) {
             this.run = run;
@@ -362,9 +367,9 @@ final class EventStore implements Closeable {
         }
 
         /** Reads the first event. */
-        void begin(int bufferEvents) throws IOException {
+        void begin(int blockEvents) throws IOException {
             if (run.numbers == null) {
-                buffer = buffer(Math.min(bufferEvents, end - next));
+                block = new long[COLUMNS * Math.min(blockEvents, end - next)];
             }
             next();
         }
@@ -374,80 +379,94 @@ final class EventStore implements Closeable {
             if (next == end) {
                 return false;
             }
-            if (run.numbers != null) {
-                int number = run.numbers[next];
-                for (int column = 0; column < COLUMNS; column++) {
-                    event[column] = columns[column][number];
-                }
-            } else {
-                if (!numbers.hasRemaining()) {
-                    fill();
-                }
-                numbers.get(event);
+            at += COLUMNS;
+            if (at >= filled) {
+                fill();
             }
             next++;
             return true;
         }
 
         private void fill() throws IOException {
+            at = 0;
+            if (run.numbers != null) {
+                int number = run.numbers[next];
+                for (int column = 0; column < COLUMNS; column++) {
+                    block[column] = columns[column][number];
+                }
+                return;
+            }
             try {
-                readBuffer();
+                readBlock(Math.min(block.length, COLUMNS * (end - next)));
             } catch (IOException failed) {
                 throw fault("read", failed);
             }
         }
 
-        private void readBuffer() throws IOException {
-            FileChannel in = channel;
-            buffer.clear().limit((int) Math.min(buffer.capacity(), (long) EVENT_BYTES * (end - next)));
+        private void readBlock(int numbers) throws IOException {
             long position = run.position + (long) EVENT_BYTES * next;
-            while (buffer.hasRemaining()) {
-                int read = in == null ? -1 : in.read(buffer, position);
+            for (filled = 0; filled < numbers; filled += bytes.limit() / Long.BYTES) {
+                bytes.clear().limit(Math.min(bytes.capacity(), (numbers - filled) * Long.BYTES));
+                position = read(position);
+                bytes.flip().asLongBuffer().get(block, filled, bytes.limit() / Long.BYTES);
+            }
+        }
+
+        /** Reads as many bytes as the limit says, and returns the position after them. */
+        private long read(long position) throws IOException {
+            FileChannel in = channel;
+            long after = position;
+            while (bytes.hasRemaining()) {
+                int read = in == null ? -1 : in.read(bytes, after);
                 if (read < 0) {
                     throw new EOFException("it was cut off");
                 }
-                position += read;
+                after += read;
             }
-            numbers = buffer.flip().asLongBuffer();
+            return after;
         }
 
         /** Returns the order of events in rows that are merged. */
         static int compareTime(Event one, Event two) {
-            int byStart = Long.compare(one.event[START], two.event[START]);
-            int byEnd = byStart != 0 ? byStart : Long.compare(two.event[END], one.event[END]);
-            return byEnd != 0 ? byEnd : Long.compare(one.event[OFFSET], two.event[OFFSET]);
+            int byStart = Long.compare(one.at(START), two.at(START));
+            int byEnd = byStart != 0 ? byStart : Long.compare(two.at(END), one.at(END));
+            return byEnd != 0 ? byEnd : Long.compare(one.at(OFFSET), two.at(OFFSET));
+        }
+
+        private long at(int column) {
+            return block[at + column];
         }
 
         int row() {
-            return (int) event[ROW];
+            return (int) at(ROW);
         }
 
         long startNs() {
-            return event[START];
+            return at(START);
         }
 
         long endNs() {
-            return event[END];
+            return at(END);
         }
 
         long offset() {
-            return event[OFFSET];
+            return at(OFFSET);
         }
 
         int name() {
-            return (int) event[NAME];
+            return (int) at(NAME);
         }
 
         long amount() {
-            return event[AMOUNT];
+            return at(AMOUNT);
         }
 
         long deviceNs() {
-            return event[DEVICE_NS];
+            return at(DEVICE_NS);
         }
 
         long detail() {
-            return event[DETAIL];
+            return at(DETAIL);
         }
     }
 

@@ -134,6 +134,9 @@ final class TraceEvent {
     int keys;
 
     private String kindCategory = "";
+
+    private String askedCategory = "";
+    private @Nullable BrickCategory askedBrickCategory;
     private Kind kind = Kind.OTHER;
 
     boolean repeatedKey;
@@ -318,10 +321,17 @@ final class TraceEvent {
         return !isStep() && (!onDevice || isDeviceSample) && elements >= 0 && brickCategory() != null;
     }
 
-    /** Returns the category of a brick in a trace of this library; null if the event has no brick's category. */
+    /**
+     * Returns the category of a brick in a trace of this library; null if the event has no brick's category. The last
+     * answer is cached, as each sample asks several times.
+     */
     @Nullable
     BrickCategory brickCategory() {
-        return CATEGORIES.get(ownCategory);
+        if (!ownCategory.equals(askedCategory)) {
+            askedCategory = ownCategory;
+            askedBrickCategory = CATEGORIES.get(ownCategory);
+        }
+        return askedBrickCategory;
     }
 
     /** Returns the bytes; {@link #NONE} if the event states none, 0 if they are malformed. */

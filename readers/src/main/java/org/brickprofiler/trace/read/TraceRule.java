@@ -49,6 +49,12 @@ record TraceRule(Target target, List<Condition> conditions, List<Condition> arou
             return new Target(brick.displayName(), brick.category());
         }
 
+        /** Returns a hash of the name alone, which the name keeps: each event asks for the sum of its brick. */
+        @Override
+        public int hashCode() {
+            return name.hashCode();
+        }
+
         /** Returns the known brick that a kernel is named after, as in traces of this library. */
         static Optional<Target> named(String name) {
             return BrickId.parse(name).map(Target::of);
