@@ -370,7 +370,9 @@ abstract class EventCollector implements Closeable {
     void accept(TraceEvent event) throws IOException {
         event.startNs = Bounds.time(event.startNs);
         event.elapsedNs = Bounds.duration(event.elapsedNs);
-        onnxRuntime.complete(event);
+        if (!head.isOwn()) {
+            onnxRuntime.complete(event);
+        }
         add(event);
         if (second != null) {
             second.add(event);
