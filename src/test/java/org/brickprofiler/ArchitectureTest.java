@@ -15,6 +15,7 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.Location;
 import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTag;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.junit.LocationProvider;
 import com.tngtech.archunit.lang.ArchRule;
@@ -34,6 +35,7 @@ import org.brickprofiler.testing.OneJdk;
  */
 @AnalyzeClasses(locations = ArchitectureTest.Compiled.class)
 @OneJdk
+@ArchTag("one-jdk") // ArchUnit does not read the tags of JUnit
 final class ArchitectureTest {
     private static final String ROOT = "org.brickprofiler";
 

@@ -14,10 +14,12 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.brickprofiler.stats.LatencyDistribution;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.testing.Times;
 
 /** Laws of the steps of any profiles, and random steps for other properties. */
+@OneJdk
 public final class StepsProperties {
 
     /**

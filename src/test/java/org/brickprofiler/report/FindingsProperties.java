@@ -10,11 +10,13 @@ import net.jqwik.api.domains.Domain;
 import net.jqwik.api.domains.DomainContext;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.report.Finding.Kind;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.Snapshots;
 
 /** What holds for the findings of any profile. */
 @Domain(Snapshots.class)
 @Domain(DomainContext.Global.class)
+@OneJdk
 class FindingsProperties {
 
     private static final Pattern SEVERAL_WORDS = Pattern.compile("^( \\d  |    |Next: )\\S+ \\S");

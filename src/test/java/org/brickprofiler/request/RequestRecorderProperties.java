@@ -15,9 +15,11 @@ import net.jqwik.api.Property;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.request.LatencyHistogram.Kind;
 import org.brickprofiler.stats.LatencyDistribution;
+import org.brickprofiler.testing.OneJdk;
 import org.brickprofiler.testing.Spec;
 
 /** The recorder agrees to the nanosecond with a program that looks at each nanosecond of each request. */
+@OneJdk
 final class RequestRecorderProperties {
 
     /** 3,000 requests in all. */
