@@ -4,6 +4,7 @@ import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
 import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.MarkCost;
 import org.brickprofiler.internal.base.CloseActions;
 import org.brickprofiler.internal.mark.MarkPool;
 import org.brickprofiler.internal.record.SpanSink;
@@ -43,6 +44,7 @@ public final class SimulatedStream implements DeviceStream {
     private boolean hasClock;
     private long clockOffNs;
     private long readingNs;
+    private MarkCost markCost = MarkCost.unknown("it is not simulated");
 
     /** Makes a stream with 64 marks at first and 4,096 at most. */
     public SimulatedStream(String name, FakeClock clock) {
@@ -97,6 +99,16 @@ public final class SimulatedStream implements DeviceStream {
      */
     public synchronized void breakOff() {
         brokenAtNs = Math.max(idleFromNs, clock.now());
+    }
+
+    /** Sets what marks add to times; a test adds it to its work. */
+    public synchronized void markCost(MarkCost cost) {
+        markCost = cost;
+    }
+
+    @Override
+    public synchronized MarkCost markCost() {
+        return markCost;
     }
 
     /** Sets whether the stream reports that no work lies between any two marks. */

@@ -326,6 +326,7 @@ abstract class EventCollector implements Closeable {
      * @throws TraceFormatException when a limit is reached
      */
     void describe(TrackDescription track) throws TraceFormatException {
+        track.labels().forEach(head::label);
         addTrack(track);
         if (second != null) {
             second.addTrack(track);

@@ -137,6 +137,12 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         NO_KNOWN_PHASE(Effect.COUNTED, "without a known phase: the file does not state it"),
 
         /**
+         * A sample of a device in a trace of this library, if the profile of the run has net times: the sample includes
+         * what its marks add.
+         */
+        WITH_MARKS(Effect.COUNTED, "of a device as recorded, with what marks add: the run's profile has net times"),
+
+        /**
          * A step that a serving engine annotated beyond those that are distinguished: its kernels count in its phase,
          * and no step of the trace is listed.
          */

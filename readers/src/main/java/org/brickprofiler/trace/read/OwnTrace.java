@@ -34,6 +34,7 @@ final class OwnTrace extends TraceKind {
     private boolean announcedStepSeen;
 
     private long withoutKnownPhase;
+    private long samplesOfDevices;
 
     OwnTrace(ProfileBuilder builder) {
         super(builder);
@@ -78,6 +79,7 @@ final class OwnTrace extends TraceKind {
         int brick = bricks.brick(event.name, Objects.requireNonNull(event.brickCategory(), "category"));
         long marks = Execution.withElements(Execution.marksOf(event.spanPhase.number()));
         long elements = Math.max(0, event.elements);
+        samplesOfDevices += event.isDeviceSample ? 1 : 0;
         return new Slice(event) {
             @Override
             void endedBy(TraceEvent end) {
@@ -124,6 +126,9 @@ final class OwnTrace extends TraceKind {
         }
         if (announcedStepSeen) {
             omissions.add(Reason.NO_KNOWN_PHASE, withoutKnownPhase);
+        }
+        if (head.hasNetTimes) {
+            omissions.add(Reason.WITH_MARKS, samplesOfDevices);
         }
         // The time between chosen steps belongs to none of them.
         long wallNs = head.slowSteps().isPresent() ? busy.busyNs() : busy.wallNs();

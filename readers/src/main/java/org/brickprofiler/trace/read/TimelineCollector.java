@@ -396,7 +396,6 @@ final class TimelineCollector extends EventCollector {
         }
         // A later description may only add to the first, which precedes the events.
         described.putIfAbsent(track.id(), track);
-        track.labels().forEach(head::label);
         if (!track.isProcess() && track.unit() == null) {
             rows.line("", Long.toUnsignedString(track.id()), track.offset());
         }

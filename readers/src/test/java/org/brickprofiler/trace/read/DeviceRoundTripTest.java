@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.util.Map;
 import java.util.OptionalLong;
 import org.brickprofiler.Backend;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.SyncMode;
+import org.brickprofiler.device.MarkCost;
 import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.SimulatedStream;
@@ -73,6 +75,21 @@ final class DeviceRoundTripTest {
         pass();
         new Crew().run(this::pass).join();
         sameAsTheProfiler();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void samplesWithWhatMarksAddAreSaidToBeSo(RoundTrip.Format format) throws IOException {
+        pass();
+        assertThat(Omissions.counted(format.read(recorder.timeline()))).isEmpty();
+        decode.markCost(new MarkCost(10, 8, 2, ""));
+        pass();
+        TraceProfile profile = format.read(recorder.timeline());
+
+        RoundTrip.assertSame(recorder.timeline(), profiler.snapshot());
+        assertThat(Omissions.counted(profile)).containsExactly(Map.entry(Reason.WITH_MARKS, 8L));
+        assertThat(profile.summary())
+                .contains("8 of a device as recorded, with what marks add: the run's profile has net times");
     }
 
     @Test
