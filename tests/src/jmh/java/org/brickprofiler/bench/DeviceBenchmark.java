@@ -46,8 +46,20 @@ public class DeviceBenchmark {
     private final CUstream stream = new CUstream();
     private final CUevent[] events = new CUevent[2 * BRICKS];
 
+    private final int every;
+
     private CudaStream marked;
     private BrickProfiler profiler;
+
+    /** Creates a benchmark whose bricks are all marked. */
+    public DeviceBenchmark() {
+        this(1);
+    }
+
+    /** Creates a benchmark in which one brick in some is marked. */
+    DeviceBenchmark(int every) {
+        this.every = every;
+    }
 
     /** Creates one device, one stream, and all events beforehand. */
     @Setup
@@ -65,8 +77,15 @@ public class DeviceBenchmark {
             JCudaDriver.cuEventCreate(events[i], 0);
         }
         marked = CudaStream.on(context, stream).marks(8 * BRICKS, 8 * BRICKS).open();
-        profiler = BrickProfiler.builder().deviceStream(marked).build();
+        profiler = BrickProfiler.builder()
+                .deviceStream(marked)
+                .deviceSampling(every)
+                .build();
         profiler.enable();
+    }
+
+    BrickProfiler profiler() {
+        return profiler;
     }
 
     /** Leaves the queue empty, and no measurement pending. */

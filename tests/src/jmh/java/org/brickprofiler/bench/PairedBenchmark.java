@@ -74,7 +74,9 @@ public class PairedBenchmark {
         DEFERRED,
         MARKED,
         MARKED_BY_LAP,
-        MARKED_TO_THE_END;
+        MARKED_TO_THE_END,
+        UNMARKED,
+        UNMARKED_BY_LAP;
 
         private Pair open() {
             RecordingBenchmark bench = new RecordingBenchmark();
@@ -98,6 +100,8 @@ public class PairedBenchmark {
                 case MARKED -> twoRecords(DeviceBenchmark::marked);
                 case MARKED_BY_LAP -> twoRecords(DeviceBenchmark::markedByLap);
                 case MARKED_TO_THE_END -> twoRecords(DeviceBenchmark::markedToTheEnd);
+                case UNMARKED -> emptyLoop(SampledBenchmark::unmarked);
+                case UNMARKED_BY_LAP -> emptyLoop(SampledBenchmark::unmarkedByLap);
             };
         }
 
@@ -105,6 +109,7 @@ public class PairedBenchmark {
         int bricks() {
             return switch (this) {
                 case MARKED, MARKED_BY_LAP, MARKED_TO_THE_END -> DeviceBenchmark.BRICKS;
+                case UNMARKED, UNMARKED_BY_LAP -> SampledBenchmark.BRICKS;
                 default -> HOST_RUNS * RecordingBenchmark.BRICKS;
             };
         }
@@ -156,6 +161,12 @@ public class PairedBenchmark {
                     1,
                     bench::endPass,
                     bench::close);
+        }
+
+        private static Pair emptyLoop(Consumer<SampledBenchmark> path) {
+            SampledBenchmark bench = new SampledBenchmark();
+            bench.prepare();
+            return new Pair(bench::floorEmptyLoop, 1, side(() -> path.accept(bench)), 1, bench::endPass, bench::close);
         }
 
         private static Side side(Runnable path) {

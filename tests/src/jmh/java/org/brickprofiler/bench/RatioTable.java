@@ -104,6 +104,8 @@ public final class RatioTable {
                 atMost(1.25, "brick on a simulated CUDA stream", Path.MARKED),
                 atMost(0.7, "the same by lap", Path.MARKED_BY_LAP),
                 shown("the same, start and stop, to the resolved sample", Path.MARKED_TO_THE_END),
+                paired("the same with deviceSampling, unmarked", Path.UNMARKED, Kind.NS_OVER, 15),
+                paired("the same by lap, unmarked", Path.UNMARKED_BY_LAP, Kind.NS_OVER, 15),
                 new Row("a request in a step", REQUEST + "inStep", REQUEST + "floorStores", Kind.NS_OVER, 25),
                 new Row(
                         "a request, arrival and finish",
