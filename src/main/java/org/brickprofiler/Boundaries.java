@@ -38,6 +38,9 @@ abstract class Boundaries extends SampleTables {
     /** The marks on device streams; null without a device stream. */
     final @Nullable DeviceRecorder devices;
 
+    /** The same, if it marks some bricks only and no tool sees the bricks as ranges; otherwise null. */
+    final @Nullable DeviceRecorder drawing;
+
     /**
      * Whether the host's clock times the bricks, and no tool sees them as ranges: their timers need the clock alone.
      */
@@ -82,6 +85,7 @@ abstract class Boundaries extends SampleTables {
         epochNs = period.originNs();
         devices = options.recorder(registry, spanNames, this);
         ranges = options.ranges(spanNames);
+        drawing = sampling > 1 && ranges == null ? devices : null;
         needsClockAlone = devices == null && ranges == null;
         followed = ranges != null;
         resolver = new PendingResolver(registry, options.attribution == Attribution.SEQUENTIAL);

@@ -229,7 +229,7 @@ public final class BrickProfiler extends Boundaries {
      */
     public long startBrick(BrickId id) {
         int key = id.index();
-        return isEnabled() ? start(key) : TimerToken.VOID;
+        return isEnabled() ? start(DEFAULT_STREAM, key) : TimerToken.VOID;
     }
 
     /**
@@ -239,7 +239,7 @@ public final class BrickProfiler extends Boundaries {
      * @return the timer; void if no brick has that key
      */
     public long startBrick(int key) {
-        return isEnabled() && hasBrick(key) ? start(key) : TimerToken.VOID;
+        return isEnabled() && hasBrick(key) ? start(DEFAULT_STREAM, key) : TimerToken.VOID;
     }
 
     /**
@@ -251,15 +251,28 @@ public final class BrickProfiler extends Boundaries {
      */
     public long startBrick(String name) {
         requireName(name);
-        return isEnabled() ? start(brickKey(name)) : TimerToken.VOID;
+        return isEnabled() ? start(DEFAULT_STREAM, brickKey(name)) : TimerToken.VOID;
     }
 
-    private long start(int key) {
-        return needsClockAlone ? TimerToken.pack(key, nowNs()) : startSeen(DEFAULT_STREAM, key);
+    /** Starts a brick; only a device uses the number of the stream. */
+    long start(int stream, int key) {
+        if (needsClockAlone) {
+            return TimerToken.pack(key, nowNs());
+        }
+        long unmarked = startUnmarked(stream, key);
+        return unmarked == TimerToken.VOID ? startSeen(stream, key) : unmarked;
+    }
+
+    /** Starts a brick that needs neither a clock nor a mark; returns {@link TimerToken#VOID} if it needs one. */
+    private long startUnmarked(int stream, int key) {
+        DeviceRecorder marks = drawing;
+        return marks == null || mode == SyncMode.NONE
+                ? TimerToken.VOID
+                : marks.startUnmarked(PhaseKey.of(phase(), key), stream);
     }
 
     /** Starts a brick that a device times or a tool sees. */
-    long startSeen(int stream, int key) {
+    private long startSeen(int stream, int key) {
         BrickRanges shown = ranges;
         if (shown == null) {
             return startTimer(stream, key);
@@ -290,7 +303,7 @@ public final class BrickProfiler extends Boundaries {
         }
         if (devices == null) {
             stop(now, timer, elements, nowNs());
-        } else {
+        } else if (drawing == null || !drawing.stopUnmarked(timer, elements)) {
             stopOn(devices, timer, elements);
             endRange(timer);
         }

@@ -54,7 +54,7 @@ public final class BrickStream {
      */
     public long startBrick(BrickId id) {
         int key = id.index();
-        return profiler.isEnabled() ? profiler.startSeen(stream, key) : TimerToken.VOID;
+        return profiler.isEnabled() ? profiler.start(stream, key) : TimerToken.VOID;
     }
 
     /**
@@ -64,7 +64,7 @@ public final class BrickStream {
      * @return the timer, for the profiler to stop; void if no brick has that key
      */
     public long startBrick(int key) {
-        return profiler.isEnabled() && profiler.hasBrick(key) ? profiler.startSeen(stream, key) : TimerToken.VOID;
+        return profiler.isEnabled() && profiler.hasBrick(key) ? profiler.start(stream, key) : TimerToken.VOID;
     }
 
     /**
@@ -76,7 +76,7 @@ public final class BrickStream {
      */
     public long startBrick(@Nullable String name) {
         String brick = SampleTables.requireName(name);
-        return profiler.isEnabled() ? profiler.startSeen(stream, profiler.brickKey(brick)) : TimerToken.VOID;
+        return profiler.isEnabled() ? profiler.start(stream, profiler.brickKey(brick)) : TimerToken.VOID;
     }
 
     /**

@@ -2,7 +2,6 @@ package org.brickprofiler;
 
 import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
-import java.util.Objects;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Supplier;
 import org.brickprofiler.internal.record.Layers;
@@ -59,6 +58,7 @@ abstract class SampleTables {
     private int openFor = StatTable.NO_STATE;
     private @Nullable Thread owner;
     private long[] rows = {};
+    private int phaseOfLane;
 
     /**
      * The table of the rows, also after the lane was closed. It is the owner's table as long as a phase is selected
@@ -130,11 +130,15 @@ abstract class SampleTables {
      */
     final int phase() {
         int now = state;
+        if (now == openFor && Thread.currentThread() == owner) {
+            return phaseOfLane;
+        }
         StatTable own = tables.own();
         int phase = layers.phase(own, now);
         if (now != openFor && own != null && own == tables.first() && own.isSelectedFor(now) && !registry.hasSpans()) {
             owner = Thread.currentThread();
             rows = own.openLane(end);
+            phaseOfLane = phase;
             table = own;
             openFor = now;
         }
@@ -206,7 +210,7 @@ abstract class SampleTables {
 
     /** Returns the number of the phase of the sample that the calling thread has just added in the lane. */
     final int phaseOfLane() {
-        return Objects.requireNonNull(table, "table").phase();
+        return phaseOfLane;
     }
 
     /** Makes the calling thread look up its phase with its next timed sample. */

@@ -73,6 +73,10 @@ public final class DeviceRecorder {
 
     private final NanoClock clock;
     private final MarkedStream[] streams;
+
+    /** By stream: the bricks whose marks are drawn; empty if each brick is marked. Set before the first brick. */
+    private SampledRows[] drawn = {};
+
     private final SampleQueue queue;
     private final DeviceFigures.Sums sums;
 
@@ -169,9 +173,9 @@ public final class DeviceRecorder {
      * @param hasPercentiles whether the durations of all bricks are counted by bucket
      */
     public void sample(DeviceSampling sampling, boolean hasPercentiles) {
-        for (MarkedStream stream : streams) {
-            stream.sample(sampling, hasPercentiles);
-        }
+        drawn = Arrays.stream(streams)
+                .map(stream -> stream.sample(sampling, hasPercentiles))
+                .toArray(SampledRows[]::new);
     }
 
     /** Follows the captures and launches of one stream. */
@@ -228,6 +232,18 @@ public final class DeviceRecorder {
     }
 
     /**
+     * Starts a brick that has no marks, if the calling thread counts it in a row of its own, like nearly all of these.
+     *
+     * @param row its row, as for {@link #start}
+     * @param stream the number of the stream
+     * @return its timer; {@link TimerToken#VOID} if this may be another brick, which is still to be started
+     */
+    public long startUnmarked(int row, int stream) {
+        SampledRows[] rows = drawn;
+        return stream < rows.length ? rows[stream].startUnmarked(row) : TimerToken.VOID;
+    }
+
+    /**
      * Stops a brick at the end of its stream's queue.
      *
      * @param timer the timer that starting the brick returned; a {@linkplain MarkToken#isDevice device's}
@@ -240,6 +256,20 @@ public final class DeviceRecorder {
     }
 
     /**
+     * Stops a brick that has no marks, if the calling thread has begun it in a row of its own, like nearly all of
+     * these.
+     *
+     * @param timer any timer
+     * @param elements elements it processed
+     * @return false if this is another timer, which is still to be stopped, or if the elements are negative
+     */
+    public boolean stopUnmarked(long timer, long elements) {
+        SampledRows[] rows = drawn;
+        int stream = MarkToken.stream(timer);
+        return stream < rows.length && rows[stream].stopUnmarked(timer, elements);
+    }
+
+    /**
      * Stops a brick and starts the next on the same stream, with one mark.
      *
      * @param timer the timer that starting the brick returned; a {@linkplain MarkToken#isDevice device's}
@@ -248,7 +278,14 @@ public final class DeviceRecorder {
      * @return the timer of the next brick
      */
     public long lap(long timer, long elements, int nextRow) {
-        return streamOf(timer).lap(timer, elements, nextRow);
+        long unmarked = startUnmarked(nextRow, stream(timer));
+        if (unmarked == TimerToken.VOID) {
+            return streamOf(timer).lap(timer, elements, nextRow);
+        }
+        if (!stopUnmarked(timer, elements)) {
+            stop(timer, elements);
+        }
+        return unmarked;
     }
 
     /**

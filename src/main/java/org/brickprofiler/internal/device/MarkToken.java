@@ -1,5 +1,6 @@
 package org.brickprofiler.internal.device;
 
+import org.brickprofiler.internal.record.PhaseKey;
 import org.brickprofiler.internal.record.TimerToken;
 
 /**
@@ -48,6 +49,9 @@ public final class MarkToken {
     private static final int PHASE_BITS = 2;
     private static final int EPOCH_MASK = (1 << (UNMARKED_SHIFT - PHASE_BITS)) - 1;
 
+    /** The bits in which the timers of unmarked bricks of own rows differ in one epoch. */
+    private static final long OF_ROW = ((1L << PHASE_BITS) - 1) << HANDLE_SHIFT | (KEY_MASK >> 1);
+
     private MarkToken() {}
 
     /**
@@ -66,10 +70,39 @@ public final class MarkToken {
         return (handle << HANDLE_SHIFT) | ((long) stream << STREAM_SHIFT) | (timed ? TIMED : 0) | DEVICE | (key + 1);
     }
 
-    /** Returns a timer of a brick on a device that is counted, and not marked. */
-    static long unmarked(int key, int stream, int phase, int epoch, boolean isOwn) {
-        long handle = UNMARKED | ((epoch & EPOCH_MASK) << PHASE_BITS) | phase;
-        return (handle << HANDLE_SHIFT) | ((long) stream << STREAM_SHIFT) | (isOwn ? OWN : 0) | DEVICE | (key + 1);
+    /**
+     * Returns what the timers of the bricks on a stream have in common that are counted, and not marked, in rows of a
+     * thread alone.
+     */
+    static long unmarked(int stream, int epoch) {
+        long handle = UNMARKED | ((epoch & EPOCH_MASK) << PHASE_BITS);
+        return (handle << HANDLE_SHIFT) | ((long) stream << STREAM_SHIFT) | OWN | DEVICE;
+    }
+
+    /** Returns what the timers of the unmarked bricks in a row have in common: the row is a {@link PhaseKey}. */
+    static long ofRow(int row) {
+        return ((long) PhaseKey.phase(row) << HANDLE_SHIFT) | (PhaseKey.key(row) + 1);
+    }
+
+    /**
+     * Returns a timer of an unmarked brick.
+     *
+     * @param common what {@link #unmarked(int, int)} returned
+     * @param ofRow what {@link #ofRow} returned
+     * @param isOwn whether the row is one of a thread alone
+     */
+    static long unmarked(long common, long ofRow, boolean isOwn) {
+        return (isOwn ? common : common ^ OWN) | ofRow;
+    }
+
+    /** Returns whether a token is a timer of an unmarked brick with something in common. */
+    static boolean isUnmarked(long token, long common) {
+        return isUnmarkedOwn(token | OWN, common);
+    }
+
+    /** Returns whether a token is such a timer, and the row is one of a thread alone. */
+    static boolean isUnmarkedOwn(long token, long common) {
+        return ((token ^ common) & ~OF_ROW) == 0;
     }
 
     /** Returns whether an unmarked brick belongs to a row of one thread alone. */
@@ -82,14 +115,9 @@ public final class MarkToken {
         return token >>> (HANDLE_SHIFT + UNMARKED_SHIFT) == 1;
     }
 
-    /** Returns the phase of an unmarked brick. */
-    static int phase(long token) {
-        return (int) (token >>> HANDLE_SHIFT) & ((1 << PHASE_BITS) - 1);
-    }
-
-    /** Returns whether an unmarked brick began in an epoch. */
-    static boolean isOfEpoch(long token, int epoch) {
-        return ((int) (token >>> (HANDLE_SHIFT + PHASE_BITS)) & EPOCH_MASK) == (epoch & EPOCH_MASK);
+    /** Returns the {@link PhaseKey} of an unmarked brick; a number of no brick if the token is none of its timers. */
+    static int row(long token) {
+        return PhaseKey.of((int) (token >>> HANDLE_SHIFT) & ((1 << PHASE_BITS) - 1), key(token));
     }
 
     /**

@@ -216,9 +216,11 @@ final class MarkedStream {
         this.pass = new PassMarks(marks);
     }
 
-    /** Draws the bricks that are marked from now on; nothing has begun so far. */
-    void sample(DeviceSampling sampling, boolean hasPercentiles) {
-        sampled = new SampledRows(sampling, index, hasPercentiles);
+    /** Draws the bricks that are marked from now on; nothing has begun so far. Returns their rows. */
+    SampledRows sample(DeviceSampling sampling, boolean hasPercentiles) {
+        SampledRows drawn = new SampledRows(sampling, index, hasPercentiles, pass, GraphMarks.of(stream));
+        sampled = drawn;
+        return drawn;
     }
 
     /** Returns whether not each brick is marked. */
@@ -241,7 +243,9 @@ final class MarkedStream {
         SampledRows drawn = sampled;
         if (drawn != null) {
             int draw = draw(drawn, row);
-            return draw < WEIGHT_1 ? unmarked(drawn, row, draw) : startMarked(drawn, row, draw, 1, draws.next(), false);
+            return draw < WEIGHT_1
+                    ? drawn.timer(row, (draw & OWN) != 0)
+                    : startMarked(drawn, row, draw, 1, draws.next(), false);
         }
         boolean timed = draws.next();
         long start = set(true, 1, timed);
@@ -269,11 +273,6 @@ final class MarkedStream {
         }
     }
 
-    private long unmarked(SampledRows drawn, int row, int draw) {
-        boolean isOwn = (draw & OWN) != 0;
-        return MarkToken.unmarked(PhaseKey.key(row), index, PhaseKey.phase(row), drawn.epoch(), isOwn);
-    }
-
     /** Sets the mark of a drawn brick that begins, which may also be the end of a brick before it. */
     private long startMarked(SampledRows drawn, int row, int draw, int holders, boolean timed, boolean reads) {
         long mark = set(true, holders, timed || reads);
@@ -287,8 +286,8 @@ final class MarkedStream {
 
     private void stopUnmarked(long timer, long elements) {
         SampledRows drawn = sampled;
-        int row = PhaseKey.of(MarkToken.phase(timer), MarkToken.key(timer));
-        if (drawn != null && MarkToken.isOfEpoch(timer, drawn.epoch())) {
+        int row = MarkToken.row(timer);
+        if (drawn != null && drawn.isCurrent(timer)) {
             boolean isOwn = MarkToken.isOwn(timer);
             drawn.row(row, isOwn).stop(elements, isOwn && drawn.isOwn());
         } else {
@@ -364,7 +363,9 @@ final class MarkedStream {
         boolean isMarked = !MarkToken.isUnmarked(timer) && marks.isCurrent(MarkToken.handle(timer));
         if (draw < WEIGHT_1 || !isMarked) {
             stop(timer, elements);
-            return draw < WEIGHT_1 ? unmarked(drawn, row, draw) : startMarked(drawn, row, draw, 1, draws.next(), false);
+            return draw < WEIGHT_1
+                    ? drawn.timer(row, (draw & OWN) != 0)
+                    : startMarked(drawn, row, draw, 1, draws.next(), false);
         }
         long next = startMarked(drawn, row, draw, 2, draws.next(), MarkToken.isTimed(timer));
         end(MarkToken.key(timer), MarkToken.handle(timer), MarkToken.handle(next), elements);

@@ -4,6 +4,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.internal.record.PhaseKey;
+import org.brickprofiler.internal.record.TimerToken;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,6 +53,7 @@ final class SampledRow {
     /** With more bricks since the latest end of a pass, further ones are added in that way, too. */
     private static final long MOST_BRICKS = 1L << 15;
 
+    private final long ofRow;
     private final boolean isShared;
     private final DrawnBlocks blocks;
     private final long seed;
@@ -83,9 +86,11 @@ final class SampledRow {
     /**
      * Creates a row without bricks.
      *
+     * @param row its {@link PhaseKey}
      * @param isShared whether several threads may start bricks of this row
      */
-    SampledRow(DrawnBlocks blocks, long seed, boolean isShared, boolean hasPercentiles) {
+    SampledRow(int row, DrawnBlocks blocks, long seed, boolean isShared, boolean hasPercentiles) {
+        this.ofRow = MarkToken.ofRow(row);
         this.isShared = isShared;
         this.blocks = blocks;
         this.seed = seed;
@@ -107,6 +112,27 @@ final class SampledRow {
         return occurrence < hint ? 0 : draw(occurrence);
     }
 
+    /**
+     * Counts a brick that begins if it is not drawn. For the only thread that starts bricks of this row.
+     *
+     * @param timers what the timers of unmarked bricks of such rows have in common
+     * @return its timer; {@link TimerToken#VOID} if the brick may be drawn: it is not counted then
+     */
+    long startUnmarked(long timers) {
+        long hint = next;
+        long occurrence = started;
+        if (occurrence >= hint) {
+            return TimerToken.VOID;
+        }
+        STARTED.setOpaque(this, occurrence + 1);
+        return MarkToken.unmarked(timers, ofRow, true);
+    }
+
+    /** Returns the timer of an unmarked brick; see {@link #startUnmarked}. */
+    long timer(long timers) {
+        return MarkToken.unmarked(timers, ofRow, !isShared);
+    }
+
     private int draw(long occurrence) {
         long drawn = blocks.next(seed, occurrence);
         next = drawn == occurrence ? blocks.next(seed, occurrence + 1) : drawn;
@@ -117,12 +143,12 @@ final class SampledRow {
      * Counts an unmarked brick that has ended.
      *
      * @param ofBrick its elements
-     * @param isOwn whether the calling thread is the only one that may start bricks of this row
+     * @param isOwn whether the calling thread is the only one that starts bricks of this row, which is not shared
      */
     void stop(long ofBrick, boolean isOwn) {
         long before = stopped;
         boolean isPacked = ofBrick < MOST_ELEMENTS && (before - taken) >>> ELEMENT_BITS < MOST_BRICKS;
-        if (isPacked && isOwn && !isShared) {
+        if (isPacked && isOwn) {
             STOPPED.setRelease(this, before + BRICK + ofBrick);
         } else if (isPacked && isShared) {
             STOPPED.getAndAdd(this, BRICK + ofBrick);

@@ -3,6 +3,7 @@ package org.brickprofiler.internal.device;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import org.brickprofiler.internal.mark.GraphMarks;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.internal.record.PhaseKey;
 import org.brickprofiler.internal.record.TimerToken;
@@ -18,8 +19,11 @@ final class SampledRows {
     private static final int ROWS = PhaseKey.PHASES << PhaseKey.KEY_BITS;
 
     private final DeviceSampling sampling;
+    private final int stream;
     private final long seed;
     private final boolean hasPercentiles;
+    private final PassMarks pass;
+    private final @Nullable GraphMarks captures;
     private final DrawnBlocks drawn;
     private final DrawnBlocks every = new DrawnBlocks(1);
 
@@ -33,21 +37,42 @@ final class SampledRows {
     /** The first thread that started a brick here, which has rows of its own; the others share theirs. */
     private volatile @Nullable Thread first;
 
+    /** The first thread while bricks are drawn, so that its bricks without marks need one comparison. */
+    private volatile @Nullable Thread counting;
+
     /** The rows that were made; replaced by a longer array with each. */
     private volatile Entry[] all = {};
 
     /** The number of resets so far: a brick that began before the latest one is unresolved. */
-    private volatile int epoch;
+    private int epoch;
+
+    /** What the timers of unmarked bricks since the latest reset have in common. */
+    private volatile long timers;
 
     private volatile boolean marksAll;
 
     private record Entry(int row, SampledRow bricks) {}
 
-    /** Creates rows without bricks. */
-    SampledRows(DeviceSampling sampling, int stream, boolean hasPercentiles) {
+    /**
+     * Creates rows without bricks.
+     *
+     * @param stream the number of the stream
+     * @param pass the marks of its passes
+     * @param captures its captures; null if it knows none
+     */
+    SampledRows(
+            DeviceSampling sampling,
+            int stream,
+            boolean hasPercentiles,
+            PassMarks pass,
+            @Nullable GraphMarks captures) {
         this.sampling = sampling;
+        this.stream = stream;
+        this.timers = MarkToken.unmarked(stream, 0);
         this.seed = DrawnBlocks.mixed(sampling.seed() + ((long) stream << STREAM_SHIFT));
         this.hasPercentiles = hasPercentiles;
+        this.pass = pass;
+        this.captures = captures;
         this.drawn = new DrawnBlocks(sampling.every());
     }
 
@@ -62,15 +87,58 @@ final class SampledRows {
     private synchronized boolean claim() {
         if (first == null) {
             first = Thread.currentThread();
+            counting = marksAll ? null : first;
         }
         return first == Thread.currentThread();
     }
 
+    /**
+     * Starts a brick that needs no mark and that the calling thread counts in a row of its own.
+     *
+     * @return its timer; {@link TimerToken#VOID} if it may need a mark, a new row or a shared one: it has not begun
+     *     then
+     */
+    long startUnmarked(int row) {
+        if (pass.isOver() || (captures != null && captures.isCapturing())) {
+            return TimerToken.VOID;
+        }
+        SampledRow bricks = counting == Thread.currentThread() ? at(own, row) : null;
+        return bricks == null ? TimerToken.VOID : bricks.startUnmarked(timers);
+    }
+
+    /**
+     * Stops a brick that has no marks, if the calling thread has begun it in a row of its own.
+     *
+     * @return false if this is another timer, or if the elements are negative
+     */
+    boolean stopUnmarked(long timer, long elements) {
+        boolean isOfCaller = MarkToken.isUnmarkedOwn(timer, timers) && counting == Thread.currentThread();
+        SampledRow bricks = isOfCaller && elements >= 0 ? at(own, MarkToken.row(timer)) : null;
+        if (bricks == null) {
+            return false;
+        }
+        bricks.stop(elements, true);
+        return true;
+    }
+
+    /** Returns the timer of an unmarked brick. */
+    long timer(int row, boolean isOwn) {
+        return row(row, isOwn).timer(timers);
+    }
+
+    /** Returns whether a timer is one of an unmarked brick since the latest reset. */
+    boolean isCurrent(long timer) {
+        return MarkToken.isUnmarked(timer, timers);
+    }
+
     /** Returns the row of a {@link PhaseKey}. */
     SampledRow row(int row, boolean isOwn) {
-        @Nullable SampledRow[] rows = isOwn ? own : shared;
-        SampledRow found = row < rows.length ? rows[row] : null;
+        SampledRow found = at(isOwn ? own : shared, row);
         return found == null ? made(row, isOwn) : found;
+    }
+
+    private static @Nullable SampledRow at(@Nullable SampledRow[] rows, int row) {
+        return row >= 0 && row < rows.length ? rows[row] : null;
     }
 
     private synchronized SampledRow made(int row, boolean isOwn) {
@@ -84,7 +152,7 @@ final class SampledRows {
         SampledRow found = rows[row];
         if (found == null) {
             DrawnBlocks blocks = sampling.exact().contains(PhaseKey.key(row)) ? every : drawn;
-            found = new SampledRow(blocks, DrawnBlocks.mixed(seed + (isOwn ? row : ~row)), !isOwn, hasPercentiles);
+            found = new SampledRow(row, blocks, DrawnBlocks.mixed(seed + (isOwn ? row : ~row)), !isOwn, hasPercentiles);
             add(row, found);
             rows[row] = found;
         }
@@ -104,12 +172,9 @@ final class SampledRows {
     }
 
     /** Marks each brick from now on. */
-    void markAll() {
+    synchronized void markAll() {
         marksAll = true;
-    }
-
-    int epoch() {
-        return epoch;
+        counting = null;
     }
 
     /** Returns the number of bricks of which one is marked. */
@@ -129,7 +194,7 @@ final class SampledRows {
         }
         SampledRow bricks = ofGraphs[row];
         if (bricks == null) {
-            bricks = new SampledRow(every, seed, false, hasPercentiles);
+            bricks = new SampledRow(row, every, seed, false, hasPercentiles);
             add(row, bricks);
             ofGraphs[row] = bricks;
         }
@@ -175,8 +240,8 @@ final class SampledRows {
 
     /** Begins a new epoch: a brick that is running now is unresolved. */
     void giveBack() {
-        int next = epoch + 1;
-        epoch = next;
+        epoch++;
+        timers = MarkToken.unmarked(stream, epoch);
     }
 
     /** Forgets the bricks that have ended and are not counted. */

@@ -7,6 +7,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.LongRange;
+import org.brickprofiler.internal.record.PhaseKey;
 import org.brickprofiler.internal.record.TimerToken;
 import org.brickprofiler.testing.Spec;
 
@@ -25,6 +26,33 @@ final class MarkTokenProperties {
         assertThat(MarkToken.stream(token)).isEqualTo(stream);
         assertThat(MarkToken.handle(token)).isEqualTo(handle);
         assertThat(MarkToken.isTimed(token)).isEqualTo(timed);
+    }
+
+    @Property
+    void anUnmarkedTokenHoldsItsPartsAndIsOneOfItsStreamAndEpochAlone(
+            @ForAll @IntRange(max = TimerToken.MAX_KEY) int key,
+            @ForAll @IntRange(max = PhaseKey.PHASES - 1) int phase,
+            @ForAll @IntRange(max = MarkToken.MAX_STREAMS - 2) int stream,
+            @ForAll @IntRange(min = 0) int epoch,
+            @ForAll boolean isOwn) {
+        int row = PhaseKey.of(phase, key);
+        long common = MarkToken.unmarked(stream, epoch);
+        long token = MarkToken.unmarked(common, MarkToken.ofRow(row), isOwn);
+        assertThat(MarkToken.isDevice(token)).isTrue();
+        assertThat(MarkToken.isUnmarked(token)).isTrue();
+        assertThat(MarkToken.key(token)).isEqualTo(key);
+        assertThat(MarkToken.row(token)).isEqualTo(row);
+        assertThat(MarkToken.stream(token)).isEqualTo(stream);
+        assertThat(MarkToken.isOwn(token)).isEqualTo(isOwn);
+        assertThat(MarkToken.isUnmarked(token, common)).isTrue();
+        assertThat(MarkToken.isUnmarkedOwn(token, common)).isEqualTo(isOwn);
+        assertThat(MarkToken.isUnmarked(token, MarkToken.unmarked(stream + 1, epoch)))
+                .isFalse();
+        assertThat(MarkToken.isUnmarked(token, MarkToken.unmarked(stream, epoch + 1)))
+                .isFalse();
+        assertThat(MarkToken.isUnmarked(MarkToken.host(key, token), common)).isFalse();
+        assertThat(MarkToken.isUnmarked(MarkToken.device(key, stream, Marks.NONE, isOwn), common))
+                .isFalse();
     }
 
     @Spec("2.6")

@@ -59,7 +59,7 @@ class PercentileIntervalsTest {
     private record Program(BrickStats brick, LatencyDistribution all) {
 
         static Program of(int count, LongUnaryOperator ns, long seed) {
-            SampledRow row = new SampledRow(new DrawnBlocks(EVERY), seed, false, true);
+            SampledRow row = new SampledRow(0, new DrawnBlocks(EVERY), seed, false, true);
             DrawnBlocks blocks = new DrawnBlocks(EVERY);
             long[] all = new long[LatencyBuckets.COUNT];
             long[] sampled = new long[LatencyBuckets.COUNT];
