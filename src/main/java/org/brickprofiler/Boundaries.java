@@ -38,8 +38,11 @@ abstract class Boundaries extends SampleTables {
     /** The marks on device streams; null without a device stream. */
     final @Nullable DeviceRecorder devices;
 
-    /** The same, if it marks some bricks only and no tool sees the bricks as ranges; otherwise null. */
-    final @Nullable DeviceRecorder drawing;
+    /**
+     * The same while it marks some bricks only and no tool sees the bricks as ranges; otherwise null, as in
+     * {@link SyncMode#NONE}. Written with the mode.
+     */
+    volatile @Nullable DeviceRecorder drawing;
 
     /**
      * Whether the host's clock times the bricks, and no tool sees them as ranges: their timers need the clock alone.
@@ -49,6 +52,7 @@ abstract class Boundaries extends SampleTables {
     /** Whether the graph, a listener or a tool follows the bricks. Written while holding {@code this}. */
     volatile boolean followed;
 
+    /** Written while holding {@code this}. */
     volatile SyncMode mode = SyncMode.DEFERRED;
 
     /** The clock at the epoch. */
@@ -85,11 +89,16 @@ abstract class Boundaries extends SampleTables {
         epochNs = period.originNs();
         devices = options.recorder(registry, spanNames, this);
         ranges = options.ranges(spanNames);
-        drawing = sampling > 1 && ranges == null ? devices : null;
         needsClockAlone = devices == null && ranges == null;
         followed = ranges != null;
+        setMode(mode);
         resolver = new PendingResolver(registry, options.attribution == Attribution.SEQUENTIAL);
         threadTimes = options.threadTimes();
+    }
+
+    final synchronized void setMode(SyncMode now) {
+        mode = now;
+        drawing = sampling > 1 && ranges == null && now != SyncMode.NONE ? devices : null;
     }
 
     /** Returns whether recording is on. */

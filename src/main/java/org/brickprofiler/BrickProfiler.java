@@ -266,9 +266,7 @@ public final class BrickProfiler extends Boundaries {
     /** Starts a brick that needs neither a clock nor a mark; returns {@link TimerToken#VOID} if it needs one. */
     private long startUnmarked(int stream, int key) {
         DeviceRecorder marks = drawing;
-        return marks == null || mode == SyncMode.NONE
-                ? TimerToken.VOID
-                : marks.startUnmarked(PhaseKey.of(phase(), key), stream);
+        return marks == null ? TimerToken.VOID : marks.startUnmarked(PhaseKey.of(phase(), key), stream);
     }
 
     /** Starts a brick that a device times or a tool sees. */
@@ -303,9 +301,12 @@ public final class BrickProfiler extends Boundaries {
         }
         if (devices == null) {
             stop(now, timer, elements, nowNs());
-        } else if (drawing == null || !drawing.stopUnmarked(timer, elements)) {
-            stopOn(devices, timer, elements);
-            endRange(timer);
+        } else {
+            DeviceRecorder marks = drawing;
+            if (marks == null || !marks.stopUnmarked(timer, elements)) {
+                stopOn(devices, timer, elements);
+                endRange(timer);
+            }
         }
     }
 
@@ -952,7 +953,7 @@ public final class BrickProfiler extends Boundaries {
             throw new IllegalArgumentException("mode IMMEDIATE waits for the mark of each brick, and deviceSampling("
                     + sampling + ") marks one in " + sampling + ": build the profiler with deviceSampling(1)");
         }
-        this.mode = mode;
+        setMode(mode);
     }
 
     /**

@@ -261,7 +261,7 @@ public final class DeviceRecorder {
      *
      * @param timer any timer
      * @param elements elements it processed
-     * @return false if this is another timer, which is still to be stopped, or if the elements are negative
+     * @return false if this is another timer, which is still to be stopped, or if the elements are negative or too many
      */
     public boolean stopUnmarked(long timer, long elements) {
         SampledRows[] rows = drawn;

@@ -49,6 +49,8 @@ public final class MarkToken {
     private static final int PHASE_BITS = 2;
     private static final int EPOCH_MASK = (1 << (UNMARKED_SHIFT - PHASE_BITS)) - 1;
 
+    private static final int PHASE_OF_ROW = PhaseKey.of((1 << PHASE_BITS) - 1, 0);
+
     /** The bits in which the timers of unmarked bricks of own rows differ in one epoch. */
     private static final long OF_ROW = ((1L << PHASE_BITS) - 1) << HANDLE_SHIFT | (KEY_MASK >> 1);
 
@@ -117,7 +119,7 @@ public final class MarkToken {
 
     /** Returns the {@link PhaseKey} of an unmarked brick; a number of no brick if the token is none of its timers. */
     static int row(long token) {
-        return PhaseKey.of((int) (token >>> HANDLE_SHIFT) & ((1 << PHASE_BITS) - 1), key(token));
+        return ((int) (token >>> (HANDLE_SHIFT - PhaseKey.KEY_BITS)) & PHASE_OF_ROW) | key(token);
     }
 
     /**

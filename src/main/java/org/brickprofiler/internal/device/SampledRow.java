@@ -47,11 +47,15 @@ final class SampledRow {
     private static final long BRICK = 1L << ELEMENT_BITS;
     private static final long ELEMENTS = BRICK - 1;
 
+    private static final int MOST_ELEMENT_BITS = 24;
+
     /** Bricks with more elements are added in another way, which is slower. */
-    private static final long MOST_ELEMENTS = 1L << 24;
+    private static final long MOST_ELEMENTS = 1L << MOST_ELEMENT_BITS;
+
+    private static final int MOST_BRICK_BITS = 15;
 
     /** With more bricks since the latest end of a pass, further ones are added in that way, too. */
-    private static final long MOST_BRICKS = 1L << 15;
+    private static final long MOST_BRICKS = 1L << MOST_BRICK_BITS;
 
     private final long ofRow;
     private final boolean isShared;
@@ -156,6 +160,20 @@ final class SampledRow {
             FURTHER_ELEMENTS.getAndAdd(this, ofBrick);
             FURTHER_BRICKS.getAndAdd(this, 1L);
         }
+    }
+
+    /**
+     * Counts an unmarked brick that has ended, like {@link #stop} by the only thread that starts bricks of this row.
+     *
+     * @return false if the elements are negative, or if the brick has to be added in the slower way: it is not counted
+     */
+    boolean stopUnmarked(long ofBrick) {
+        long before = stopped;
+        if ((((before - taken) >>> (ELEMENT_BITS + MOST_BRICK_BITS)) | (ofBrick >>> MOST_ELEMENT_BITS)) != 0) {
+            return false;
+        }
+        STOPPED.setRelease(this, before + BRICK + ofBrick);
+        return true;
     }
 
     /** Lets the next sample stand for the bricks of a mark that has no time. */

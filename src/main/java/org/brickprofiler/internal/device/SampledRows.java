@@ -109,16 +109,12 @@ final class SampledRows {
     /**
      * Stops a brick that has no marks, if the calling thread has begun it in a row of its own.
      *
-     * @return false if this is another timer, or if the elements are negative
+     * @return false if this is another timer, or if the elements are negative or too many for the row
      */
     boolean stopUnmarked(long timer, long elements) {
         boolean isOfCaller = MarkToken.isUnmarkedOwn(timer, timers) && counting == Thread.currentThread();
-        SampledRow bricks = isOfCaller && elements >= 0 ? at(own, MarkToken.row(timer)) : null;
-        if (bricks == null) {
-            return false;
-        }
-        bricks.stop(elements, true);
-        return true;
+        SampledRow bricks = isOfCaller ? at(own, MarkToken.row(timer)) : null;
+        return bricks != null && bricks.stopUnmarked(elements);
     }
 
     /** Returns the timer of an unmarked brick. */
