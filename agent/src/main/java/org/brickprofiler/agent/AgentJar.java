@@ -4,12 +4,16 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.Enumeration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -19,6 +23,12 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import java.util.zip.ZipOutputStream;
 import org.brickprofiler.agent.bridge.AgentLoader;
+import org.jspecify.annotations.Nullable;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
 
 /**
  * A step of the build, and no part of the agent: prepares the classes and the rules in the agent's jar, so that the
@@ -29,6 +39,7 @@ final class AgentJar {
 
     private static final String FOLDER = "profiler/";
     private static final String CLASS = ".class";
+    private static final String PREMAIN = "org/brickprofiler/agent/Premain" + CLASS;
     private static final String YAML = ".yaml";
 
     /** The most bytes by which deflating makes a class file larger. */
@@ -67,8 +78,34 @@ final class AgentJar {
             }
         });
         LinkedClasses.of(open).forEach((name, bytes) -> others.put(name + CLASS, bytes));
+        others.computeIfPresent(PREMAIN, (name, bytes) -> calledNatively(bytes));
         others.put(FOLDER + AgentLoader.CLASSES, packed(LinkedClasses.of(classes)));
         write(jar, others);
+    }
+
+    /**
+     * Returns a class whose {@code premain} is flagged as of variable arity although its last parameter is no array.
+     * Java 18 and later call each method by a method handle, for which they generate seven classes in 10 ms here; they
+     * cannot make one of this kind, and call it natively.
+     */
+    private static byte[] calledNatively(byte[] premain) {
+        ClassWriter writer = new ClassWriter(0);
+        new ClassReader(premain)
+                .accept(
+                        new ClassVisitor(Opcodes.ASM9, writer) {
+                            @Override
+                            public MethodVisitor visitMethod(
+                                    int access,
+                                    String name,
+                                    String descriptor,
+                                    @Nullable String signature,
+                                    String @Nullable [] exceptions) {
+                                int flags = name.equals("premain") ? access | Opcodes.ACC_VARARGS : access;
+                                return super.visitMethod(flags, name, descriptor, signature, exceptions);
+                            }
+                        },
+                        0);
+        return writer.toByteArray();
     }
 
     private static Map<String, byte[]> read(Path jar) throws IOException {
@@ -93,14 +130,24 @@ final class AgentJar {
                 throw new IllegalArgumentException(name + " has the key of another class: rename it");
             }
         });
-        ByteBuffer index = ByteBuffer.allocate(Integer.BYTES + byKey.size() * AgentLoader.INDEXED);
-        index.putInt(byKey.size());
+        List<Long> byGroup = new ArrayList<>(byKey.keySet());
+        byGroup.sort(Comparator.comparingInt(AgentLoader::group));
+        ByteBuffer index = ByteBuffer.allocate(
+                        (AgentLoader.GROUPS + 1) * Integer.BYTES + byKey.size() * AgentLoader.INDEXED)
+                .order(ByteOrder.LITTLE_ENDIAN);
+        for (int group = 0, begin = 0; group <= AgentLoader.GROUPS; group++) {
+            index.putInt(begin);
+            while (begin < byGroup.size() && AgentLoader.group(byGroup.get(begin)) == group) {
+                begin++;
+            }
+        }
         ByteArrayOutputStream files = new ByteArrayOutputStream();
-        byKey.forEach((key, bytes) -> {
+        for (long key : byGroup) {
+            byte[] bytes = byKey.get(key);
             byte[] deflated = deflated(bytes);
             index.putLong(key).putInt(files.size()).putInt(deflated.length).putInt(bytes.length);
             files.writeBytes(deflated);
-        });
+        }
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         all.writeBytes(index.array());
         all.writeBytes(files.toByteArray());

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.net.URI;
 import java.net.URL;
+import java.security.CodeSource;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.jar.JarFile;
@@ -112,10 +113,18 @@ public final class Premain {
     }
 
     /**
-     * Returns the agent's own jar, found by an entry that no other jar contains; the class path may hold another copy
-     * of this class.
+     * Returns the agent's own jar: that of this class, unless the class path holds another copy of it. A search for the
+     * entry that no other jar contains opens the modules of the virtual machine, too.
      */
     private static JarFile jar() throws IOException {
+        CodeSource source = Premain.class.getProtectionDomain().getCodeSource();
+        if (source != null && source.getLocation().getPath().endsWith(".jar")) {
+            JarFile jar = new JarFile(new File(URI.create(source.getLocation().toString())), false);
+            if (jar.getEntry(FOLDER + AgentLoader.CLASSES) != null) {
+                return jar;
+            }
+            jar.close();
+        }
         URL entry = ClassLoader.getSystemResource(FOLDER + AgentLoader.CLASSES);
         if (entry == null) {
             throw new IllegalStateException("the agent's own jar is not on the class path");

@@ -23,9 +23,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Loads the agent's classes from its jar, so that agent and application do not see each other's classes. All classes
- * are one entry of the jar, since opening a jar takes time for each entry: an index of {@value #INDEXED} bytes for each
- * class (key, offset, deflated size, size), sorted by the keys of their names, and the deflated class files. The entry
- * is stored, so that it is read without a stream. Other files are entries in the same folder. Any thread.
+ * are one entry of the jar, since opening a jar takes time for each entry: where each of {@value #GROUPS} groups begins
+ * in the index and where the last one ends, an index of {@value #INDEXED} bytes for each class (key, offset, deflated
+ * size, size), and the deflated class files; numbers begin with the lowest byte. The entry is stored, so that it is
+ * read without a stream. Other files are entries in the same folder. Any thread.
  */
 public final class AgentLoader extends ClassLoader {
 
@@ -34,6 +35,9 @@ public final class AgentLoader extends ClassLoader {
 
     /** The size of the index for one class, bytes. */
     public static final int INDEXED = 20;
+
+    /** The number of groups of classes, by the lowest bits of their keys; a group has about one class. */
+    public static final int GROUPS = 1 << 12;
 
     private static final String SUFFIX = ".class";
 
@@ -59,6 +63,7 @@ public final class AgentLoader extends ClassLoader {
 
     private final ZipFile jar;
     private final String folder;
+    private final ByteBuffer groups;
     private final ByteBuffer index;
 
     /** The jar, for reading classes, and where the first of them begins. Guarded by itself, with the inflater. */
@@ -79,10 +84,9 @@ public final class AgentLoader extends ClassLoader {
         this.jar = jar;
         this.folder = folder;
         file = new RandomAccessFile(jar.getName(), "r");
-        file.seek(stored(folder + CLASSES));
-        byte[] keys = new byte[file.readInt() * INDEXED];
-        file.readFully(keys);
-        index = ByteBuffer.wrap(keys);
+        long at = stored(folder + CLASSES);
+        groups = read(at, (GROUPS + 1) * Integer.BYTES);
+        index = read(at + groups.capacity(), groups.getInt(GROUPS * Integer.BYTES) * INDEXED);
         firstAt = file.getFilePointer();
     }
 
@@ -131,6 +135,16 @@ public final class AgentLoader extends ClassLoader {
                 | Integer.toUnsignedLong(name.substring(name.length() / 2).hashCode());
     }
 
+    /**
+     * Returns the group of a class.
+     *
+     * @param key the key of the class
+     * @return the number of the group, from 0
+     */
+    public static int group(long key) {
+        return (int) key & (GROUPS - 1);
+    }
+
     /** Looks for a class in the jar first, since the parents have none of these and take longer to say so. */
     @Override
     protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
@@ -174,17 +188,11 @@ public final class AgentLoader extends ClassLoader {
     /** Returns the place of a class in the index; -1 if there is none. */
     private int find(String name) {
         long key = key(name);
-        int low = 0;
-        int high = index.capacity() / INDEXED - 1;
-        while (low <= high) {
-            int middle = (low + high) >>> 1;
-            long other = index.getLong(middle * INDEXED);
-            if (other == key) {
-                return middle * INDEXED;
-            } else if (other < key) {
-                low = middle + 1;
-            } else {
-                high = middle - 1;
+        int group = group(key) * Integer.BYTES;
+        int end = groups.getInt(group + Integer.BYTES) * INDEXED;
+        for (int at = groups.getInt(group) * INDEXED; at < end; at += INDEXED) {
+            if (index.getLong(at) == key) {
+                return at;
             }
         }
         return -1;
