@@ -54,9 +54,9 @@ public final class Agent {
 
     private Agent(AgentOptions options, Path file) throws IOException {
         this.options = options;
-        RuleFile.Rules rules = RuleFile.read(file, 0);
-        recording = new Recording(options, rules, messages::warn);
-        weaving = new Weaving(file, rules, recording, messages);
+        Ahead<RuleFile.Rules> reading = Ahead.begin("brick-agent-rules", () -> RuleFile.read(file, 0));
+        recording = new Recording(options, reading::get, messages::warn);
+        weaving = new Weaving(file, reading.get(), recording, messages);
         reports = new Reports(options, recording, weaving, messages);
     }
 
@@ -173,7 +173,8 @@ public final class Agent {
         messages.info("the live report is at " + page);
     }
 
-    private void begin(Instrumentation instrumentation) {
+    private void begin(Instrumentation instrumentation) throws IOException {
+        Ahead<Boolean> following = Ahead.begin("brick-agent-recorder", this::followRecorder);
         weaving.rules().problems().forEach(messages::warn);
         reports.prepareFiles();
         weaving.check();
@@ -203,13 +204,20 @@ public final class Agent {
             registerLater();
             reports.beginWindows();
         }
-        try {
-            AgentEvents.follow(recording.profiler);
-        } catch (LinkageError | IllegalStateException none) {
-            // Without a flight recorder there is no recording that could lack the steps.
-        }
         weaving.sayApplied(true);
         reports.loadClasses();
+        following.get();
+    }
+
+    /** Emits steps to the flight recorder, and returns true, if this virtual machine has one. */
+    private boolean followRecorder() {
+        try {
+            AgentEvents.follow(recording.profiler);
+            return true;
+        } catch (LinkageError | IllegalStateException none) {
+            // Without a flight recorder there is no recording that could lack the steps.
+            return false;
+        }
     }
 
     private void emitSpans() {

@@ -62,15 +62,14 @@ final class Recording {
      * Creates the profiler of the rules.
      *
      * @param options the options of the agent
-     * @param rules the rules that are woven
+     * @param reading returns the rules that are woven
      * @param say prints a message
+     * @throws IOException when the rules cannot be read
      * @throws IllegalArgumentException when an option needs steps and no rule has them, the timeline's name has no
      *     known ending, or a root of sources is no folder and no address
      */
-    Recording(AgentOptions options, RuleFile.Rules rules, Consumer<String> say) {
+    Recording(AgentOptions options, Ahead.Task<RuleFile.Rules> reading, Consumer<String> say) throws IOException {
         this.options = options;
-        requireSteps(rules, options.rules());
-        requireRequests(rules, options.rules());
         sources = options.sources().isEmpty() ? Optional.empty() : Optional.of(SourceLinks.to(options.sources()));
         losses = new AgentLosses(say);
         sessions = OnnxSessions.of(options, say);
@@ -79,12 +78,16 @@ final class Recording {
         if (timeline != null) {
             TraceFiles.requireFormat(timeline);
         }
-        keepsSlowSteps = options.slow() != null || (timeline == null && options.asksForRecording() && hasSteps(rules));
+        keepsSlowSteps =
+                options.slow() != null || (timeline == null && options.asksForRecording() && hasSteps(reading.run()));
         trace = keepsSlowSteps || options.lines() || timeline != null ? recorder(options, keepsSlowSteps) : null;
         if (trace != null) {
             builder.tracing(trace);
         }
         profiler = builder.build();
+        RuleFile.Rules rules = reading.run();
+        requireSteps(rules, options.rules());
+        requireRequests(rules, options.rules());
         alternation = options.ab().isPresent()
                 ? new Alternation(profiler, options.ab().getAsLong())
                 : null;

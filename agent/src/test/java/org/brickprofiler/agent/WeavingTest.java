@@ -40,9 +40,9 @@ class WeavingTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void weavesInPortionsAndOneByOneWhereAPortionFails(boolean refusesSeveral) {
+    void weavesInPortionsAndOneByOneWhereAPortionFails(boolean refusesSeveral) throws Exception {
         RuleFile.Rules rules = RuleFile.parse("rules", "annotated: [org.brickprofiler.agent]");
-        Recording recording = new Recording(AgentOptions.parse("", Map.of()), rules, message -> {});
+        Recording recording = new Recording(AgentOptions.parse("", Map.of()), () -> rules, message -> {});
         new Weaving(Path.of("rules"), rules, recording, new Messages())
                 .begin(instrumentation(refusesSeveral), () -> {});
         assertThat(portions)
