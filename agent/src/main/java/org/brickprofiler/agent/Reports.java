@@ -105,8 +105,9 @@ final class Reports {
         });
     }
 
-    /** Writes the reports when the virtual machine ends. */
+    /** Writes the reports when the virtual machine ends, also if the application fills the heap from now on. */
     void writeAtEnd() {
+        reserve.awaitFilled();
         Runtime.getRuntime().addShutdownHook(new Thread(this::reportAtEnd, "brick-agent-report"));
     }
 

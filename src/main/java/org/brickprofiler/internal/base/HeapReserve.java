@@ -6,6 +6,7 @@ import java.lang.ref.SoftReference;
 import java.lang.ref.WeakReference;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Memory that is reserved for writing reports after the application has filled the heap. Without a few free bytes, a
@@ -31,6 +32,7 @@ public final class HeapReserve {
     /** If a collector cannot find this much memory, it has cleared every soft reference. */
     private static final int PROBE_BYTES = 64 << 10;
 
+    private static final byte[][] UNFILLED = {};
     private static final byte[][] NOTHING = {};
 
     private static final long LOOK_NS = 500_000;
@@ -49,7 +51,7 @@ public final class HeapReserve {
         void run() throws IOException;
     }
 
-    private final AtomicReference<byte[][]> first = new AtomicReference<>(half());
+    private final AtomicReference<byte[][]> first = new AtomicReference<>(UNFILLED);
 
     @SuppressWarnings("ThreadLocalUsage") // each reserve of a thread has a half of its own
     private final ThreadLocal<AtomicReference<byte[][]>> ofMaker = new ThreadLocal<>();
@@ -58,20 +60,30 @@ public final class HeapReserve {
     private final Thread maker = Thread.currentThread();
     private final Runnable whenFull;
 
+    /** Set once the thread that watches the heap has reserved the memory, or was refused it. */
+    private volatile boolean isFilled;
+
     /**
-     * Reserves 5 MiB, or a tenth of a heap of less than 50 MiB, and starts the thread that watches the heap.
+     * Starts the thread that reserves 5 MiB, or a tenth of a heap of less than 50 MiB, and watches the heap.
      *
      * @param whenFull called on that thread when the heap is full, and again if it fails with an
      *     {@link OutOfMemoryError}: it should need little memory
      */
     public HeapReserve(Runnable whenFull) {
         this.whenFull = whenFull;
-        ofMaker.set(new AtomicReference<>(half()));
+        ofMaker.set(new AtomicReference<>(UNFILLED));
         second = new WeakReference<>(ofMaker.get());
         Thread watch = new Thread(null, this::watch, "brick-heap-watch", 0, false);
         watch.setDaemon(true);
         watch.setContextClassLoader(null);
         watch.start();
+    }
+
+    /** Waits until the memory is reserved, or was refused because the heap is full. */
+    public void awaitFilled() {
+        while (!isFilled) {
+            LockSupport.parkNanos(LOOK_NS);
+        }
     }
 
     /**
@@ -130,12 +142,29 @@ public final class HeapReserve {
         return (int) Math.min(HALF_BYTES, Runtime.getRuntime().maxMemory() / SMALLEST_SHARE);
     }
 
+    private void fill() {
+        try {
+            fill(first);
+            fill(second.get());
+        } finally {
+            isFilled = true;
+        }
+    }
+
+    /** Fills a half, unless it was freed before. */
+    private static void fill(@Nullable AtomicReference<byte[][]> half) {
+        if (half != null && half.get() == UNFILLED) {
+            half.compareAndSet(UNFILLED, half());
+        }
+    }
+
     /**
      * Frees the first half when the heap is full, and the second half once the thread that created the reserve has
      * ended.
      */
     private void watch() {
         try {
+            fill();
             awaitFullHeap();
         } catch (InterruptedException end) {
             return;

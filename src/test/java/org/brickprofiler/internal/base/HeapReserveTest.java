@@ -12,7 +12,7 @@ final class HeapReserveTest {
 
     @Test
     void givesItsMemoryBackOnce() {
-        HeapReserve reserve = new HeapReserve(() -> {});
+        HeapReserve reserve = filled();
         assertThat(reserve.release()).isBetween(1L << 20, 5L << 20);
         assertThat(reserve.release()).isZero();
     }
@@ -21,12 +21,18 @@ final class HeapReserveTest {
     @Test
     void oneHalfIsFreeOnceTheThreadThatMadeItHasEnded() throws Exception {
         CompletableFuture<HeapReserve> made = new CompletableFuture<>();
-        Thread maker = new Thread(() -> made.complete(new HeapReserve(() -> {})));
+        Thread maker = new Thread(() -> made.complete(filled()));
         maker.start();
         HeapReserve reserve = made.get();
         maker.join();
         System.gc();
-        assertThat(reserve.release()).isEqualTo(new HeapReserve(() -> {}).release() / 2);
+        assertThat(reserve.release()).isEqualTo(filled().release() / 2);
+    }
+
+    private static HeapReserve filled() {
+        HeapReserve reserve = new HeapReserve(() -> {});
+        reserve.awaitFilled();
+        return reserve;
     }
 
     @Test
