@@ -6,12 +6,17 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.lang.module.ModuleReader;
 import java.lang.module.ResolvedModule;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.jar.JarFile;
 import java.util.stream.Stream;
@@ -97,6 +102,38 @@ public final class ClassFiles {
         ClassNode type = new ClassNode();
         new ClassReader(file).accept(type, ClassReader.SKIP_CODE | ClassReader.SKIP_DEBUG);
         return type;
+    }
+
+    /**
+     * Returns which classes the application has. Searches the class path itself, since the loader of the application
+     * first searches each module of the JDK.
+     *
+     * @param names internal names, with slashes
+     * @return those for which there is a class file
+     */
+    static Set<String> present(Collection<String> names) {
+        Set<String> present = new HashSet<>();
+        try (URLClassLoader path = new URLClassLoader(classPath(), null)) {
+            boolean hasModules = System.getProperty("jdk.module.path") != null;
+            for (String name : names) {
+                String file = name + SUFFIX;
+                if ((hasModules ? ClassLoader.getSystemResource(file) : path.findResource(file)) != null) {
+                    present.add(name);
+                }
+            }
+        } catch (IOException unreadable) {
+            // The JVM ignores an unreadable entry of the class path, too.
+        }
+        return present;
+    }
+
+    private static URL[] classPath() throws IOException {
+        String[] entries = System.getProperty("java.class.path", "").split(File.pathSeparator, -1);
+        URL[] path = new URL[entries.length];
+        for (int i = 0; i < path.length; i++) {
+            path[i] = new File(entries[i]).toURI().toURL();
+        }
+        return path;
     }
 
     /**

@@ -2,9 +2,11 @@ package org.brickprofiler.agent;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.stream.Collectors;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -51,7 +53,7 @@ enum KnownEngine {
 
     /** Returns whether the class path has the engine. */
     boolean isHere() {
-        return ClassLoader.getSystemResource(mark + ".class") != null;
+        return !ClassFiles.present(List.of(mark)).isEmpty();
     }
 
     /** Returns whether a class, by its internal name, is the engine's own, and not of a library used beside it. */
@@ -74,15 +76,24 @@ enum KnownEngine {
                         + " record nothing");
     }
 
+    /** Loops: collectors would have the virtual machine load further classes at the start of an application. */
     private static Optional<String> here(KnownEngine without) {
-        String others = Stream.of(values())
-                .filter(each -> each != without && each.isHere())
-                .map(each -> each == JLLM
-                        ? each.version
-                                + ": in a copy of the rules jitllm, write org.beehive.jllm for org.beehive.jitllm"
-                        : each.version + ", see rules=" + each.rules())
-                .collect(Collectors.joining(", and "));
-        return others.isEmpty() ? Optional.empty() : Optional.of(others);
+        List<String> marks = new ArrayList<>();
+        for (KnownEngine each : values()) {
+            marks.add(each.mark);
+        }
+        Set<String> present = ClassFiles.present(marks);
+        List<String> others = new ArrayList<>();
+        for (KnownEngine each : values()) {
+            if (each != without && present.contains(each.mark)) {
+                others.add(
+                        each == JLLM
+                                ? each.version
+                                        + ": in a copy of the rules jitllm, write org.beehive.jllm for org.beehive.jitllm"
+                                : each.version + ", see rules=" + each.rules());
+            }
+        }
+        return others.isEmpty() ? Optional.empty() : Optional.of(String.join(", and ", others));
     }
 
     private String rules() {

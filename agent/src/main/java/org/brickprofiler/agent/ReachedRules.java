@@ -1,6 +1,8 @@
 package org.brickprofiler.agent;
 
+import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -150,15 +152,16 @@ final class ReachedRules {
      * @return their bricks or kinds, with their lines; empty if all were reached
      */
     Optional<String> never(Set<WeaveRule> applied, List<BrickStats> recorded) {
-        Set<String> ran = recorded.stream().map(BrickStats::name).collect(Collectors.toSet());
-        ran.addAll(discarded);
-        Map<String, List<Integer>> never = rules.stream()
-                .filter(applied::contains)
-                .filter(rule -> rule.kind() != Kind.TASK)
-                .filter(rule ->
-                        rule.kind() == Kind.BRICK ? !ran.contains(WovenWork.nameOf(rule)) : !isReached(rule.kind()))
-                .collect(Collectors.groupingBy(
-                        ReachedRules::nameOf, TreeMap::new, Collectors.mapping(WeaveRule::line, Collectors.toList())));
+        Set<String> ran = new HashSet<>(discarded);
+        recorded.forEach(brick -> ran.add(brick.name()));
+        Map<String, List<Integer>> never = new TreeMap<>();
+        for (WeaveRule rule : rules) {
+            boolean isReached = rule.kind() == Kind.TASK
+                    || (rule.kind() == Kind.BRICK ? ran.contains(WovenWork.nameOf(rule)) : isReached(rule.kind()));
+            if (!isReached && applied.contains(rule)) {
+                never.computeIfAbsent(nameOf(rule), name -> new ArrayList<>()).add(rule.line());
+            }
+        }
         return never.isEmpty()
                 ? Optional.empty()
                 : Optional.of(never.entrySet().stream()

@@ -116,14 +116,11 @@ final class Weaving {
             messages.warn(engine.get().missing());
             return;
         }
+        Set<String> present = engine.isEmpty() ? Set.of() : ClassFiles.present(weaver.classes());
         weaver.classes().stream()
-                .filter(name -> engine.isEmpty() || engine.get().has(name) || isHere(name))
+                .filter(name -> engine.isEmpty() || engine.get().has(name) || present.contains(name))
                 .forEach(this::check);
         engine.ifPresent(this::sayVersion);
-    }
-
-    private static boolean isHere(String className) {
-        return ClassLoader.getSystemResource(className + ".class") != null;
     }
 
     /**

@@ -1,7 +1,6 @@
 package org.brickprofiler.internal.record;
 
 import java.util.Arrays;
-import org.brickprofiler.internal.base.Fnv1a;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,8 +9,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SpellingTable {
 
+    private static final int PLACES_BITS = 11;
+
     /** A power of two, so large that most look-ups of other names end at the first place. */
-    private static final int PLACES = 2_048;
+    private static final int PLACES = 1 << PLACES_BITS;
 
     private final @Nullable String[] names = new @Nullable String[PLACES];
     private final int[] keys = new int[PLACES];
@@ -51,19 +52,25 @@ public final class SpellingTable {
     /** Returns the place of a name, or the free place that it would take. */
     private int place(String name) {
         int place = hash(name) & (PLACES - 1);
-        for (String there = names[place]; there != null && !isSame(there, name); there = names[place]) {
+        for (String there = names[place];
+                there != null && !there.equals(name) && !isSame(there, name);
+                there = names[place]) {
             place = (place + 1) & (PLACES - 1);
         }
         return place;
     }
 
+    /**
+     * Returns a hash of the lowest five bits of all characters but underscores: a letter has the same ones in either
+     * case. Calls little, since the first profiler adds all spellings before anything is compiled.
+     */
     private static int hash(String name) {
-        long hash = Fnv1a.OFFSET_BASIS;
+        int hash = 0;
         for (int i = 0; i < name.length(); i++) {
             char at = name.charAt(i);
-            hash = at == '_' ? hash : Fnv1a.add(hash, lower(at));
+            hash = at == '_' ? hash : 31 * hash + (at & 0x1f);
         }
-        return Long.hashCode(hash);
+        return hash ^ hash >>> PLACES_BITS;
     }
 
     private static boolean isSame(String one, String two) {
