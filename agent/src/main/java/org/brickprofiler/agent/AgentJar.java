@@ -130,22 +130,26 @@ final class AgentJar {
                 throw new IllegalArgumentException(name + " has the key of another class: rename it");
             }
         });
-        List<Long> byGroup = new ArrayList<>(byKey.keySet());
-        byGroup.sort(Comparator.comparingInt(AgentLoader::group));
+        List<Map.Entry<Long, byte[]>> byGroup = new ArrayList<>(byKey.entrySet());
+        byGroup.sort(Comparator.comparingInt(each -> AgentLoader.group(each.getKey())));
         ByteBuffer index = ByteBuffer.allocate(
                         (AgentLoader.GROUPS + 1) * Integer.BYTES + byKey.size() * AgentLoader.INDEXED)
                 .order(ByteOrder.LITTLE_ENDIAN);
         for (int group = 0, begin = 0; group <= AgentLoader.GROUPS; group++) {
             index.putInt(begin);
-            while (begin < byGroup.size() && AgentLoader.group(byGroup.get(begin)) == group) {
+            while (begin < byGroup.size()
+                    && AgentLoader.group(byGroup.get(begin).getKey()) == group) {
                 begin++;
             }
         }
         ByteArrayOutputStream files = new ByteArrayOutputStream();
-        for (long key : byGroup) {
-            byte[] bytes = byKey.get(key);
+        for (Map.Entry<Long, byte[]> each : byGroup) {
+            byte[] bytes = each.getValue();
             byte[] deflated = deflated(bytes);
-            index.putLong(key).putInt(files.size()).putInt(deflated.length).putInt(bytes.length);
+            index.putLong(each.getKey())
+                    .putInt(files.size())
+                    .putInt(deflated.length)
+                    .putInt(bytes.length);
             files.writeBytes(deflated);
         }
         ByteArrayOutputStream all = new ByteArrayOutputStream();
