@@ -29,7 +29,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -102,6 +105,58 @@ final class WallsTest {
             .should()
             .dependOnClassesThat()
             .resideInAPackage("org.eclipse.collections..");
+
+    /** Two threads that began with two such classes would wait for each other forever: the agent starts on several. */
+    @ArchTest
+    static void noInitialisersNeedOneAnother(JavaClasses all) {
+        Map<JavaClass, Set<JavaClass>> needed = new HashMap<>();
+        for (JavaClass each : all) {
+            Set<JavaClass> ofEach = new HashSet<>();
+            // Only its enum initialises the body of a constant.
+            each.getRawSuperclass().filter(type -> !each.isAnonymousClass()).ifPresent(ofEach::add);
+            each.getStaticInitializer().ifPresent(initialiser -> need(initialiser, new HashSet<>(), ofEach));
+            ofEach.remove(each);
+            ofEach.removeIf(other -> !all.contain(other.getName()));
+            needed.put(each, ofEach);
+        }
+        assertThat(needed.values().stream().mapToInt(Set::size).sum()).isGreaterThan(1_000);
+        assertThat(needed.keySet())
+                .filteredOn(each -> reached(each, needed).contains(each))
+                .isEmpty();
+    }
+
+    /** Adds the classes that a method initialises, by itself or by methods that it calls. */
+    private static void need(JavaCodeUnit unit, Set<JavaCodeUnit> seen, Set<JavaClass> into) {
+        if (!seen.add(unit)) {
+            return;
+        }
+        unit.getFieldAccesses().forEach(access -> access.getTarget()
+                .resolveMember()
+                .filter(field -> field.getModifiers().contains(JavaModifier.STATIC))
+                .ifPresent(field -> into.add(field.getOwner())));
+        Stream.concat(unit.getCallsFromSelf().stream(), unit.getCodeUnitReferencesFromSelf().stream())
+                .flatMap(call -> call.getTarget().resolveMember().stream())
+                .filter(JavaCodeUnit.class::isInstance)
+                .map(JavaCodeUnit.class::cast)
+                .forEach(called -> {
+                    if (called.isConstructor() || called.getModifiers().contains(JavaModifier.STATIC)) {
+                        into.add(called.getOwner());
+                    }
+                    need(called, seen, into);
+                });
+    }
+
+    private static Set<JavaClass> reached(JavaClass from, Map<JavaClass, Set<JavaClass>> needed) {
+        Set<JavaClass> reached = new HashSet<>();
+        Deque<JavaClass> next = new ArrayDeque<>(needed.getOrDefault(from, Set.of()));
+        while (!next.isEmpty()) {
+            JavaClass each = next.remove();
+            if (reached.add(each)) {
+                next.addAll(needed.getOrDefault(each, Set.of()));
+            }
+        }
+        return reached;
+    }
 
     @ArchTest
     static final ArchRule onlyTheHandlerOfItsRecordsUsesJavaUtilLogging = noClasses()
