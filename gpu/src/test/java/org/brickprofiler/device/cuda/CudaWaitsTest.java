@@ -107,7 +107,9 @@ class CudaWaitsTest {
         assertThat(profiler.brickStats(BrickId.RMS_NORM).count()).isEqualTo(1);
         assertNobodyWaited();
         profiler.stream("peer").endPass();
-        assertThat(profiler.brickStats(BrickId.ALL_REDUCE).minNs()).isBetween(LONG_NS - 100, LONG_NS + SHORT_NS);
+        // The host may be late between the mark of the begin and the work.
+        assertThat(profiler.brickStats(BrickId.ALL_REDUCE).minNs())
+                .isBetween(LONG_NS - 100, System.nanoTime() - begunNs);
     }
 
     @Spec("12.3")
