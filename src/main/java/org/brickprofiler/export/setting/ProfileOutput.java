@@ -96,6 +96,7 @@ public final class ProfileOutput extends SettingAction {
         try {
             OptionalPart.JACKSON_CORE.require("the profile");
             OwnedFile<ProfileSnapshot> owned = OwnedFile.begin(Path.of(setting), this::writeReport, JsonReport::read);
+            reserve.awaitFilled();
             Runtime.getRuntime().addShutdownHook(new Thread(() -> writeAtEnd(owned, setting), "brick-profile-output"));
             return owned;
         } catch (IOException | InvalidPathException | IllegalStateException e) {
