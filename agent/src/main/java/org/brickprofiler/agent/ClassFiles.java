@@ -113,7 +113,7 @@ public final class ClassFiles {
      */
     static Set<String> present(Collection<String> names) {
         Set<String> present = new HashSet<>();
-        try (URLClassLoader path = new URLClassLoader(classPath(), null)) {
+        try (URLClassLoader path = new URLClassLoader(urlsOfClassPath(), null)) {
             boolean hasModules = System.getProperty("jdk.module.path") != null;
             for (String name : names) {
                 String file = name + SUFFIX;
@@ -127,13 +127,16 @@ public final class ClassFiles {
         return present;
     }
 
-    private static URL[] classPath() throws IOException {
-        String[] entries = System.getProperty("java.class.path", "").split(File.pathSeparator, -1);
-        URL[] path = new URL[entries.length];
-        for (int i = 0; i < path.length; i++) {
-            path[i] = new File(entries[i]).toURI().toURL();
+    private static URL[] urlsOfClassPath() throws IOException {
+        List<URL> urls = new ArrayList<>();
+        for (String entry : classPath()) {
+            urls.add(new File(entry).toURI().toURL());
         }
-        return path;
+        return urls.toArray(URL[]::new);
+    }
+
+    private static String[] classPath() {
+        return System.getProperty("java.class.path", "").split(File.pathSeparator, -1);
     }
 
     /**
@@ -142,7 +145,7 @@ public final class ClassFiles {
      */
     static Stream<String> names() {
         List<String> names = new ArrayList<>();
-        for (String entry : System.getProperty("java.class.path", "").split(File.pathSeparator, -1)) {
+        for (String entry : classPath()) {
             Path path = Path.of(entry);
             try {
                 addNames(path, names);
