@@ -242,10 +242,7 @@ final class MarkedStream {
     long start(int row) {
         SampledRows drawn = sampled;
         if (drawn != null) {
-            int draw = draw(drawn, row);
-            return draw < WEIGHT_1
-                    ? drawn.timer(row, (draw & OWN) != 0)
-                    : startMarked(drawn, row, draw, 1, draws.next(), false);
+            return start(drawn, row, draw(drawn, row));
         }
         boolean timed = draws.next();
         long start = set(true, 1, timed);
@@ -271,6 +268,13 @@ final class MarkedStream {
         if (pass.claim()) {
             pass.open(set(false, 1, false));
         }
+    }
+
+    /** Starts a brick on its own, with a mark if it is drawn. */
+    private long start(SampledRows drawn, int row, int draw) {
+        return draw < WEIGHT_1
+                ? drawn.timer(row, (draw & OWN) != 0)
+                : startMarked(drawn, row, draw, 1, draws.next(), false);
     }
 
     /** Sets the mark of a drawn brick that begins, which may also be the end of a brick before it. */
@@ -363,9 +367,7 @@ final class MarkedStream {
         boolean isMarked = !MarkToken.isUnmarked(timer) && marks.isCurrent(MarkToken.handle(timer));
         if (draw < WEIGHT_1 || !isMarked) {
             stop(timer, elements);
-            return draw < WEIGHT_1
-                    ? drawn.timer(row, (draw & OWN) != 0)
-                    : startMarked(drawn, row, draw, 1, draws.next(), false);
+            return start(drawn, row, draw);
         }
         long next = startMarked(drawn, row, draw, 2, draws.next(), MarkToken.isTimed(timer));
         end(MarkToken.key(timer), MarkToken.handle(timer), MarkToken.handle(next), elements);

@@ -47,15 +47,11 @@ final class SampledRow {
     private static final long BRICK = 1L << ELEMENT_BITS;
     private static final long ELEMENTS = BRICK - 1;
 
+    /** Bricks with more elements are added in another way, which is slower. */
     private static final int MOST_ELEMENT_BITS = 24;
 
-    /** Bricks with more elements are added in another way, which is slower. */
-    private static final long MOST_ELEMENTS = 1L << MOST_ELEMENT_BITS;
-
-    private static final int MOST_BRICK_BITS = 15;
-
     /** With more bricks since the latest end of a pass, further ones are added in that way, too. */
-    private static final long MOST_BRICKS = 1L << MOST_BRICK_BITS;
+    private static final int MOST_BRICK_BITS = 15;
 
     private final long ofRow;
     private final boolean isShared;
@@ -150,11 +146,10 @@ final class SampledRow {
      * @param isOwn whether the calling thread is the only one that starts bricks of this row, which is not shared
      */
     void stop(long ofBrick, boolean isOwn) {
-        long before = stopped;
-        boolean isPacked = ofBrick < MOST_ELEMENTS && (before - taken) >>> ELEMENT_BITS < MOST_BRICKS;
-        if (isPacked && isOwn) {
-            STOPPED.setRelease(this, before + BRICK + ofBrick);
-        } else if (isPacked && isShared) {
+        if (isOwn && stopUnmarked(ofBrick)) {
+            return;
+        }
+        if (isShared && isPacked(stopped, ofBrick)) {
             STOPPED.getAndAdd(this, BRICK + ofBrick);
         } else {
             FURTHER_ELEMENTS.getAndAdd(this, ofBrick);
@@ -169,11 +164,15 @@ final class SampledRow {
      */
     boolean stopUnmarked(long ofBrick) {
         long before = stopped;
-        if ((((before - taken) >>> (ELEMENT_BITS + MOST_BRICK_BITS)) | (ofBrick >>> MOST_ELEMENT_BITS)) != 0) {
+        if (!isPacked(before, ofBrick)) {
             return false;
         }
         STOPPED.setRelease(this, before + BRICK + ofBrick);
         return true;
+    }
+
+    private boolean isPacked(long before, long ofBrick) {
+        return (((before - taken) >>> (ELEMENT_BITS + MOST_BRICK_BITS)) | (ofBrick >>> MOST_ELEMENT_BITS)) == 0;
     }
 
     /** Lets the next sample stand for the bricks of a mark that has no time. */
