@@ -101,6 +101,17 @@ abstract class Boundaries extends SampleTables {
         drawing = sampling > 1 && ranges == null && now != SyncMode.NONE ? devices : null;
     }
 
+    /** Returns the row of a brick that begins on a device: if marks are drawn, that of its phase. */
+    final int rowOf(int key) {
+        return sampling == 1 ? key : PhaseKey.of(phase(), key);
+    }
+
+    /** Starts a brick that needs neither a clock nor a mark; returns {@link TimerToken#VOID} if it needs one. */
+    final long startUnmarked(int stream, int key) {
+        DeviceRecorder marks = drawing;
+        return marks == null ? TimerToken.VOID : marks.startUnmarked(PhaseKey.of(phase(), key), stream);
+    }
+
     /** Returns whether recording is on. */
     final boolean isOn() {
         return ProfilerState.isOn(state);

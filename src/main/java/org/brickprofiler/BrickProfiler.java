@@ -263,12 +263,6 @@ public final class BrickProfiler extends Boundaries {
         return unmarked == TimerToken.VOID ? startSeen(stream, key) : unmarked;
     }
 
-    /** Starts a brick that needs neither a clock nor a mark; returns {@link TimerToken#VOID} if it needs one. */
-    private long startUnmarked(int stream, int key) {
-        DeviceRecorder marks = drawing;
-        return marks == null ? TimerToken.VOID : marks.startUnmarked(PhaseKey.of(phase(), key), stream);
-    }
-
     /** Starts a brick that a device times or a tool sees. */
     private long startSeen(int stream, int key) {
         BrickRanges shown = ranges;
@@ -409,11 +403,6 @@ public final class BrickProfiler extends Boundaries {
     /** Starts a brick on a device stream; in {@link SyncMode#NONE} the host's clock times it. */
     private long startOn(DeviceRecorder marks, int stream, int key) {
         return mode == SyncMode.NONE ? MarkToken.host(key, nowNs()) : marks.start(rowOf(key), stream);
-    }
-
-    /** Returns the row of a brick that begins on a device: if marks are drawn, that of its phase. */
-    private int rowOf(int key) {
-        return sampling == 1 ? key : PhaseKey.of(phase(), key);
     }
 
     private void stopOn(DeviceRecorder marks, long timer, long elements) {
