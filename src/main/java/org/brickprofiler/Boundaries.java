@@ -112,6 +112,21 @@ abstract class Boundaries extends SampleTables {
         return marks == null ? TimerToken.VOID : marks.startUnmarked(PhaseKey.of(phase(), key), stream);
     }
 
+    /** Stops a brick that has no marks; returns false if this may be another one, which is still to be stopped. */
+    final boolean stopUnmarked(long timer, long elements) {
+        DeviceRecorder marks = drawing;
+        return marks != null && marks.stopUnmarked(timer, elements);
+    }
+
+    /**
+     * Stops a brick that has no marks, and starts one that needs none; returns {@link TimerToken#VOID} if nothing has
+     * been done.
+     */
+    final long lapUnmarked(long timer, long elements, int nextKey) {
+        DeviceRecorder marks = drawing;
+        return marks == null ? TimerToken.VOID : marks.lapUnmarked(timer, elements, PhaseKey.of(phase(), nextKey));
+    }
+
     /** Returns whether recording is on. */
     final boolean isOn() {
         return ProfilerState.isOn(state);

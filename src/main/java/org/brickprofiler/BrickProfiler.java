@@ -295,12 +295,9 @@ public final class BrickProfiler extends Boundaries {
         }
         if (devices == null) {
             stop(now, timer, elements, nowNs());
-        } else {
-            DeviceRecorder marks = drawing;
-            if (marks == null || !marks.stopUnmarked(timer, elements)) {
-                stopOn(devices, timer, elements);
-                endRange(timer);
-            }
+        } else if (!stopUnmarked(timer, elements)) {
+            stopOn(devices, timer, elements);
+            endRange(timer);
         }
     }
 
@@ -357,10 +354,11 @@ public final class BrickProfiler extends Boundaries {
     }
 
     private long lapTo(int now, long timer, long elements, int nextKey) {
-        if (!needsClockAlone) {
-            return lapSeen(now, timer, elements, nextKey);
+        if (needsClockAlone) {
+            return lapOnHost(now, timer, elements, nextKey, nowNs());
         }
-        return lapOnHost(now, timer, elements, nextKey, nowNs());
+        long unmarked = lapUnmarked(timer, elements, nextKey);
+        return unmarked == TimerToken.VOID ? lapSeen(now, timer, elements, nextKey) : unmarked;
     }
 
     private long lapOnHost(int now, long timer, long elements, int nextKey, long nowNs) {

@@ -77,6 +77,9 @@ public final class DeviceRecorder {
     /** By stream: the bricks whose marks are drawn; empty if each brick is marked. Set before the first brick. */
     private SampledRows[] drawn = {};
 
+    /** Those of the first stream, where most bricks are: finding them needs no stream. */
+    private @Nullable SampledRows drawnFirst;
+
     private final SampleQueue queue;
     private final DeviceFigures.Sums sums;
 
@@ -176,6 +179,7 @@ public final class DeviceRecorder {
         drawn = Arrays.stream(streams)
                 .map(stream -> stream.sample(sampling, hasPercentiles))
                 .toArray(SampledRows[]::new);
+        drawnFirst = drawn[0];
     }
 
     /** Follows the captures and launches of one stream. */
@@ -196,6 +200,11 @@ public final class DeviceRecorder {
             } finally {
                 turn.unlock();
             }
+        }
+
+        @Override
+        public void began() {
+            marked.captureBegan();
         }
 
         @Override
@@ -239,8 +248,22 @@ public final class DeviceRecorder {
      * @return its timer; {@link TimerToken#VOID} if this may be another brick, which is still to be started
      */
     public long startUnmarked(int row, int stream) {
-        SampledRows[] rows = drawn;
-        return stream < rows.length ? rows[stream].startUnmarked(row) : TimerToken.VOID;
+        SampledRows rows = stream == 0 ? drawnFirst : drawnOn(stream);
+        return rows == null ? TimerToken.VOID : rows.startUnmarked(row);
+    }
+
+    private @Nullable SampledRows drawnOn(int stream) {
+        return stream < drawn.length ? drawn[stream] : null;
+    }
+
+    /** Returns the rows of a timer's stream if they may know it. */
+    private @Nullable SampledRows drawnOf(long timer) {
+        SampledRows rows = drawnFirst;
+        if (rows == null || rows.mayCount(timer)) {
+            return rows;
+        }
+        rows = drawnOn(MarkToken.stream(timer));
+        return rows != null && rows.mayCount(timer) ? rows : null;
     }
 
     /**
@@ -264,9 +287,22 @@ public final class DeviceRecorder {
      * @return false if this is another timer, which is still to be stopped, or if the elements are negative or too many
      */
     public boolean stopUnmarked(long timer, long elements) {
-        SampledRows[] rows = drawn;
-        int stream = MarkToken.stream(timer);
-        return stream < rows.length && rows[stream].stopUnmarked(timer, elements);
+        SampledRows rows = drawnOf(timer);
+        return rows != null && rows.stopUnmarked(timer, elements);
+    }
+
+    /**
+     * Stops a brick that has no marks and starts one on the same stream that needs none, if the calling thread counts
+     * both in rows of its own.
+     *
+     * @param timer any timer
+     * @param elements elements the brick processed
+     * @param nextRow the row of the brick that begins, as for {@link #start}
+     * @return the timer of the next brick; {@link TimerToken#VOID} if nothing has been done
+     */
+    public long lapUnmarked(long timer, long elements, int nextRow) {
+        SampledRows rows = drawnOf(timer);
+        return rows == null ? TimerToken.VOID : rows.lapUnmarked(timer, elements, nextRow);
     }
 
     /**

@@ -260,6 +260,9 @@ final class MarkedStream {
         if (pass.isOver()) {
             openPass();
         }
+        if (!drawn.isUpdated()) {
+            drawn.update();
+        }
         boolean isOwn = drawn.isOwn();
         return (drawn.start(row, isOwn) << DRAW_SHIFT) | (isOwn ? OWN : 0) | PhaseKey.phase(row);
     }
@@ -468,6 +471,14 @@ final class MarkedStream {
         return set(false, 1, false);
     }
 
+    /** Notes that a capture has begun: its bricks are part of a graph, and each has marks. */
+    void captureBegan() {
+        SampledRows drawn = sampled;
+        if (drawn != null) {
+            drawn.update();
+        }
+    }
+
     /** Queues the launch of a graph at the end of the stream's queue. */
     void launched(int capture) {
         if (sampled != null && pass.isOver()) {
@@ -618,7 +629,7 @@ final class MarkedStream {
             letGo(end);
             return;
         }
-        long start = pass.close();
+        long start = closePass(drawn);
         boolean isMarked = start != Marks.NONE && end != Marks.NONE && marks.isCurrent(start);
         if (isMarked) {
             noteMarker(owner);
@@ -637,6 +648,12 @@ final class MarkedStream {
             drawn.advance();
             drawn.giveUp(sums);
         }
+    }
+
+    private long closePass(SampledRows drawn) {
+        long start = pass.close();
+        drawn.update();
+        return start;
     }
 
     /**
@@ -1209,7 +1226,7 @@ final class MarkedStream {
             drawn.discard();
             pass.forgetEnds();
             // The time of the pass is that from its next brick on, as its bricks up to now are forgotten.
-            letGo(pass.close());
+            letGo(closePass(drawn));
         }
     }
 
@@ -1224,7 +1241,7 @@ final class MarkedStream {
         if (drawn != null) {
             drawn.giveBack();
             lostPasses += pass.isOver() ? 0 : 1;
-            letGo(pass.close());
+            letGo(closePass(drawn));
         }
         if (!waiting.hasTimes()) {
             forgetAnchor();

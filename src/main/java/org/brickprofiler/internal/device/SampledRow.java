@@ -171,6 +171,11 @@ final class SampledRow {
         return true;
     }
 
+    /** Returns whether {@link #stopUnmarked} counts a brick of this many elements now. */
+    boolean canStop(long ofBrick) {
+        return isPacked(stopped, ofBrick);
+    }
+
     private boolean isPacked(long before, long ofBrick) {
         return (((before - taken) >>> (ELEMENT_BITS + MOST_BRICK_BITS)) | (ofBrick >>> MOST_ELEMENT_BITS)) == 0;
     }

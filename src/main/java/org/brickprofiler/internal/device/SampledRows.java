@@ -16,6 +16,10 @@ import org.jspecify.annotations.Nullable;
 final class SampledRows {
 
     private static final int STREAM_SHIFT = 32;
+
+    /** In place of what timers have in common: no timer of a brick has all of these bits. */
+    private static final long NO_TIMERS = -1;
+
     private static final int ROWS = PhaseKey.PHASES << PhaseKey.KEY_BITS;
 
     private final DeviceSampling sampling;
@@ -37,9 +41,6 @@ final class SampledRows {
     /** The first thread that started a brick here, which has rows of its own; the others share theirs. */
     private volatile @Nullable Thread first;
 
-    /** The first thread while bricks are drawn, so that its bricks without marks need one comparison. */
-    private volatile @Nullable Thread counting;
-
     /** The rows that were made; replaced by a longer array with each. */
     private volatile Entry[] all = {};
 
@@ -48,6 +49,12 @@ final class SampledRows {
 
     /** What the timers of unmarked bricks since the latest reset have in common. */
     private volatile long timers;
+
+    /**
+     * The same while the first thread may start unmarked bricks without further questions; otherwise
+     * {@link #NO_TIMERS}. Written while holding {@code this}.
+     */
+    private volatile long current = NO_TIMERS;
 
     private volatile boolean marksAll;
 
@@ -87,9 +94,22 @@ final class SampledRows {
     private synchronized boolean claim() {
         if (first == null) {
             first = Thread.currentThread();
-            counting = marksAll ? null : first;
         }
         return first == Thread.currentThread();
+    }
+
+    /**
+     * Notes what has changed: a pass has begun or ended, a capture has begun or ended, or timers are other ones. A
+     * change is seen by the call that follows it, or by one that has come between.
+     */
+    synchronized void update() {
+        boolean mayCount = !marksAll && !pass.isOver() && (captures == null || !captures.isCapturing());
+        current = mayCount ? timers : NO_TIMERS;
+    }
+
+    /** Returns whether the first thread may start unmarked bricks; false for a while after a change. */
+    boolean isUpdated() {
+        return current != NO_TIMERS || marksAll;
     }
 
     /**
@@ -99,22 +119,47 @@ final class SampledRows {
      *     then
      */
     long startUnmarked(int row) {
-        if (pass.isOver() || (captures != null && captures.isCapturing())) {
-            return TimerToken.VOID;
-        }
-        SampledRow bricks = counting == Thread.currentThread() ? at(own, row) : null;
-        return bricks == null ? TimerToken.VOID : bricks.startUnmarked(timers);
+        long common = current;
+        SampledRow bricks = common == NO_TIMERS ? null : ofCaller(row);
+        return bricks == null ? TimerToken.VOID : bricks.startUnmarked(common);
+    }
+
+    /** Returns whether {@link #stopUnmarked} and {@link #lapUnmarked} may know a timer. */
+    boolean mayCount(long timer) {
+        return MarkToken.isUnmarkedOwn(timer, current);
     }
 
     /**
      * Stops a brick that has no marks, if the calling thread has begun it in a row of its own.
      *
+     * @param timer one that {@link #mayCount} knows
      * @return false if this is another timer, or if the elements are negative or too many for the row
      */
     boolean stopUnmarked(long timer, long elements) {
-        boolean isOfCaller = MarkToken.isUnmarkedOwn(timer, timers) && counting == Thread.currentThread();
-        SampledRow bricks = isOfCaller ? at(own, MarkToken.row(timer)) : null;
+        SampledRow bricks = ofCaller(MarkToken.row(timer));
         return bricks != null && bricks.stopUnmarked(elements);
+    }
+
+    /**
+     * Stops a brick that has no marks, and starts one that needs none: both in rows of the calling thread.
+     *
+     * @param timer one that {@link #mayCount} knows
+     * @return the timer of the brick that begins; {@link TimerToken#VOID} if nothing has been done
+     */
+    long lapUnmarked(long timer, long elements, int nextRow) {
+        SampledRow ended = ofCaller(MarkToken.row(timer));
+        if (ended == null || !ended.canStop(elements)) {
+            return TimerToken.VOID;
+        }
+        long next = startUnmarked(nextRow);
+        if (next != TimerToken.VOID) {
+            ended.stopUnmarked(elements);
+        }
+        return next;
+    }
+
+    private @Nullable SampledRow ofCaller(int row) {
+        return first == Thread.currentThread() ? at(own, row) : null;
     }
 
     /** Returns the timer of an unmarked brick. */
@@ -170,7 +215,7 @@ final class SampledRows {
     /** Marks each brick from now on. */
     synchronized void markAll() {
         marksAll = true;
-        counting = null;
+        update();
     }
 
     /** Returns the number of bricks of which one is marked. */
@@ -238,6 +283,7 @@ final class SampledRows {
     void giveBack() {
         epoch++;
         timers = MarkToken.unmarked(stream, epoch);
+        update();
     }
 
     /** Forgets the bricks that have ended and are not counted. */

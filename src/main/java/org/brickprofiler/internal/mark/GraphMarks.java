@@ -41,6 +41,9 @@ public interface GraphMarks {
          */
         void opened(int capture);
 
+        /** Called when a capture has begun: {@link #isCapturing} is true. */
+        void began();
+
         /**
          * Called after a graph was launched at the end of the stream's queue.
          *

@@ -93,6 +93,7 @@ final class CudaGraphMarks implements GraphMarks {
             opening = false;
             open = capture;
         }
+        tell(Follower::began);
         return capture;
     }
 
