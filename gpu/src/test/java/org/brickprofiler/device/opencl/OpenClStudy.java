@@ -20,8 +20,8 @@ import org.brickprofiler.SyncMode;
 
 /**
  * Measures on a real driver: how far the times of bricks are from START and END of the kernels' own events, the cost of
- * a mark beside a bare marker, and that of a pass in every mode beside one without a profiler. Prints Markdown. One
- * argument: how many rounds; with 20 it takes a minute.
+ * a mark beside a bare marker, that of a pass in every mode beside one without a profiler, and that of marks by
+ * sampling. Prints Markdown. One argument: how many rounds; with 20 it takes two minutes.
  */
 public final class OpenClStudy {
 
@@ -30,6 +30,17 @@ public final class OpenClStudy {
     private static final long PASS_NS = 10_000_000;
     private static final int IN_A_ROW = 16;
     private static final int MARKS = 100;
+
+    private static final int SAMPLING = 16;
+    private static final List<BrickId> SAMPLED_BRICKS =
+            List.of(BrickId.values()).subList(0, 10);
+    private static final int LAYERS_SAMPLED = 20;
+    private static final long SAMPLED_NS = 50_000;
+    private static final int PASSES_OF_PAIR = 100;
+    private static final int PAIRS = 12;
+
+    /** The 0.975 quantile of Student's t with 11 degrees of freedom. */
+    private static final double T_95 = 2.201;
 
     private static final String SOURCE = "__kernel void turn(__global float* x, uint n) { float v = x[0];"
             + " for (uint i = 0; i < n; i++) { v = v * 0.999f + 0.5f; } x[0] = v; }";
@@ -101,6 +112,7 @@ public final class OpenClStudy {
             study.errors();
             study.mark();
             study.passes();
+            study.sampled();
         }
     }
 
@@ -349,6 +361,68 @@ public final class OpenClStudy {
         opencl.finish(queue);
         for (int i = 0; i < marked; i++) {
             release(events[i]);
+        }
+        return System.nanoTime() - begunNs;
+    }
+
+    // ---- the cost of marks by sampling ----
+
+    /** Prints the time of passes with drawn marks, by the time without, as the mean of pairs with its 95 % interval. */
+    private void sampled() {
+        int turns = turnsOf(SAMPLED_NS);
+        BrickProfiler none = new BrickProfiler();
+        try (OpenClStream stream = OpenClStream.on(queue).open()) {
+            BrickProfiler profiler = BrickProfiler.builder()
+                    .deviceStream(stream)
+                    .deviceSampling(SAMPLING)
+                    .build();
+            profiler.enable();
+            double[] ratios = new double[PAIRS];
+            sampledPasses(profiler, turns);
+            for (int pair = 0; pair < PAIRS; pair++) {
+                boolean isFirst = pair % 2 == 0;
+                double before = isFirst ? sampledPasses(none, turns) : 0;
+                double ours = sampledPasses(profiler, turns);
+                ratios[pair] = ours / (isFirst ? before : sampledPasses(none, turns));
+            }
+            double mean = Arrays.stream(ratios).average().orElseThrow();
+            double variance = Arrays.stream(ratios)
+                            .map(ratio -> (ratio - mean) * (ratio - mean))
+                            .sum()
+                    / (PAIRS - 1);
+            double error = T_95 * Math.sqrt(variance / PAIRS);
+            long marked = profiler.brickStats(SAMPLED_BRICKS.get(0)).device().measured();
+            System.out.printf(
+                    Locale.ROOT,
+                    "%n| deviceSampling(%d): passes of %d kernels of %d us | pairs | with, by without | 95 %% | marked |%n"
+                            + "|---|---|---|---|---|%n| %d each | %d | %.4f | %.4f..%.4f | %.1f %% |%n",
+                    SAMPLING,
+                    LAYERS_SAMPLED * SAMPLED_BRICKS.size(),
+                    SAMPLED_NS / 1_000,
+                    PASSES_OF_PAIR,
+                    PAIRS,
+                    mean,
+                    mean - error,
+                    mean + error,
+                    100.0 * marked / (LAYERS_SAMPLED * PASSES_OF_PAIR * (PAIRS + 1)));
+        }
+    }
+
+    /** Returns the time of some passes, ns. */
+    private double sampledPasses(BrickProfiler profiler, int turns) {
+        long begunNs = System.nanoTime();
+        for (int pass = 0; pass < PASSES_OF_PAIR; pass++) {
+            for (int layer = 0; layer < LAYERS_SAMPLED; layer++) {
+                profiler.startLayer();
+                for (BrickId brick : SAMPLED_BRICKS) {
+                    long timer = profiler.startBrick(brick);
+                    turns(turns);
+                    profiler.stopBrick(timer, 1);
+                }
+                profiler.endLayer();
+            }
+            profiler.endPass();
+            opencl.finish(queue);
         }
         return System.nanoTime() - begunNs;
     }
