@@ -12,6 +12,8 @@ import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Captured graphs beside bricks that are marked by sampling, over the simulated driver with its virtual clock. */
 class CudaSampledGraphTest {
@@ -110,6 +112,42 @@ class CudaSampledGraphTest {
         assertThat(norm.device().unmarked()).isGreaterThan(500);
         assertThat(norm.percentileNs(25)).isBetween(IN_GRAPH_NS, IN_GRAPH_NS + 20);
         assertThat(norm.percentileNs(26)).isBetween(OUTSIDE_NS - 150, OUTSIDE_NS);
+    }
+
+    /** Until the capture begins, hardly any brick of the pass has marks. */
+    @Spec("12.49")
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aCaptureInTheMiddleOfAPassMarksEachOfItsBricks(boolean byLap) {
+        for (int pass = 0; pass < 100; pass++) {
+            bricks(10);
+            profiler.endPass();
+        }
+        bricks(5);
+        CapturedStep step = captured(on -> {
+            long timer = on.startBrick(BrickId.RMS_NORM);
+            for (int brick = 0; brick < 20; brick++) {
+                engine.spin(IN_GRAPH_NS);
+                if (byLap) {
+                    timer = on.lap(timer, 1, BrickId.RMS_NORM);
+                } else {
+                    on.stopBrick(timer, 1);
+                    timer = on.startBrick(BrickId.RMS_NORM);
+                }
+            }
+            engine.spin(IN_GRAPH_NS);
+            on.stopBrick(timer, 1);
+        });
+        bricks(5);
+        profiler.endPass();
+        long marked = profiler.brickStats(BrickId.RMS_NORM).device().measured();
+        step.launch();
+        profiler.endPass();
+
+        BrickStats norm = profiler.brickStats(BrickId.RMS_NORM);
+        assertThat(norm.count()).isEqualTo(1_010 + 21);
+        assertThat(norm.device().measured()).isEqualTo(marked + 21);
+        assertThat(norm.totalNs()).isEqualTo(1_010 * OUTSIDE_NS + 21 * IN_GRAPH_NS);
     }
 
     @Spec("12.49")
