@@ -314,14 +314,7 @@ public final class DeviceRecorder {
      * @return the timer of the next brick
      */
     public long lap(long timer, long elements, int nextRow) {
-        long unmarked = startUnmarked(nextRow, stream(timer));
-        if (unmarked == TimerToken.VOID) {
-            return streamOf(timer).lap(timer, elements, nextRow);
-        }
-        if (!stopUnmarked(timer, elements)) {
-            stop(timer, elements);
-        }
-        return unmarked;
+        return streamOf(timer).lap(timer, elements, nextRow);
     }
 
     /**

@@ -99,15 +99,16 @@ final class SampledRows {
     }
 
     /**
-     * Notes what has changed: a pass has begun or ended, a capture has begun or ended, or timers are other ones. A
-     * change is seen by the call that follows it, or by one that has come between.
+     * Finds out whether the first thread may start unmarked bricks without further questions. Call it after the end of
+     * a pass, the beginning of a capture and each other change that forbids it: calls exclude each other, so what an
+     * earlier one found does not outlast the change.
      */
     synchronized void update() {
         boolean mayCount = !marksAll && !pass.isOver() && (captures == null || !captures.isCapturing());
         current = mayCount ? timers : NO_TIMERS;
     }
 
-    /** Returns whether the first thread may start unmarked bricks; false for a while after a change. */
+    /** Returns whether the latest {@link #update} allowed this, or none will, because each brick is marked. */
     boolean isUpdated() {
         return current != NO_TIMERS || marksAll;
     }
