@@ -154,6 +154,7 @@ final class SampledRows {
         }
         long next = startUnmarked(nextRow);
         if (next != TimerToken.VOID) {
+            // As it could be counted above, it is now: only the calling thread adds to the row.
             ended.stopUnmarked(elements);
         }
         return next;

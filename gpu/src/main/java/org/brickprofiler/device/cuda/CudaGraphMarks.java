@@ -88,12 +88,12 @@ final class CudaGraphMarks implements GraphMarks {
             }
         }
         // Followers set a mark before the capture, which is not part of the scope.
-        tell(follower -> follower.opened(capture));
+        notifyFollowers(follower -> follower.opened(capture));
         synchronized (this) {
             opening = false;
             open = capture;
         }
-        tell(Follower::began);
+        notifyFollowers(Follower::began);
         return capture;
     }
 
@@ -129,7 +129,7 @@ final class CudaGraphMarks implements GraphMarks {
         }
         if (gone != null) {
             gone.stream().forEach(this::giveBack);
-            tell(follower -> follower.released(capture));
+            notifyFollowers(follower -> follower.released(capture));
         }
     }
 
@@ -145,7 +145,7 @@ final class CudaGraphMarks implements GraphMarks {
         }
     }
 
-    private void tell(Consumer<Follower> news) {
+    private void notifyFollowers(Consumer<Follower> news) {
         for (WeakReference<Follower> reference : followers) {
             Follower follower = reference.get();
             if (follower != null) {

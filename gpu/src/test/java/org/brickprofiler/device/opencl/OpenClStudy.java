@@ -381,9 +381,9 @@ public final class OpenClStudy {
             sampledPasses(profiler, turns);
             for (int pair = 0; pair < PAIRS; pair++) {
                 boolean isFirst = pair % 2 == 0;
-                double before = isFirst ? sampledPasses(none, turns) : 0;
-                double ours = sampledPasses(profiler, turns);
-                ratios[pair] = ours / (isFirst ? before : sampledPasses(none, turns));
+                double first = sampledPasses(isFirst ? profiler : none, turns);
+                double second = sampledPasses(isFirst ? none : profiler, turns);
+                ratios[pair] = isFirst ? first / second : second / first;
             }
             double mean = Arrays.stream(ratios).average().orElseThrow();
             double variance = Arrays.stream(ratios)
