@@ -66,6 +66,9 @@ abstract class SampleTables {
      */
     private @Nullable StatTable table;
 
+    /** The table of the rows if its samples are spans, too; otherwise null. */
+    private @Nullable StatTable traced;
+
     private final boolean hasPercentiles;
 
     /** The tables of the registry, by thread. */
@@ -122,7 +125,14 @@ abstract class SampleTables {
      * @return false if the lane is not open for the thread, or the sample needs more than its row
      */
     final boolean addInLane(int now, Thread caller, long timer, long elements, long nowNs) {
-        return now == openFor && caller == owner && StatTable.addTimed(rows, hasPercentiles, timer, nowNs, elements);
+        if (now != openFor || caller != owner || !StatTable.addTimed(rows, hasPercentiles, timer, nowNs, elements)) {
+            return false;
+        }
+        StatTable also = traced;
+        if (also != null) {
+            also.addTimedSpan(timer, nowNs, elements);
+        }
+        return true;
     }
 
     /**
@@ -135,11 +145,12 @@ abstract class SampleTables {
         }
         StatTable own = tables.own();
         int phase = layers.phase(own, now);
-        if (now != openFor && own != null && own == tables.first() && own.isSelectedFor(now) && !registry.hasSpans()) {
+        if (now != openFor && own != null && own == tables.first() && own.isSelectedFor(now)) {
             owner = Thread.currentThread();
             rows = own.openLane(end);
             phaseOfLane = phase;
             table = own;
+            traced = registry.hasSpans() ? own : null;
             openFor = now;
         }
         return phase;

@@ -398,6 +398,19 @@ public final class StatTable extends PerThread.Owned {
         addUntraced(key, elapsedNs, atNs, elementCount);
     }
 
+    /**
+     * Adds a sample of the selected phase that {@link #addTimed(long[], boolean, long, long, long)} has added to its
+     * row to the timeline, too. Only the writer.
+     *
+     * @param timer its timer, a {@link TimerToken}
+     * @param nowNs the clock when it was stopped
+     * @param elementCount elements it processed
+     */
+    public void addTimedSpan(long timer, long nowNs, long elementCount) {
+        long elapsedNs = TimerToken.passedNs(timer, nowNs);
+        addSampleSpan(SpanKind.SPAN, TimerToken.key(timer), nowNs - elapsedNs, elapsedNs, elementCount);
+    }
+
     /** Adds a sample of the selected phase to the timeline. */
     private void addSampleSpan(SpanKind kind, int key, long startNs, long elapsedNs, long elementCount) {
         addSpan(kind, PhaseKey.of(phase, key), startNs, elapsedNs, elementCount);
