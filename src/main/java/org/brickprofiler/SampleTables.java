@@ -2,6 +2,7 @@ package org.brickprofiler;
 
 import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
+import java.lang.ref.WeakReference;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Supplier;
 import org.brickprofiler.internal.record.Layers;
@@ -84,7 +85,7 @@ abstract class SampleTables {
     /** The layer of each thread: its own, or the one that it works for. */
     final Layers layers = new Layers();
 
-    private final StatTable.Lane end = new End();
+    private final StatTable.Lane end = new End(this);
 
     /** Creates the reader of the CPU time of a thread that serves requests. */
     private final Supplier<ThreadTimes> servingTimes;
@@ -101,11 +102,22 @@ abstract class SampleTables {
         servingTimes = options.servingTimes();
     }
 
-    /** A named class: the first lambda of a virtual machine takes longer to make than a profiler. */
-    private final class End implements StatTable.Lane {
+    /**
+     * Closes the lane. A weak reference: a timeline keeps the tables of a profiler of which samples are pending, and
+     * must not keep the profiler with its lane.
+     */
+    private static final class End extends WeakReference<SampleTables> implements StatTable.Lane {
+
+        private End(SampleTables lane) {
+            super(lane);
+        }
+
         @Override
         public void close() {
-            openFor = StatTable.NO_STATE;
+            SampleTables lane = get();
+            if (lane != null) {
+                lane.openFor = StatTable.NO_STATE;
+            }
         }
     }
 
