@@ -6,7 +6,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -17,7 +16,6 @@ import java.util.TreeMap;
 import jdk.jfr.ValueDescriptor;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedMethod;
-import jdk.jfr.consumer.RecordedThread;
 import org.brickprofiler.internal.io.InputFile;
 import org.brickprofiler.internal.io.TemporaryFiles;
 import org.brickprofiler.trace.FrameBricks;
@@ -73,8 +71,7 @@ final class FlightRecordingReader implements RecordedItems.Taker {
     private final Path file;
     private final EventCollector collector;
     private final TraceEvent event = new TraceEvent();
-    private final Map<Long, String> threads = new HashMap<>();
-    private final Set<String> threadNames = new HashSet<>();
+    private final RecordedThreads threads = new RecordedThreads();
 
     private final LongArrayList stopStarts = new LongArrayList();
     private final LongArrayList stopEnds = new LongArrayList();
@@ -83,11 +80,6 @@ final class FlightRecordingReader implements RecordedItems.Taker {
     private final RecordedLines lines;
 
     private final Map<String, Span.StatedPhase> phases = new HashMap<>();
-
-    /** The thread of the latest event by its number, and its name. */
-    private long latestThread;
-
-    private String latestName = "";
     private long clockOffsetNs;
     private long events;
 
@@ -145,8 +137,9 @@ final class FlightRecordingReader implements RecordedItems.Taker {
         }
         guarded(() -> hand(counts));
         addTimings();
-        collector.head.lines = lines.join(
-                isOwn, clockOffsets.isEmpty() ? OptionalLong.empty() : OptionalLong.of(collector.head.anchorErrorNs()));
+        OptionalLong clockErrorNs =
+                clockOffsets.isEmpty() ? OptionalLong.empty() : OptionalLong.of(collector.head.anchorErrorNs());
+        collector.head.lines = new JoinedLines(() -> lines.join(isOwn, clockErrorNs));
         return events;
     }
 
@@ -228,7 +221,7 @@ final class FlightRecordingReader implements RecordedItems.Taker {
 
     private void disturbThread(Cause cause, RecordedEvent recorded) throws IOException {
         event.clear(0);
-        event.thread = thread(recorded.getThread());
+        event.thread = threads.name(recorded.getThread());
         collector.head.disturbances.add(cause, collector.row(event).number, startNs(recorded), endNs(recorded));
     }
 
@@ -265,6 +258,7 @@ final class FlightRecordingReader implements RecordedItems.Taker {
         }
     }
 
+    /** Reads all events, on a thread of its own. */
     private void readItems(Map<String, Long> counts, RecordedItems items) throws IOException {
         try (RecordingEvents all = new RecordingEvents(file)) {
             Walk walk = new Walk(all, items);
@@ -274,11 +268,48 @@ final class FlightRecordingReader implements RecordedItems.Taker {
                     .forEach(type -> selected.on(type, event -> {
                         walk.advance();
                         walk.requireAt(event);
-                        items.addEvent(event);
+                        add(event, type, items);
                     }));
             selected.read(file, counts);
             walk.advance();
         }
+    }
+
+    private void add(RecordedEvent recorded, String type, RecordedItems items) throws IOException {
+        boolean isSlice = type.equals(STEP)
+                || type.equals(METHOD_TRACE)
+                || (nanos(recorded.getDuration()) > 0
+                        && RecordedLines.tag(type, recorded).isEmpty());
+        if (isSlice) {
+            items.addEvent(recorded, threads.name(recorded.getThread()));
+        } else {
+            items.addLeftOut();
+        }
+    }
+
+    /** Places a sample in its row, and on the recording's clock. */
+    private void place(RecordedExecutions.Sample sample) {
+        sample.row = sample.threadName == null ? "" : threads.name(sample.thread, sample.threadName);
+        sample.statedPhase = sample.phase == null ? Span.StatedPhase.UNKNOWN : phase(sample.phase);
+        long endNs = sample.endNs + clockOffsetNs;
+        sample.isTied = !clockOffsets.isEmpty() && Math.abs(endNs - sample.committedNs) < OTHER_CLOCK_NS;
+        sample.startNs = (sample.isTied ? endNs : sample.committedNs) - sample.elapsedNs;
+    }
+
+    private Span.StatedPhase phase(String phase) {
+        Span.StatedPhase known = phases.get(phase);
+        return known != null ? known : newPhase(phase);
+    }
+
+    private Span.StatedPhase newPhase(String phase) {
+        if (phase.isEmpty()) {
+            return Span.StatedPhase.NONE;
+        }
+        Span.StatedPhase stated = Span.StatedPhase.of(phase.toLowerCase(Locale.ROOT));
+        if (stated != Span.StatedPhase.UNKNOWN) {
+            phases.put(phase, stated);
+        }
+        return stated;
     }
 
     /** Returns whether events of a type become slices and are read by the JDK. */
@@ -289,7 +320,7 @@ final class FlightRecordingReader implements RecordedItems.Taker {
     }
 
     /** Goes through all events, and reads those that the JDK does not read. */
-    private static final class Walk {
+    private final class Walk {
         private final RecordingEvents all;
         private final RecordedItems items;
         private final RecordingBytes values = new RecordingBytes();
@@ -318,7 +349,9 @@ final class FlightRecordingReader implements RecordedItems.Taker {
                 RecordedExecutions own = executions;
                 if (own != null && all.type() == executionType) {
                     all.values(values);
-                    own.read(values, items.addExecution());
+                    RecordedExecutions.Sample sample = items.addExecution();
+                    own.read(values, sample);
+                    place(sample);
                 } else if (all.type() > RecordingChunk.CONSTANTS) {
                     isAtHanded = handed.contains(all.type());
                     if (!isAtHanded) {
@@ -360,7 +393,7 @@ final class FlightRecordingReader implements RecordedItems.Taker {
     }
 
     @Override
-    public void event(RecordedEvent recorded) throws IOException {
+    public void event(RecordedEvent recorded, String thread) throws IOException {
         event.clear(++events);
         String type = recorded.getEventType().getName();
         event.phase = 'X';
@@ -383,58 +416,35 @@ final class FlightRecordingReader implements RecordedItems.Taker {
                 fields(recorded, METHOD_FIELDS);
             }
             default -> {
-                if (event.elapsedNs <= 0 || RecordedLines.tag(type, recorded).isPresent()) {
-                    collector.omit(Omission.Reason.VIRTUAL_MACHINE);
-                    return;
-                }
                 event.name = type;
                 event.category = "event";
                 fields(recorded, EVENT_FIELDS);
             }
         }
-        event.thread = thread(recorded.getThread());
+        event.thread = thread;
         collector.accept(event);
     }
 
     @Override
     public void execution(RecordedExecutions.Sample sample) throws IOException {
         event.clear(++events);
-        String threadName = sample.threadName;
         event.phase = 'X';
         event.name = sample.brick;
         event.category = sample.category;
-        event.ownCategory = event.category;
+        event.ownCategory = sample.category;
         event.elements = sample.elements;
         event.elapsedNs = sample.elapsedNs;
-        event.statedPhase = sample.phase == null ? Span.StatedPhase.UNKNOWN : phase(sample.phase);
-        event.thread = threadName == null ? "" : thread(sample.thread, threadName);
-        long endNs = sample.endNs + clockOffsetNs;
-        boolean isTied = !clockOffsets.isEmpty() && Math.abs(endNs - sample.committedNs) < OTHER_CLOCK_NS;
-        event.startNs = (isTied ? endNs : sample.committedNs) - event.elapsedNs;
+        event.statedPhase = sample.statedPhase;
+        event.thread = sample.row;
+        event.startNs = sample.startNs;
         lines.brick(
-                threadName == null ? OptionalLong.empty() : OptionalLong.of(sample.thread),
-                event.name,
-                event.statedPhase.ofStep(),
-                event.startNs,
-                event.elapsedNs,
-                isTied);
+                sample.threadName == null ? OptionalLong.empty() : OptionalLong.of(sample.thread),
+                sample.brick,
+                sample.statedPhase.ofStep(),
+                sample.startNs,
+                sample.elapsedNs,
+                sample.isTied);
         collector.accept(event);
-    }
-
-    private Span.StatedPhase phase(String phase) {
-        Span.StatedPhase known = phases.get(phase);
-        return known != null ? known : newPhase(phase);
-    }
-
-    private Span.StatedPhase newPhase(String phase) {
-        if (phase.isEmpty()) {
-            return Span.StatedPhase.NONE;
-        }
-        Span.StatedPhase stated = Span.StatedPhase.of(phase.toLowerCase(Locale.ROOT));
-        if (stated != Span.StatedPhase.UNKNOWN) {
-            phases.put(phase, stated);
-        }
-        return stated;
     }
 
     /**
@@ -496,24 +506,6 @@ final class FlightRecordingReader implements RecordedItems.Taker {
     private static String method(RecordedEvent recorded) {
         RecordedMethod method = recorded.getValue("method");
         return method == null ? TraceNames.NONE : method.getType().getName() + "." + method.getName();
-    }
-
-    private String thread(@Nullable RecordedThread thread) {
-        return thread == null
-                ? ""
-                : thread(thread.getId(), thread.getJavaName() == null ? thread.getOSName() : thread.getJavaName());
-    }
-
-    /** Returns the name of an event's thread; a second thread of the same name gets its number appended. */
-    private String thread(long id, @Nullable String known) {
-        if (id != latestThread || latestName.isEmpty()) {
-            latestThread = id;
-            latestName = threads.computeIfAbsent(id, first -> {
-                String name = known == null || known.isEmpty() ? "thread " + id : known;
-                return threadNames.add(name) ? name : name + " #" + id;
-            });
-        }
-        return latestName;
     }
 
     private static long startNs(RecordedEvent recorded) {

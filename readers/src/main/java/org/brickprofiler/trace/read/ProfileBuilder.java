@@ -144,6 +144,10 @@ final class ProfileBuilder extends EventCollector {
      * @throws IOException when the temporary file cannot be written or read
      */
     TraceProfile profile() throws IOException {
+        JoinedLines lines = head.lines;
+        if (lines != null) {
+            lines.start();
+        }
         return kind().profile();
     }
 

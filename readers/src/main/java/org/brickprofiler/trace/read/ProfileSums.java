@@ -1,5 +1,6 @@
 package org.brickprofiler.trace.read;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
@@ -160,9 +161,10 @@ final class ProfileSums {
      * @param busy the intervals of the executions
      * @param steps the number of steps that the trace marks
      * @throws TraceFormatException when the trace's explanation of its steps is malformed
+     * @throws IOException when the thread is interrupted
      */
     TraceProfile.Builder profile(TraceProfile.Counting counting, long wallNs, BusyTime busy, int steps)
-            throws TraceFormatException {
+            throws IOException {
         TraceHead head = builder.head;
         TraceHead.Clock clock = head.clock(busy.firstNs());
         List<Environment> devices = head.deviceNames.stream()
@@ -187,7 +189,7 @@ final class ProfileSums {
                 .events(builder.eventsRead(), counted)
                 .placements(placements())
                 .slowSteps(head.slowSteps())
-                .lines(head.lines)
+                .lines(head.lines == null ? Optional.empty() : head.lines.get())
                 .runs(Optional.ofNullable(head.runs));
     }
 

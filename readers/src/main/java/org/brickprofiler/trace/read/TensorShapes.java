@@ -28,6 +28,9 @@ final class TensorShapes {
     private boolean isComplete = true;
 
     void clear() {
+        if (isComplete && types.isEmpty() && listed.isEmpty()) {
+            return;
+        }
         types.clear();
         listed.clear();
         dimensions.clear();

@@ -12,7 +12,6 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.Backend;
-import org.brickprofiler.trace.LineProfile;
 import org.brickprofiler.trace.SlowSteps;
 import org.brickprofiler.trace.TraceInfo.Device;
 import org.brickprofiler.trace.write.ChromeWriter;
@@ -79,8 +78,9 @@ final class TraceHead {
     @Nullable
     RunSummary runs;
 
-    /** The lines of the bricks of a flight recording that has samples of stacks. */
-    Optional<LineProfile> lines = Optional.empty();
+    /** The lines of the bricks of a flight recording; null for another trace. A profile has them joined. */
+    @Nullable
+    JoinedLines lines;
 
     final String source;
     /** Whether the end of the trace is missing, because the trace is damaged or was cut off. */

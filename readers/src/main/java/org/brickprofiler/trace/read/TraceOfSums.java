@@ -1,5 +1,6 @@
 package org.brickprofiler.trace.read;
 
+import java.io.IOException;
 import org.brickprofiler.trace.read.EventCollector.Site;
 import org.brickprofiler.trace.read.EventCollector.Slice;
 import org.brickprofiler.trace.read.Omission.Reason;
@@ -77,7 +78,7 @@ final class TraceOfSums extends TraceKind {
     }
 
     @Override
-    TraceProfile profile() throws TraceFormatException {
+    TraceProfile profile() throws IOException {
         MarkedSteps.checkSkip(builder.source, options.skipSteps(), builder.steps.count());
         omissions.add(Reason.RULE, ignoredByRule);
         TraceProfile.Counting counting =
