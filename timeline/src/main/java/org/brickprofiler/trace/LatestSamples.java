@@ -90,9 +90,9 @@ record LatestSamples(long fromNs, long untilNs, List<Placed> samples) {
         }
 
         /** Returns whether it belongs to a step, by the rules for the bricks of a step. */
-        private boolean isOf(long line, boolean isAlone) {
+        private boolean isOf(long thread, boolean isAlone) {
             boolean isOfOther = kind == Kind.UNKNOWN || (kind == Kind.IN_BRICK && timedBy == threadId);
-            return threadId == line || timedBy == line || timedBy == ANY_THREAD || (isAlone && isOfOther);
+            return threadId == thread || timedBy == thread || timedBy == ANY_THREAD || (isAlone && isOfOther);
         }
 
         private boolean isFinal() {
@@ -105,17 +105,14 @@ record LatestSamples(long fromNs, long untilNs, List<Placed> samples) {
      *
      * @param startNs its beginning
      * @param endNs its end
-     * @param line its thread; negative for virtual threads
+     * @param thread its thread
      * @param isAlone whether no other step was under way at the same time
      */
-    SamplesOfStep in(long startNs, long endNs, long line, boolean isAlone) {
-        if (line < 0) {
-            return new SamplesOfStep(State.VIRTUAL_THREAD, 0, 0, 0, List.of());
-        }
+    SamplesOfStep in(long startNs, long endNs, long thread, boolean isAlone) {
         Map<Kind, Long> counts = new EnumMap<>(Kind.class);
         Map<SampledMethod, Long> methods = new HashMap<>();
         for (Placed sample : within(startNs, endNs)) {
-            if (sample.isOf(line, isAlone)) {
+            if (sample.isOf(thread, isAlone)) {
                 counts.merge(sample.kind, 1L, Long::sum);
                 if (sample.kind == Kind.IN_BRICK) {
                     methods.merge(new SampledMethod(sample.brick, sample.method, 0), 1L, Long::sum);

@@ -62,7 +62,7 @@ final class SlowStepJson {
             List.of(
                     Field.constant(
                             "state",
-                            "COMPLETE, or why some are unknown: MORE_TO_COME, BEGINNING_MISSING or VIRTUAL_THREAD",
+                            "COMPLETE, or why some are unknown: MORE_TO_COME or BEGINNING_MISSING",
                             SamplesOfStep::state),
                     Field.number("in_bricks", "samples in bricks", SamplesOfStep::inBricks),
                     Field.number("outside", "samples of its thread in no brick", SamplesOfStep::outside),

@@ -284,6 +284,7 @@ final class SlowStepKeeper {
                     mine.startNs,
                     unixMs.applyAsLong(mine.startNs),
                     endNs,
+                    mine.threadId(),
                     mine.line,
                     lines,
                     threadTimes,

@@ -135,7 +135,6 @@ final class SlowStepText {
                     case COMPLETE -> "";
                     case MORE_TO_COME -> " Its samples have not all arrived.";
                     case BEGINNING_MISSING -> " Samples of its beginning are missing.";
-                    case VIRTUAL_THREAD -> " Its samples are unknown: it ran on a virtual thread.";
                 };
     }
 

@@ -320,9 +320,7 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
             /** Some may still arrive, or their bricks may still end. */
             MORE_TO_COME,
             /** The step began before samples were taken, or its first ones are no longer kept. */
-            BEGINNING_MISSING,
-            /** The step ran on a virtual thread, whose samples are only counted in the lines of bricks. */
-            VIRTUAL_THREAD
+            BEGINNING_MISSING
         }
 
         /**

@@ -28,6 +28,10 @@ final class StepWindow {
     private final long startNs;
     private final long startMs;
     private final long endNs;
+
+    /** Its thread, and the timeline of the thread, which virtual threads share. */
+    private final long threadId;
+
     private final long line;
 
     /** The timelines of threads with another step at the same time. */
@@ -122,6 +126,7 @@ final class StepWindow {
             long startNs,
             long startMs,
             long endNs,
+            long threadId,
             long line,
             Set<Long> others,
             StepParts.Times times,
@@ -131,6 +136,7 @@ final class StepWindow {
         this.startNs = startNs;
         this.startMs = startMs;
         this.endNs = Math.max(startNs, endNs);
+        this.threadId = threadId;
         this.line = line;
         this.others = others;
         this.threadTimes = times;
@@ -243,7 +249,7 @@ final class StepWindow {
         for (StopLog.Stop stop : stops.within(startNs, endNs)) {
             busy.add(new Busy(Work.STOP, Place.of(SlowSteps.Kind.OTHER_STOP), stop.startNs(), stop.endNs()));
         }
-        for (StopLog.Block block : stops.blocked(line, startNs, endNs)) {
+        for (StopLog.Block block : stops.blocked(threadId, startNs, endNs)) {
             busy.add(new Busy(Work.LOCK, Place.lock(block.lock()), block.startNs(), block.endNs()));
         }
         parts = StepParts.of(startNs, endNs, busy, threadTimes);
@@ -271,7 +277,7 @@ final class StepWindow {
             hasAllSamples = true;
             return;
         }
-        samples = Optional.of(latest.in(startNs, endNs, line, others.isEmpty()));
+        samples = Optional.of(latest.in(startNs, endNs, threadId, others.isEmpty()));
         hasAllSamples = latest.isFinal(startNs, endNs);
     }
 

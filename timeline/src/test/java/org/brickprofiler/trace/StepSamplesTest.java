@@ -2,9 +2,9 @@ package org.brickprofiler.trace;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.tuple;
 
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Phaser;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
@@ -13,7 +13,10 @@ import org.brickprofiler.report.Finding;
 import org.brickprofiler.testing.Crew;
 import org.brickprofiler.testing.FakeClock;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.testing.VirtualThreadStarter;
 import org.brickprofiler.trace.SlowSteps.Explained;
+import org.brickprofiler.trace.SlowSteps.Kind;
+import org.brickprofiler.trace.SlowSteps.Part;
 import org.brickprofiler.trace.SlowSteps.SampledMethod;
 import org.brickprofiler.trace.SlowSteps.SamplesOfStep;
 import org.brickprofiler.trace.SlowSteps.SamplesOfStep.State;
@@ -239,14 +242,52 @@ final class StepSamplesTest {
                         State.COMPLETE, 1, 0, 0, List.of(new SampledMethod("FusedAttention", "a.B.mine", 1))));
     }
 
+    @Spec("13.18")
     @Test
-    void aStepOfAVirtualThreadHasNoSamplesByThread() throws Exception {
-        LatestSamples none = new LatestSamples(0, 100, List.of());
-        SamplesOfStep samples = none.in(0, 50, -1, true);
-        assertThat(samples.state()).isEqualTo(State.VIRTUAL_THREAD);
-        step(0, 100, () -> brick(BrickId.LM_HEAD, 0, 100));
-        assertThat(slowest().withSamples(Optional.of(samples)).sentence())
-                .endsWith(" Its samples are unknown: it ran on a virtual thread.");
+    void aSlowStepOfAVirtualThreadHasItsSamplesAndItsLock() throws Exception {
+        VirtualThreadStarter starter = VirtualThreadStarter.orSkip();
+        long[] ids = new long[2];
+        starter.start(() -> ids[1] = Thread.currentThread().getId()).join();
+        starter.start(() -> {
+                    ids[0] = Thread.currentThread().getId();
+                    for (int i = 0; i < 8; i++) {
+                        step(1_000L * i, 1_000L * i + 100);
+                    }
+                    step(10_000, 10_600);
+                    step(11_000, 11_100);
+                })
+                .join();
+        List<Frame> stack = List.of(new Frame("a.B.dot", 88, "JIT compiled"));
+        log.sampleOfVirtualThread(ids[0], 10_010, false, stack);
+        log.sampleOfVirtualThread(ids[0], 10_590, false, stack);
+        log.sampleOfVirtualThread(ids[0], 11_050, false, stack);
+        log.sampleOfVirtualThread(ids[1], 10_020, false, stack);
+        recorder.threadBlocked(ids[0], 10_100, 300, "monitor of a.Cache");
+        recorder.threadBlocked(ids[1], 10_400, 100, "monitor of a.Other");
+        recorder.virtualMachineStopsReported(0, 12_000);
+        reported(12_000);
+
+        assertThat(samples())
+                .isEqualTo(
+                        new SamplesOfStep(State.COMPLETE, 1, 1, 0, List.of(new SampledMethod("LmHead", "a.B.dot", 1))));
+        assertThat(slowest().parts())
+                .filteredOn(part -> part.kind() == Kind.BLOCKED)
+                .extracting(Part::name, Part::excessNs)
+                .contains(tuple("blocked by monitor of a.Cache", 300L))
+                .noneMatch(part -> part.toString().contains("a.Other"));
+    }
+
+    /** A step whose brick takes its first 90 ns. */
+    private void step(long startNs, long endNs) {
+        clock.set(startNs);
+        profiler.beginStep(StepInfo.decode(100));
+        brick(BrickId.LM_HEAD, startNs, startNs + 90);
+        clock.set(endNs);
+        profiler.endPass();
+    }
+
+    @Test
+    void samplesOfAStepAreNotNegative() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new SamplesOfStep(State.COMPLETE, -1, 0, 0, List.of()))
                 .withMessageContaining("inBricks");
