@@ -456,6 +456,7 @@ interface CallTree {
   frame: number[];
   self: number[];
   independent?: number;
+  degrees?: number;
   methods: LineShares;
   lines: LineShares;
   paths: LineShares;

@@ -18,11 +18,9 @@ import java.util.function.Function;
  * @param nodes the nodes, each after its parent
  * @param hottest where most samples stood. If the rare parts of the tree were cut for a report, this was computed
  *     before
- * @param independent the number of independent samples that state shares as precisely as these, at most their number.
- *     The samples of one wait depend on each other: all of them are in the same stack. It is the effective sample size
- *     of Kish (1965), {@code (Σw)² / Σw²} over batches of {@code w} samples
+ * @param precision how precisely the samples state shares
  */
-public record CallTree(List<Node> nodes, Hottest hottest, double independent) {
+public record CallTree(List<Node> nodes, Hottest hottest, SamplePrecision precision) {
 
     /** The most methods and the most lines that a tree names as its hottest. */
     public static final int MOST_PLACES = 10;
@@ -92,7 +90,7 @@ public record CallTree(List<Node> nodes, Hottest hottest, double independent) {
          * @throws IllegalArgumentException when there are more samples than all, or a number is out of range
          */
         public static <P> Share<P> of(P place, long samples, long of) {
-            return of(place, samples, of, (double) of);
+            return of(place, samples, SamplePrecision.ofIndependent(of));
         }
 
         /**
@@ -101,22 +99,18 @@ public record CallTree(List<Node> nodes, Hottest hottest, double independent) {
          *
          * @param place the place
          * @param samples the samples that stood there
-         * @param of all samples, 1 or more
-         * @param independent how many independent samples are as precise as all, more than 0
+         * @param of the precision of all samples, 1 or more
          * @param <P> the kind of place
          * @return the share
          * @throws IllegalArgumentException when there are more samples than all, or a number is out of range
          */
-        public static <P> Share<P> of(P place, long samples, long of, double independent) {
+        public static <P> Share<P> of(P place, long samples, SamplePrecision of) {
             requireNotNegative("samples", samples);
-            if (of < 1 || samples > of) {
-                throw new IllegalArgumentException(samples + " samples of " + of);
+            if (of.samples() < 1 || samples > of.samples()) {
+                throw new IllegalArgumentException(samples + " samples of " + of.samples());
             }
-            if (!(independent > 0 && independent <= of)) {
-                throw new IllegalArgumentException(independent + " independent samples of " + of);
-            }
-            double share = (double) samples / of;
-            double n = independent;
+            double share = (double) samples / of.samples();
+            double n = of.inIntervals();
             double scale = 1 + Z * Z / n;
             double centre = (share + Z * Z / (2 * n)) / scale;
             double half = Z * Math.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n)) / scale;
@@ -144,12 +138,12 @@ public record CallTree(List<Node> nodes, Hottest hottest, double independent) {
         }
 
         /** Returns the hottest places of all nodes. */
-        static Hottest of(List<Node> nodes, double independent) {
+        static Hottest of(List<Node> nodes, SamplePrecision precision) {
             Map<String, Long> methods = counts(nodes, node -> node.frame().method());
             return new Hottest(
-                    most(methods, Comparator.naturalOrder(), MOST_PLACES, independent),
-                    hottestLines(nodes, independent),
-                    hottestPaths(nodes, independent));
+                    most(methods, Comparator.naturalOrder(), MOST_PLACES, precision),
+                    hottestLines(nodes, precision),
+                    hottestPaths(nodes, precision));
         }
 
         /** Returns fewer of the places. */
@@ -161,15 +155,16 @@ public record CallTree(List<Node> nodes, Hottest hottest, double independent) {
     /**
      * Copies the list.
      *
-     * @throws IllegalArgumentException when a node comes before its parent, or there is no such number of independent
+     * @throws IllegalArgumentException when a node comes before its parent, or the precision is of another number of
      *     samples
      */
     public CallTree {
         nodes = List.copyOf(requireOrdered(nodes));
         Objects.requireNonNull(hottest, "hottest");
         long samples = samples(nodes);
-        if (!(independent <= samples && (independent > 0 || (independent == 0 && samples == 0)))) {
-            throw new IllegalArgumentException(independent + " independent samples of " + samples);
+        if (precision.samples() != samples) {
+            throw new IllegalArgumentException(
+                    "a precision of " + precision.samples() + " samples for a tree of " + samples);
         }
     }
 
@@ -180,19 +175,19 @@ public record CallTree(List<Node> nodes, Hottest hottest, double independent) {
      * @throws IllegalArgumentException when a node comes before its parent
      */
     public CallTree(List<Node> nodes) {
-        this(nodes, (double) samples(requireOrdered(nodes)));
+        this(nodes, SamplePrecision.ofIndependent(samples(requireOrdered(nodes))));
     }
 
     /**
      * Makes a tree, and finds its hottest places.
      *
      * @param nodes the nodes, each after its parent
-     * @param independent the number of independent samples that are as precise
-     * @throws IllegalArgumentException when a node comes before its parent, or there is no such number of independent
+     * @param precision how precisely the samples state shares
+     * @throws IllegalArgumentException when a node comes before its parent, or the precision is of another number of
      *     samples
      */
-    public CallTree(List<Node> nodes, double independent) {
-        this(nodes, Hottest.of(requireOrdered(nodes), independent), independent);
+    public CallTree(List<Node> nodes, SamplePrecision precision) {
+        this(nodes, Hottest.of(requireOrdered(nodes), precision), precision);
     }
 
     private static List<Node> requireOrdered(List<Node> nodes) {
@@ -254,7 +249,7 @@ public record CallTree(List<Node> nodes, Hottest hottest, double independent) {
         return places.subList(0, Math.min(most, places.size()));
     }
 
-    private static List<Share<Frame>> hottestLines(List<Node> nodes, double independent) {
+    private static List<Share<Frame>> hottestLines(List<Node> nodes, SamplePrecision precision) {
         Map<Frame, Long> ways = counts(nodes, Node::frame);
         Map<Place, Map.Entry<Frame, Long>> usual = new LinkedHashMap<>();
         Map<Place, Long> counts = new LinkedHashMap<>();
@@ -263,7 +258,7 @@ public record CallTree(List<Node> nodes, Hottest hottest, double independent) {
             counts.merge(place, way.getValue(), Long::sum);
             usual.merge(place, way, CallTree::moreOften);
         });
-        return most(counts, Comparator.comparing(Place::method).thenComparing(Place::line), MOST_PLACES, independent)
+        return most(counts, Comparator.comparing(Place::method).thenComparing(Place::line), MOST_PLACES, precision)
                 .stream()
                 .map(each -> new Share<>(
                         Objects.requireNonNull(usual.get(each.place())).getKey(),
@@ -283,7 +278,7 @@ public record CallTree(List<Node> nodes, Hottest hottest, double independent) {
         return more > 0 || (more == 0 && byName > 0) ? one : other;
     }
 
-    private static List<Share<List<String>>> hottestPaths(List<Node> nodes, double independent) {
+    private static List<Share<List<String>>> hottestPaths(List<Node> nodes, SamplePrecision precision) {
         int[] depths = new int[nodes.size()];
         for (int i = 0; i < depths.length; i++) {
             int parent = nodes.get(i).parent();
@@ -297,7 +292,7 @@ public record CallTree(List<Node> nodes, Hottest hottest, double independent) {
                 counts.merge(path(nodes, i, length), nodes.get(i).self(), Long::sum);
             }
         }
-        return most(counts, CallTree::comparePaths, MOST_PATHS, independent);
+        return most(counts, CallTree::comparePaths, MOST_PATHS, precision);
     }
 
     /** Returns the number of methods with which the paths of all samples begin. */
@@ -345,13 +340,12 @@ public record CallTree(List<Node> nodes, Hottest hottest, double independent) {
     }
 
     private static <P> List<Share<P>> most(
-            Map<P, Long> counts, Comparator<? super P> order, int most, double independent) {
-        long all = counts.values().stream().mapToLong(Long::longValue).sum();
+            Map<P, Long> counts, Comparator<? super P> order, int most, SamplePrecision precision) {
         return counts.entrySet().stream()
                 .sorted(Map.Entry.<P, Long>comparingByValue(Collections.reverseOrder())
                         .thenComparing(Map.Entry.comparingByKey(order)))
                 .limit(most)
-                .map(each -> Share.of(each.getKey(), each.getValue(), all, independent))
+                .map(each -> Share.of(each.getKey(), each.getValue(), precision))
                 .toList();
     }
 }

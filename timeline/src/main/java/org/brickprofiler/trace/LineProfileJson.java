@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
 import java.util.function.ToIntFunction;
 import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
@@ -104,9 +105,13 @@ final class LineProfileJson {
                             "independent samples of equal precision",
                             "number",
                             "if fewer",
-                            tree -> tree.value().independent() < tree.value().samples()
-                                    ? tree.value().independent()
-                                    : null),
+                            tree -> ofDependent(tree, SamplePrecision::independent)),
+                    new Field<>(
+                            "degrees",
+                            "degrees of freedom",
+                            "number",
+                            "if fewer",
+                            tree -> ofDependent(tree, SamplePrecision::degrees)),
                     places("methods", "methods with the most samples", Hottest::methods, Shared::methods),
                     places(
                             "lines",
@@ -114,6 +119,11 @@ final class LineProfileJson {
                             Hottest::lines,
                             Shared::frames),
                     places("paths", "paths with the most samples", Hottest::paths, Shared::paths)));
+
+    private static @Nullable Double ofDependent(With<CallTree> tree, ToDoubleFunction<SamplePrecision> value) {
+        SamplePrecision precision = tree.value().precision();
+        return precision.independent() < precision.samples() ? value.applyAsDouble(precision) : null;
+    }
 
     private static List<Integer> nodes(With<CallTree> tree, ToIntFunction<Node> value) {
         return tree.value().nodes().stream().map(node -> value.applyAsInt(node)).toList();
@@ -429,7 +439,7 @@ final class LineProfileJson {
     }
 
     private static CallTree limited(CallTree tree, int places) {
-        return new CallTree(tree.nodes(), tree.hottest().limited(places), tree.independent());
+        return new CallTree(tree.nodes(), tree.hottest().limited(places), tree.precision());
     }
 
     /** Returns the trees of bricks: for each brick that of Java code, then that of native code. */
@@ -511,17 +521,26 @@ final class LineProfileJson {
             nodes.add(new Node(parents.get(i), at("frame", lists.frames(), frames.get(i)), self.get(i)));
         }
         long samples = self.stream().mapToLong(Long::longValue).sum();
-        double independent = of.has("independent") ? of.real("independent") : (double) samples;
+        SamplePrecision precision = precision(of, samples);
         return new CallTree(
                 nodes,
                 new Hottest(
-                        shares(of, "methods", lists.methods(), samples, independent),
-                        shares(of, "lines", lists.frames(), samples, independent),
-                        shares(of, "paths", lists.paths(), samples, independent)),
-                independent);
+                        shares(of, "methods", lists.methods(), precision),
+                        shares(of, "lines", lists.frames(), precision),
+                        shares(of, "paths", lists.paths(), precision)),
+                precision);
     }
 
-    private static <P> List<Share<P>> shares(JsonValues of, String key, List<P> places, long all, double independent) {
+    /** Returns the precision of samples; files of older versions do not state its degrees of freedom. */
+    private static SamplePrecision precision(JsonValues of, long samples) {
+        if (!of.has("independent")) {
+            return SamplePrecision.ofIndependent(samples);
+        }
+        double independent = of.real("independent");
+        return new SamplePrecision(samples, independent, of.has("degrees") ? of.real("degrees") : independent);
+    }
+
+    private static <P> List<Share<P>> shares(JsonValues of, String key, List<P> places, SamplePrecision precision) {
         JsonValues columns =
                 of.object(key).orElseThrow(() -> new IllegalArgumentException(SUBJECT + " have no " + key));
         List<Integer> numbers = columns.integers("place");
@@ -529,7 +548,7 @@ final class LineProfileJson {
         requireSameLength("samples", samples, "place", numbers);
         List<Share<P>> shares = new ArrayList<>();
         for (int i = 0; i < numbers.size(); i++) {
-            shares.add(Share.of(at(key, places, numbers.get(i)), samples.get(i), all, independent));
+            shares.add(Share.of(at(key, places, numbers.get(i)), samples.get(i), precision));
         }
         return shares;
     }

@@ -102,7 +102,7 @@ final class LineProfileText {
         missing(profile).ifPresent(facts::add);
         if (profile.bricks().stream()
                 .flatMap(brick -> Stream.of(brick.java(), brick.natives()))
-                .anyMatch(tree -> tree.independent() < tree.samples())) {
+                .anyMatch(tree -> tree.precision().independent() < tree.samples())) {
             facts.add("The samples of one wait count once in intervals, since they depend on each other.");
         }
         addEvents(facts, profile);
@@ -237,13 +237,11 @@ final class LineProfileText {
         if (all < FEWEST || brick.samples() == 0) {
             return "";
         }
-        double squares = profile.bricks().stream()
+        SamplePrecision precision = profile.bricks().stream()
                 .flatMap(each -> isOneRate ? Stream.of(each.java(), each.natives()) : Stream.of(each.java()))
-                .filter(tree -> tree.independent() > 0)
-                .mapToDouble(tree -> (double) tree.samples() * tree.samples() / tree.independent())
-                .sum();
-        double independent = Math.min((double) all, (double) all * all / squares);
-        Share<String> share = Share.of(brick.brick(), samples.applyAsLong(brick), all, independent);
+                .map(CallTree::precision)
+                .reduce(SamplePrecision.NONE, SamplePrecision::plus);
+        Share<String> share = Share.of(brick.brick(), samples.applyAsLong(brick), precision);
         return ", " + percent(share.share()) + " of those of bricks" + (isOneRate ? " (" : " in Java code (")
                 + interval(share) + ")";
     }

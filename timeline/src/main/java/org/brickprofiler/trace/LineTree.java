@@ -15,10 +15,12 @@ final class LineTree {
     private final Map<Place, Integer> places = new HashMap<>();
     private final List<Place> nodes = new ArrayList<>();
     private final List<Long> selfs = new ArrayList<>();
-    private double samples;
+    private long samples;
 
-    /** The sum of the squares of the sizes of batches. */
+    /** The sums of the second and the fourth powers of the sizes of batches. */
     private double squares;
+
+    private double fourths;
 
     /** The nodes that trees may still add. Not thread-safe. */
     static final class Room {
@@ -61,8 +63,10 @@ final class LineTree {
             node = known == null ? nodeOf(place) : known;
         }
         selfs.set(node, selfs.get(node) + count);
-        samples += (double) count;
-        squares += (double) count * count;
+        samples += count;
+        double square = (double) count * count;
+        squares += square;
+        fourths += square * square;
     }
 
     private int nodeOf(Place place) {
@@ -78,10 +82,11 @@ final class LineTree {
      *
      * @param selfs the samples of each node; later nodes follow these
      * @param samples their sum
-     * @param squares the sum of the squares of the sizes of batches
+     * @param squares the sum of the second powers of the sizes of batches
+     * @param fourths the sum of the fourth powers
      */
-    record Counts(List<Long> selfs, double samples, double squares) {
-        static final Counts NONE = new Counts(List.of(), 0, 0);
+    record Counts(List<Long> selfs, long samples, double squares, double fourths) {
+        static final Counts NONE = new Counts(List.of(), 0, 0, 0);
 
         Counts {
             selfs = List.copyOf(selfs);
@@ -89,7 +94,7 @@ final class LineTree {
     }
 
     Counts counts() {
-        return new Counts(selfs, samples, squares);
+        return new Counts(selfs, samples, squares, fourths);
     }
 
     /**
@@ -103,8 +108,9 @@ final class LineTree {
             long before = i < earlier.selfs.size() ? earlier.selfs.get(i) : 0;
             all.add(new CallTree.Node(nodes.get(i).parent(), nodes.get(i).frame(), selfs.get(i) - before));
         }
-        double later = samples - earlier.samples;
-        double laterSquares = squares - earlier.squares;
-        return new CallTree(all, laterSquares == 0 ? 0 : Math.min(later, later * later / laterSquares));
+        return new CallTree(
+                all,
+                SamplePrecision.ofBatches(
+                        samples - earlier.samples, squares - earlier.squares, fourths - earlier.fourths));
     }
 }

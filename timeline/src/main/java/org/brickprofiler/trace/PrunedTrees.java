@@ -81,7 +81,7 @@ final class PrunedTrees {
                 add(kept, numbers[i], node.self());
             }
         }
-        return new CallTree(kept, tree.hottest(), tree.independent());
+        return new CallTree(kept, tree.hottest(), tree.precision());
     }
 
     private static void add(List<Node> kept, int number, long self) {

@@ -8,7 +8,6 @@ import java.util.Optional;
 import java.util.Random;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.CallTree.Node;
-import org.brickprofiler.trace.CallTree.Share;
 import org.brickprofiler.trace.LineProfile.OfBrick;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -71,11 +70,11 @@ final class DependentSamplesTest {
                     lines.sample(Optional.of("brick"), false, stack, isBatched ? samples : 1);
                 }
             }
-            Share<String> share = profile(lines).bricks().get(0).java().methods(2).stream()
-                    .filter(each -> each.place().equals("first"))
-                    .findFirst()
-                    .orElseThrow();
-            holds += share.low() <= truth && truth <= share.high() ? 1 : 0;
+            holds += profile(lines).bricks().get(0).java().methods(2).stream()
+                            .filter(each -> each.place().equals("first"))
+                            .anyMatch(each -> each.low() <= truth && truth <= each.high())
+                    ? 1
+                    : 0;
         }
         return holds;
     }
@@ -85,6 +84,7 @@ final class DependentSamplesTest {
     void intervalsHoldTheShareIfWaitsAreBatches() {
         assertThat(holds(100, 0.4, 10, 10, true)).as("waits of one length").isBetween(FEWEST, MOST);
         assertThat(holds(100, 0.4, 1, 1, true)).as("single samples").isBetween(FEWEST, MOST);
+        assertThat(holds(100, 0.05, 50, 1, true)).as("a few long waits").isBetween(FEWEST, MOST);
         assertThat(holds(100, 0.5, 1, 20, true))
                 .as("a method that runs, and one that waits: wider than needed")
                 .isGreaterThanOrEqualTo(FEWEST);
@@ -103,25 +103,28 @@ final class DependentSamplesTest {
         LineProfile profile = profile(lines);
         OfBrick asleep = profile.bricks().get(0);
 
-        assertThat(asleep.natives().independent()).isEqualTo(1);
-        assertThat(profile.bricks().get(1).java().independent()).isEqualTo(100);
+        assertThat(asleep.natives().precision()).isEqualTo(new SamplePrecision(300, 1, 1));
+        assertThat(profile.bricks().get(1).java().precision()).isEqualTo(SamplePrecision.ofIndependent(100));
         assertThat(profile.text())
                 .contains("The samples of one wait count once in intervals, since they depend on each other.")
-                // 400 samples are as precise as 400² / (300² + 100).
-                .contains("asleep, 300 samples, 75 % of those of bricks (18 to 98)");
+                // One wait has most samples, which says nothing of the share of waits.
+                .contains("asleep, 300 samples, 75 % of those of bricks (0.6 to 100)");
         assertThat(LineProfile.fromJson(profile.toJson())).isEqualTo(profile);
-        assertThat(profile.toJson()).contains("\"independent\":1").doesNotContain("\"independent\":100");
+        assertThat(profile.toJson())
+                .contains("\"independent\":1.0,\"degrees\":1.0")
+                .doesNotContain("\"independent\":100");
     }
 
     @Test
     void moreIndependentSamplesThanAllAreRefused() {
         List<Node> nodes = List.of(new Node(CallTree.NO_PARENT, new Frame("a", 1, ""), 5));
 
-        assertThat(new CallTree(nodes).independent()).isEqualTo(5);
-        assertThatThrownBy(() -> new CallTree(nodes, 6)).hasMessageContaining("6.0 independent");
-        assertThatThrownBy(() -> new CallTree(nodes, new CallTree(nodes).hottest(), 0))
-                .hasMessage("0.0 independent samples of 5");
-        assertThatThrownBy(() -> new CallTree(nodes, new CallTree(nodes).hottest(), Double.NaN))
-                .hasMessage("NaN independent samples of 5");
+        assertThat(new CallTree(nodes).precision()).isEqualTo(new SamplePrecision(5, 5, 5));
+        assertThatThrownBy(() -> new CallTree(nodes, SamplePrecision.ofIndependent(6)))
+                .hasMessage("a precision of 6 samples for a tree of 5");
+        assertThatThrownBy(() -> new SamplePrecision(5, 6, 1)).hasMessageContaining("6.0 independent samples of 5");
+        assertThatThrownBy(() -> new SamplePrecision(5, 2, 3)).hasMessageContaining("with 3.0 degrees");
+        assertThatThrownBy(() -> new SamplePrecision(5, 0, 0)).hasMessageContaining("0.0 independent");
+        assertThatThrownBy(() -> new SamplePrecision(5, Double.NaN, 1)).hasMessageContaining("NaN independent");
     }
 }

@@ -102,9 +102,9 @@ class LineProfileTest {
                       20 % (17 to 24)    org.example.VectorMath.exp line 12, inlined
                       12 % (9.4 to 15)   org.example.VectorMath.dot line 90
                     in native code, 25 samples:
-                     100 % (71 to 100)   java.lang.StrictMath.sin
+                     100 % (60 to 100)   java.lang.StrictMath.sin
                     allocated about 4.0 MB, by 40 samples: 75 % a.B.c, 25 % a.B.d
-                  GateProjection, 44 samples, 7.7 % of those of bricks (5.8 to 10)
+                  GateProjection, 44 samples, 7.7 % of those of bricks (5.7 to 10)
                      100 % (92 to 100)   org.example.Projection.multiply, line unknown
                     allocated about 999 bytes, by 2 samples, too few for shares
                     waited 70 ms in 3 waits: 70 ms monitor of a.Lock

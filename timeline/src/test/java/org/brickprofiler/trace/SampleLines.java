@@ -81,7 +81,9 @@ public final class SampleLines {
                                 0,
                                 OptionalDouble.empty(),
                                 attention.java(),
-                                new CallTree(attention.natives().nodes(), 9.5),
+                                new CallTree(
+                                        attention.natives().nodes(),
+                                        new SamplePrecision(attention.natives().samples(), 9.5, 4.5)),
                                 Amounts.of(40, Map.of("a.B.c", 3_000_000L, "a.B.d", 1_000_000L)),
                                 Amounts.NONE,
                                 OptionalLong.empty()),

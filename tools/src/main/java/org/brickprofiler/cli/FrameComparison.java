@@ -13,6 +13,7 @@ import org.brickprofiler.trace.CallTree;
 import org.brickprofiler.trace.CallTree.Share;
 import org.brickprofiler.trace.LineProfile;
 import org.brickprofiler.trace.LineProfile.OfBrick;
+import org.brickprofiler.trace.SamplePrecision;
 
 /**
  * The shares of bricks in the samples of two sets of recordings without bricks. Frames show no times, and shares of
@@ -31,10 +32,7 @@ final class FrameComparison {
     /** The samples of all runs of a side, by brick. */
     private static final class Side {
         private final Map<String, Long> byBrick = new TreeMap<>();
-        private long samples;
-
-        /** The sum over trees of the squared number of samples by that of independent ones. */
-        private double squares;
+        private SamplePrecision precision = SamplePrecision.NONE;
 
         Side(List<WithLines> runs) {
             for (WithLines run : runs) {
@@ -51,13 +49,11 @@ final class FrameComparison {
 
         private void add(String brick, CallTree tree) {
             byBrick.merge(brick, tree.samples(), Long::sum);
-            samples += tree.samples();
-            squares += (double) tree.samples() * tree.samples() / tree.independent();
+            precision = precision.plus(tree.precision());
         }
 
         Share<String> share(String brick) {
-            double independent = Math.min((double) samples, (double) samples * samples / squares);
-            return Share.of(brick, byBrick.getOrDefault(brick, 0L), samples, independent);
+            return Share.of(brick, byBrick.getOrDefault(brick, 0L), precision);
         }
     }
 
@@ -90,12 +86,12 @@ final class FrameComparison {
         StringBuilder text = new StringBuilder("Shares of bricks in samples"
                 + (lines(first).mode().isEmpty() ? " in Java code" : " of " + PlainText.ascii(first.kindOfSamples()))
                 + ".\n");
-        if (Math.min(one.samples, two.samples) < FEWEST_SAMPLES) {
+        if (Math.min(one.precision.samples(), two.precision.samples()) < FEWEST_SAMPLES) {
             text.append(String.format(
                     Locale.ROOT,
                     "There are too few samples in bricks, %,d before and %,d after: shares need %d on each side.\n",
-                    one.samples,
-                    two.samples,
+                    one.precision.samples(),
+                    two.precision.samples(),
                     FEWEST_SAMPLES));
         } else {
             text.append(String.format(
@@ -108,7 +104,10 @@ final class FrameComparison {
                     "brick"));
             bricks(one, two).forEach(brick -> text.append(line(one.share(brick), two.share(brick))));
             text.append(String.format(
-                    Locale.ROOT, "\n%,d samples in bricks before, %,d after.\n", one.samples, two.samples));
+                    Locale.ROOT,
+                    "\n%,d samples in bricks before, %,d after.\n",
+                    one.precision.samples(),
+                    two.precision.samples()));
         }
         return text + "No verdict: " + NO_VERDICT + ".\n";
     }

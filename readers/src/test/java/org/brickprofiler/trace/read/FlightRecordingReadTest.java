@@ -437,7 +437,7 @@ final class FlightRecordingReadTest {
                 .as("a thread that waits has samples of the clock")
                 .isGreaterThan(brick(wall, "attend").samples());
         CallTree waits = brick(wall, "guarded").natives();
-        assertThat(waits.independent())
+        assertThat(waits.precision().independent())
                 .as("%s samples of a thread that waits for a lock", waits.samples())
                 .isLessThan(waits.samples() / 2.0);
         CallTree.Share<Frame> line = waits.lines(1).get(0);
@@ -445,7 +445,7 @@ final class FlightRecordingReadTest {
                 .isGreaterThan(CallTree.Share.of("", line.samples(), waits.samples())
                                 .high()
                         - CallTree.Share.of("", line.samples(), waits.samples()).low());
-        assertThat(brick(processor, "attend").java().independent())
+        assertThat(brick(processor, "attend").java().precision().independent())
                 .isEqualTo((double) brick(processor, "attend").java().samples());
 
         LineProfile both = async("both");
