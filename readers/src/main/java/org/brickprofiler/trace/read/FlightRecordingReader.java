@@ -258,7 +258,6 @@ final class FlightRecordingReader implements RecordedItems.Taker {
         }
     }
 
-    /** Reads all events, on a thread of its own. */
     private void readItems(Map<String, Long> counts, RecordedItems items) throws IOException {
         try (RecordingEvents all = new RecordingEvents(file)) {
             Walk walk = new Walk(all, items);
@@ -268,48 +267,11 @@ final class FlightRecordingReader implements RecordedItems.Taker {
                     .forEach(type -> selected.on(type, event -> {
                         walk.advance();
                         walk.requireAt(event);
-                        add(event, type, items);
+                        items.addEvent(event);
                     }));
             selected.read(file, counts);
             walk.advance();
         }
-    }
-
-    private void add(RecordedEvent recorded, String type, RecordedItems items) throws IOException {
-        boolean isSlice = type.equals(STEP)
-                || type.equals(METHOD_TRACE)
-                || (nanos(recorded.getDuration()) > 0
-                        && RecordedLines.tag(type, recorded).isEmpty());
-        if (isSlice) {
-            items.addEvent(recorded, threads.name(recorded.getThread()));
-        } else {
-            items.addLeftOut();
-        }
-    }
-
-    /** Places a sample in its row, and on the recording's clock. */
-    private void place(RecordedExecutions.Sample sample) {
-        sample.row = sample.threadName == null ? "" : threads.name(sample.thread, sample.threadName);
-        sample.statedPhase = sample.phase == null ? Span.StatedPhase.UNKNOWN : phase(sample.phase);
-        long endNs = sample.endNs + clockOffsetNs;
-        sample.isTied = !clockOffsets.isEmpty() && Math.abs(endNs - sample.committedNs) < OTHER_CLOCK_NS;
-        sample.startNs = (sample.isTied ? endNs : sample.committedNs) - sample.elapsedNs;
-    }
-
-    private Span.StatedPhase phase(String phase) {
-        Span.StatedPhase known = phases.get(phase);
-        return known != null ? known : newPhase(phase);
-    }
-
-    private Span.StatedPhase newPhase(String phase) {
-        if (phase.isEmpty()) {
-            return Span.StatedPhase.NONE;
-        }
-        Span.StatedPhase stated = Span.StatedPhase.of(phase.toLowerCase(Locale.ROOT));
-        if (stated != Span.StatedPhase.UNKNOWN) {
-            phases.put(phase, stated);
-        }
-        return stated;
     }
 
     /** Returns whether events of a type become slices and are read by the JDK. */
@@ -320,7 +282,7 @@ final class FlightRecordingReader implements RecordedItems.Taker {
     }
 
     /** Goes through all events, and reads those that the JDK does not read. */
-    private final class Walk {
+    private static final class Walk {
         private final RecordingEvents all;
         private final RecordedItems items;
         private final RecordingBytes values = new RecordingBytes();
@@ -349,9 +311,7 @@ final class FlightRecordingReader implements RecordedItems.Taker {
                 RecordedExecutions own = executions;
                 if (own != null && all.type() == executionType) {
                     all.values(values);
-                    RecordedExecutions.Sample sample = items.addExecution();
-                    own.read(values, sample);
-                    place(sample);
+                    own.read(values, items.addExecution());
                 } else if (all.type() > RecordingChunk.CONSTANTS) {
                     isAtHanded = handed.contains(all.type());
                     if (!isAtHanded) {
@@ -393,7 +353,7 @@ final class FlightRecordingReader implements RecordedItems.Taker {
     }
 
     @Override
-    public void event(RecordedEvent recorded, String thread) throws IOException {
+    public void event(RecordedEvent recorded) throws IOException {
         event.clear(++events);
         String type = recorded.getEventType().getName();
         event.phase = 'X';
@@ -416,35 +376,58 @@ final class FlightRecordingReader implements RecordedItems.Taker {
                 fields(recorded, METHOD_FIELDS);
             }
             default -> {
+                if (event.elapsedNs <= 0 || RecordedLines.tag(type, recorded).isPresent()) {
+                    collector.omit(Omission.Reason.VIRTUAL_MACHINE);
+                    return;
+                }
                 event.name = type;
                 event.category = "event";
                 fields(recorded, EVENT_FIELDS);
             }
         }
-        event.thread = thread;
+        event.thread = threads.name(recorded.getThread());
         collector.accept(event);
     }
 
     @Override
     public void execution(RecordedExecutions.Sample sample) throws IOException {
         event.clear(++events);
+        String threadName = sample.threadName;
         event.phase = 'X';
         event.name = sample.brick;
         event.category = sample.category;
-        event.ownCategory = sample.category;
+        event.ownCategory = event.category;
         event.elements = sample.elements;
         event.elapsedNs = sample.elapsedNs;
-        event.statedPhase = sample.statedPhase;
-        event.thread = sample.row;
-        event.startNs = sample.startNs;
+        event.statedPhase = sample.phase == null ? Span.StatedPhase.UNKNOWN : phase(sample.phase);
+        event.thread = threadName == null ? "" : threads.name(sample.thread, threadName);
+        long endNs = sample.endNs + clockOffsetNs;
+        boolean isTied = !clockOffsets.isEmpty() && Math.abs(endNs - sample.committedNs) < OTHER_CLOCK_NS;
+        event.startNs = (isTied ? endNs : sample.committedNs) - event.elapsedNs;
         lines.brick(
-                sample.threadName == null ? OptionalLong.empty() : OptionalLong.of(sample.thread),
-                sample.brick,
-                sample.statedPhase.ofStep(),
-                sample.startNs,
-                sample.elapsedNs,
-                sample.isTied);
+                threadName == null ? OptionalLong.empty() : OptionalLong.of(sample.thread),
+                event.name,
+                event.statedPhase.ofStep(),
+                event.startNs,
+                event.elapsedNs,
+                isTied);
         collector.accept(event);
+    }
+
+    private Span.StatedPhase phase(String phase) {
+        Span.StatedPhase known = phases.get(phase);
+        return known != null ? known : newPhase(phase);
+    }
+
+    private Span.StatedPhase newPhase(String phase) {
+        if (phase.isEmpty()) {
+            return Span.StatedPhase.NONE;
+        }
+        Span.StatedPhase stated = Span.StatedPhase.of(phase.toLowerCase(Locale.ROOT));
+        if (stated != Span.StatedPhase.UNKNOWN) {
+            phases.put(phase, stated);
+        }
+        return stated;
     }
 
     /**

@@ -391,7 +391,7 @@ final class ForeignTrace extends TraceKind {
             return busy.wallNs();
         }
 
-        final TraceProfile profile() throws TraceFormatException {
+        final TraceProfile profile() throws IOException {
             long wallNs = wallNs();
             if (runs.isAny() && builder.executionsRead() >= OnnxRuntime.MOST_EVENTS) {
                 omissions.fault(Reason.EVENT_LIMIT, builder.executionsRead(), 0);

@@ -2,7 +2,6 @@ package org.brickprofiler.trace.read;
 
 import java.io.IOException;
 import java.util.List;
-import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.read.RecordingBytes.DamagedException;
 import org.brickprofiler.trace.read.RecordingTypes.Field;
 import org.jspecify.annotations.Nullable;
@@ -64,18 +63,6 @@ final class RecordedExecutions {
 
         long elapsedNs;
         long elements;
-
-        // What follows from these values and other events.
-
-        /** When it began, ns since 1970, and whether the relation of the clocks holds for it. */
-        long startNs;
-
-        boolean isTied;
-
-        /** The name of its row, empty if it has none. */
-        String row = "";
-
-        Span.StatedPhase statedPhase = Span.StatedPhase.UNKNOWN;
     }
 
     /**

@@ -3,7 +3,6 @@ package org.brickprofiler.trace.read;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.util.Objects;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import jdk.jfr.consumer.RecordedEvent;
@@ -50,10 +49,9 @@ final class RecordedItems implements Closeable {
         /**
          * Receives an event that the JDK read.
          *
-         * @param thread the name of its thread
          * @throws IOException when it cannot be used
          */
-        void event(RecordedEvent recorded, String thread) throws IOException;
+        void event(RecordedEvent recorded) throws IOException;
 
         /**
          * Receives an event that is left out.
@@ -69,9 +67,6 @@ final class RecordedItems implements Closeable {
 
         /** The events that the JDK read; null for the others. */
         private final @Nullable RecordedEvent[] recorded = new RecordedEvent[SIZE];
-
-        /** The names of the threads of these events. */
-        private final @Nullable String[] threads = new String[SIZE];
 
         private final boolean[] isLeftOut = new boolean[SIZE];
         private int size;
@@ -130,12 +125,10 @@ final class RecordedItems implements Closeable {
     /**
      * Adds an event that the JDK read.
      *
-     * @param thread the name of its thread
      * @throws InterruptedIOException when nobody takes any more
      */
-    void addEvent(RecordedEvent recorded, String thread) throws InterruptedIOException {
-        int place = add(recorded, false);
-        batch.threads[place] = thread;
+    void addEvent(RecordedEvent recorded) throws InterruptedIOException {
+        add(recorded, false);
     }
 
     /**
@@ -189,7 +182,7 @@ final class RecordedItems implements Closeable {
         for (int i = 0; i < batch.size; i++) {
             RecordedEvent recorded = batch.recorded[i];
             if (recorded != null) {
-                taker.event(recorded, Objects.requireNonNull(batch.threads[i]));
+                taker.event(recorded);
             } else if (batch.isLeftOut[i]) {
                 taker.leftOut();
             } else {

@@ -7,7 +7,7 @@ import java.util.Set;
 import jdk.jfr.consumer.RecordedThread;
 import org.jspecify.annotations.Nullable;
 
-/** The names of the threads of a flight recording, each of one thread only. One thread at a time. */
+/** The names of the threads of a flight recording, each of one thread only. One thread. */
 final class RecordedThreads {
 
     private final Map<Long, String> names = new HashMap<>();
