@@ -68,8 +68,9 @@ final class ProcessorTimeLinesIT {
         assertThat(profile.text()).contains(" samples of processor time (within ");
     }
 
+    /** Its loop has safepoints, at which samples are taken, also where it is inlined; one over an int need not. */
     private void hot() {
-        for (int i = 0; i < 40_000; i++) {
+        for (long i = 0; i < 40_000; i++) {
             result += i * 0.5f;
         }
     }
