@@ -106,6 +106,7 @@ public record CallTree(List<Node> nodes, Hottest hottest, SamplePrecision precis
          */
         public static <P> Share<P> of(P place, long samples, SamplePrecision of) {
             requireNotNegative("samples", samples);
+            Objects.requireNonNull(of, "of");
             if (of.samples() < 1 || samples > of.samples()) {
                 throw new IllegalArgumentException(samples + " samples of " + of.samples());
             }
@@ -161,6 +162,7 @@ public record CallTree(List<Node> nodes, Hottest hottest, SamplePrecision precis
     public CallTree {
         nodes = List.copyOf(requireOrdered(nodes));
         Objects.requireNonNull(hottest, "hottest");
+        Objects.requireNonNull(precision, "precision");
         long samples = samples(nodes);
         if (precision.samples() != samples) {
             throw new IllegalArgumentException(
@@ -187,7 +189,7 @@ public record CallTree(List<Node> nodes, Hottest hottest, SamplePrecision precis
      *     samples
      */
     public CallTree(List<Node> nodes, SamplePrecision precision) {
-        this(nodes, Hottest.of(requireOrdered(nodes), precision), precision);
+        this(nodes, Hottest.of(requireOrdered(nodes), Objects.requireNonNull(precision, "precision")), precision);
     }
 
     private static List<Node> requireOrdered(List<Node> nodes) {

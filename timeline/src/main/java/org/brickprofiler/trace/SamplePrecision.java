@@ -2,6 +2,7 @@ package org.brickprofiler.trace;
 
 import static org.brickprofiler.internal.base.Checks.requireNotNegative;
 
+import java.util.Objects;
 import org.brickprofiler.internal.base.StudentT;
 
 /**
@@ -68,6 +69,7 @@ public record SamplePrecision(long samples, double independent, double degrees) 
      * @return the precision of all
      */
     public SamplePrecision plus(SamplePrecision other) {
+        Objects.requireNonNull(other, "other");
         return ofBatches(samples + other.samples, squares() + other.squares(), fourths() + other.fourths());
     }
 
