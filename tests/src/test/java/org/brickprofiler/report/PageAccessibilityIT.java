@@ -26,7 +26,8 @@ class PageAccessibilityIT extends PageInBrowser {
         browser.evaluate(axe() + "; document.querySelector('input').removeAttribute('aria-label'); "
                 + "document.querySelector('input').placeholder = ''; "
                 + "document.documentElement.style.setProperty('--quiet', 'var(--rule)')");
-        assertThat(browser.evaluate("axe.run({runOnly: ['color-contrast', 'label']}).then(({violations}) => violations.map(({id}) => id).sort().join())")
+        assertThat(browser.evaluate(
+                                "axe.run({runOnly: ['color-contrast', 'label']}).then(({violations}) => violations.map(({id}) => id).sort().join())")
                         .asText())
                 .isEqualTo("color-contrast,label");
     }
