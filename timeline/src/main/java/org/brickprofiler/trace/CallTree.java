@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
+import org.brickprofiler.internal.base.StudentT;
 
 /**
  * The stacks of samples as a tree: each node is a frame that its parent called, and the samples that stood in it.
@@ -20,7 +21,7 @@ import java.util.function.Function;
  *     before
  * @param precision how precisely the samples state shares
  */
-public record CallTree(List<Node> nodes, Hottest hottest, SamplePrecision precision) {
+public record CallTree(List<Node> nodes, Hottest hottest, Precision precision) {
 
     /** The most methods and the most lines that a tree names as its hottest. */
     public static final int MOST_PLACES = 10;
@@ -61,6 +62,92 @@ public record CallTree(List<Node> nodes, Hottest hottest, SamplePrecision precis
     }
 
     /**
+     * How precisely samples state shares. The samples of one wait depend on each other, since all of them are in the
+     * same stack: they are a batch. Immutable.
+     *
+     * @param samples the number of samples
+     * @param independent the number of independent samples that state shares as precisely, at most the number of
+     *     samples: the effective sample size of Kish (1965), {@code (Σw)² / Σw²} over batches of {@code w} samples
+     * @param degrees the degrees of freedom of that precision, at most the number of independent samples: those of
+     *     Satterthwaite (1946), {@code (Σw²)² / Σw⁴}. They are few if a few batches have most samples
+     */
+    public record Precision(long samples, double independent, double degrees) {
+
+        /** That of no samples. */
+        public static final Precision NONE = new Precision(0, 0, 0);
+
+        /**
+         * Checks the numbers.
+         *
+         * @throws IllegalArgumentException when a number is negative or larger than the one before it, or 0 though
+         *     there are samples
+         */
+        public Precision {
+            requireNotNegative("samples", samples);
+            boolean isPossible = samples == 0
+                    ? independent == 0 && degrees == 0
+                    : degrees > 0 && degrees <= independent && independent <= samples;
+            if (!isPossible) {
+                throw new IllegalArgumentException(independent + " independent samples of " + samples + " with "
+                        + degrees + " degrees of freedom");
+            }
+        }
+
+        /**
+         * Returns that of independent samples.
+         *
+         * @param samples their number
+         * @return the precision
+         * @throws IllegalArgumentException when the number is negative
+         */
+        public static Precision ofIndependent(long samples) {
+            return new Precision(samples, samples, samples);
+        }
+
+        /** Returns that of batches, by the sums of the second and the fourth powers of their sizes. */
+        static Precision ofBatches(long samples, double squares, double fourths) {
+            if (samples == 0) {
+                return NONE;
+            }
+            double independent = atMost(samples, (double) samples * samples / squares);
+            return new Precision(samples, independent, atMost(independent, squares * squares / fourths));
+        }
+
+        /** Returns a number of samples, 1 or more, despite the rounding of sums. */
+        private static double atMost(double most, double number) {
+            return number >= 1 ? Math.min(most, number) : 1;
+        }
+
+        /**
+         * Returns that of these and other samples.
+         *
+         * @param other the precision of samples that do not depend on these
+         * @return the precision of all
+         */
+        public Precision plus(Precision other) {
+            Objects.requireNonNull(other, "other");
+            return ofBatches(samples + other.samples, squares() + other.squares(), fourths() + other.fourths());
+        }
+
+        private double squares() {
+            return samples == 0 ? 0 : (double) samples * samples / independent;
+        }
+
+        private double fourths() {
+            return samples == 0 ? 0 : squares() * squares() / degrees;
+        }
+
+        /**
+         * Returns the number of samples in the formula of an interval (Korn and Graubard, 1998): the independent ones,
+         * fewer the less sure their number is.
+         */
+        double inIntervals() {
+            double factor = StudentT.quantile975(samples) / StudentT.quantile975(degrees);
+            return independent * factor * factor;
+        }
+    }
+
+    /**
      * The samples that stood in one place, as a share of all of the tree.
      *
      * @param place the place
@@ -90,7 +177,7 @@ public record CallTree(List<Node> nodes, Hottest hottest, SamplePrecision precis
          * @throws IllegalArgumentException when there are more samples than all, or a number is out of range
          */
         public static <P> Share<P> of(P place, long samples, long of) {
-            return of(place, samples, SamplePrecision.ofIndependent(of));
+            return of(place, samples, Precision.ofIndependent(of));
         }
 
         /**
@@ -104,7 +191,7 @@ public record CallTree(List<Node> nodes, Hottest hottest, SamplePrecision precis
          * @return the share
          * @throws IllegalArgumentException when there are more samples than all, or a number is out of range
          */
-        public static <P> Share<P> of(P place, long samples, SamplePrecision of) {
+        public static <P> Share<P> of(P place, long samples, Precision of) {
             requireNotNegative("samples", samples);
             Objects.requireNonNull(of, "of");
             if (of.samples() < 1 || samples > of.samples()) {
@@ -139,7 +226,7 @@ public record CallTree(List<Node> nodes, Hottest hottest, SamplePrecision precis
         }
 
         /** Returns the hottest places of all nodes. */
-        static Hottest of(List<Node> nodes, SamplePrecision precision) {
+        static Hottest of(List<Node> nodes, Precision precision) {
             Map<String, Long> methods = counts(nodes, node -> node.frame().method());
             return new Hottest(
                     most(methods, Comparator.naturalOrder(), MOST_PLACES, precision),
@@ -177,7 +264,7 @@ public record CallTree(List<Node> nodes, Hottest hottest, SamplePrecision precis
      * @throws IllegalArgumentException when a node comes before its parent
      */
     public CallTree(List<Node> nodes) {
-        this(nodes, SamplePrecision.ofIndependent(samples(requireOrdered(nodes))));
+        this(nodes, Precision.ofIndependent(samples(requireOrdered(nodes))));
     }
 
     /**
@@ -188,7 +275,7 @@ public record CallTree(List<Node> nodes, Hottest hottest, SamplePrecision precis
      * @throws IllegalArgumentException when a node comes before its parent, or the precision is of another number of
      *     samples
      */
-    public CallTree(List<Node> nodes, SamplePrecision precision) {
+    public CallTree(List<Node> nodes, Precision precision) {
         this(nodes, Hottest.of(requireOrdered(nodes), Objects.requireNonNull(precision, "precision")), precision);
     }
 
@@ -251,7 +338,7 @@ public record CallTree(List<Node> nodes, Hottest hottest, SamplePrecision precis
         return places.subList(0, Math.min(most, places.size()));
     }
 
-    private static List<Share<Frame>> hottestLines(List<Node> nodes, SamplePrecision precision) {
+    private static List<Share<Frame>> hottestLines(List<Node> nodes, Precision precision) {
         Map<Frame, Long> ways = counts(nodes, Node::frame);
         Map<Place, Map.Entry<Frame, Long>> usual = new LinkedHashMap<>();
         Map<Place, Long> counts = new LinkedHashMap<>();
@@ -280,7 +367,7 @@ public record CallTree(List<Node> nodes, Hottest hottest, SamplePrecision precis
         return more > 0 || (more == 0 && byName > 0) ? one : other;
     }
 
-    private static List<Share<List<String>>> hottestPaths(List<Node> nodes, SamplePrecision precision) {
+    private static List<Share<List<String>>> hottestPaths(List<Node> nodes, Precision precision) {
         int[] depths = new int[nodes.size()];
         for (int i = 0; i < depths.length; i++) {
             int parent = nodes.get(i).parent();
@@ -342,7 +429,7 @@ public record CallTree(List<Node> nodes, Hottest hottest, SamplePrecision precis
     }
 
     private static <P> List<Share<P>> most(
-            Map<P, Long> counts, Comparator<? super P> order, int most, SamplePrecision precision) {
+            Map<P, Long> counts, Comparator<? super P> order, int most, Precision precision) {
         return counts.entrySet().stream()
                 .sorted(Map.Entry.<P, Long>comparingByValue(Collections.reverseOrder())
                         .thenComparing(Map.Entry.comparingByKey(order)))

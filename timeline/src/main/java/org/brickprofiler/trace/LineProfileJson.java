@@ -21,6 +21,7 @@ import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.internal.JsonText;
 import org.brickprofiler.trace.CallTree.Hottest;
 import org.brickprofiler.trace.CallTree.Node;
+import org.brickprofiler.trace.CallTree.Precision;
 import org.brickprofiler.trace.CallTree.Share;
 import org.brickprofiler.trace.JsonTable.Field;
 import org.brickprofiler.trace.LineProfile.Amounts;
@@ -105,13 +106,13 @@ final class LineProfileJson {
                             "independent samples of equal precision",
                             "number",
                             "if fewer",
-                            tree -> ofDependent(tree, SamplePrecision::independent)),
+                            tree -> ofDependent(tree, Precision::independent)),
                     new Field<>(
                             "degrees",
                             "degrees of freedom",
                             "number",
                             "if fewer",
-                            tree -> ofDependent(tree, SamplePrecision::degrees)),
+                            tree -> ofDependent(tree, Precision::degrees)),
                     places("methods", "methods with the most samples", Hottest::methods, Shared::methods),
                     places(
                             "lines",
@@ -120,8 +121,8 @@ final class LineProfileJson {
                             Shared::frames),
                     places("paths", "paths with the most samples", Hottest::paths, Shared::paths)));
 
-    private static @Nullable Double ofDependent(With<CallTree> tree, ToDoubleFunction<SamplePrecision> value) {
-        SamplePrecision precision = tree.value().precision();
+    private static @Nullable Double ofDependent(With<CallTree> tree, ToDoubleFunction<Precision> value) {
+        Precision precision = tree.value().precision();
         return precision.independent() < precision.samples() ? value.applyAsDouble(precision) : null;
     }
 
@@ -521,7 +522,7 @@ final class LineProfileJson {
             nodes.add(new Node(parents.get(i), at("frame", lists.frames(), frames.get(i)), self.get(i)));
         }
         long samples = self.stream().mapToLong(Long::longValue).sum();
-        SamplePrecision precision = precision(of, samples);
+        Precision precision = precision(of, samples);
         return new CallTree(
                 nodes,
                 new Hottest(
@@ -532,15 +533,15 @@ final class LineProfileJson {
     }
 
     /** Returns the precision of samples; files of older versions do not state its degrees of freedom. */
-    private static SamplePrecision precision(JsonValues of, long samples) {
+    private static Precision precision(JsonValues of, long samples) {
         if (!of.has("independent")) {
-            return SamplePrecision.ofIndependent(samples);
+            return Precision.ofIndependent(samples);
         }
         double independent = of.real("independent");
-        return new SamplePrecision(samples, independent, of.has("degrees") ? of.real("degrees") : independent);
+        return new Precision(samples, independent, of.has("degrees") ? of.real("degrees") : independent);
     }
 
-    private static <P> List<Share<P>> shares(JsonValues of, String key, List<P> places, SamplePrecision precision) {
+    private static <P> List<Share<P>> shares(JsonValues of, String key, List<P> places, Precision precision) {
         JsonValues columns =
                 of.object(key).orElseThrow(() -> new IllegalArgumentException(SUBJECT + " have no " + key));
         List<Integer> numbers = columns.integers("place");

@@ -17,6 +17,7 @@ import java.util.stream.Stream;
 import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.internal.base.Plural;
 import org.brickprofiler.report.Finding;
+import org.brickprofiler.trace.CallTree.Precision;
 import org.brickprofiler.trace.CallTree.Share;
 import org.brickprofiler.trace.LineProfile.Amounts;
 import org.brickprofiler.trace.LineProfile.ByFrames;
@@ -237,10 +238,10 @@ final class LineProfileText {
         if (all < FEWEST || brick.samples() == 0) {
             return "";
         }
-        SamplePrecision precision = profile.bricks().stream()
+        Precision precision = profile.bricks().stream()
                 .flatMap(each -> isOneRate ? Stream.of(each.java(), each.natives()) : Stream.of(each.java()))
                 .map(CallTree::precision)
-                .reduce(SamplePrecision.NONE, SamplePrecision::plus);
+                .reduce(Precision.NONE, Precision::plus);
         Share<String> share = Share.of(brick.brick(), samples.applyAsLong(brick), precision);
         return ", " + percent(share.share()) + " of those of bricks" + (isOneRate ? " (" : " in Java code (")
                 + interval(share) + ")";

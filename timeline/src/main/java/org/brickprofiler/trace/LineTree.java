@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.brickprofiler.trace.CallTree.Precision;
 
 /**
  * A {@link CallTree} that grows by samples, up to a bound that it shares with other trees. Beyond it, a sample stands
@@ -110,7 +111,6 @@ final class LineTree {
         }
         return new CallTree(
                 all,
-                SamplePrecision.ofBatches(
-                        samples - earlier.samples, squares - earlier.squares, fourths - earlier.fourths));
+                Precision.ofBatches(samples - earlier.samples, squares - earlier.squares, fourths - earlier.fourths));
     }
 }

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.Random;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.CallTree.Node;
+import org.brickprofiler.trace.CallTree.Precision;
 import org.brickprofiler.trace.LineProfile.OfBrick;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -103,8 +104,8 @@ final class DependentSamplesTest {
         LineProfile profile = profile(lines);
         OfBrick asleep = profile.bricks().get(0);
 
-        assertThat(asleep.natives().precision()).isEqualTo(new SamplePrecision(300, 1, 1));
-        assertThat(profile.bricks().get(1).java().precision()).isEqualTo(SamplePrecision.ofIndependent(100));
+        assertThat(asleep.natives().precision()).isEqualTo(new Precision(300, 1, 1));
+        assertThat(profile.bricks().get(1).java().precision()).isEqualTo(Precision.ofIndependent(100));
         assertThat(profile.text())
                 .contains("The samples of one wait count once in intervals, since they depend on each other.")
                 // One wait has most samples, which says nothing of the share of waits.
@@ -119,12 +120,12 @@ final class DependentSamplesTest {
     void moreIndependentSamplesThanAllAreRefused() {
         List<Node> nodes = List.of(new Node(CallTree.NO_PARENT, new Frame("a", 1, ""), 5));
 
-        assertThat(new CallTree(nodes).precision()).isEqualTo(new SamplePrecision(5, 5, 5));
-        assertThatThrownBy(() -> new CallTree(nodes, SamplePrecision.ofIndependent(6)))
+        assertThat(new CallTree(nodes).precision()).isEqualTo(new Precision(5, 5, 5));
+        assertThatThrownBy(() -> new CallTree(nodes, Precision.ofIndependent(6)))
                 .hasMessage("a precision of 6 samples for a tree of 5");
-        assertThatThrownBy(() -> new SamplePrecision(5, 6, 1)).hasMessageContaining("6.0 independent samples of 5");
-        assertThatThrownBy(() -> new SamplePrecision(5, 2, 3)).hasMessageContaining("with 3.0 degrees");
-        assertThatThrownBy(() -> new SamplePrecision(5, 0, 0)).hasMessageContaining("0.0 independent");
-        assertThatThrownBy(() -> new SamplePrecision(5, Double.NaN, 1)).hasMessageContaining("NaN independent");
+        assertThatThrownBy(() -> new Precision(5, 6, 1)).hasMessageContaining("6.0 independent samples of 5");
+        assertThatThrownBy(() -> new Precision(5, 2, 3)).hasMessageContaining("with 3.0 degrees");
+        assertThatThrownBy(() -> new Precision(5, 0, 0)).hasMessageContaining("0.0 independent");
+        assertThatThrownBy(() -> new Precision(5, Double.NaN, 1)).hasMessageContaining("NaN independent");
     }
 }

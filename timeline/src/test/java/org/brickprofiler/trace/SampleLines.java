@@ -9,6 +9,7 @@ import java.util.OptionalLong;
 import java.util.Random;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.trace.CallTree.Node;
+import org.brickprofiler.trace.CallTree.Precision;
 import org.brickprofiler.trace.LineProfile.Amounts;
 import org.brickprofiler.trace.LineProfile.ByFrames;
 import org.brickprofiler.trace.LineProfile.Elsewhere;
@@ -83,7 +84,7 @@ public final class SampleLines {
                                 attention.java(),
                                 new CallTree(
                                         attention.natives().nodes(),
-                                        new SamplePrecision(attention.natives().samples(), 9.5, 4.5)),
+                                        new Precision(attention.natives().samples(), 9.5, 4.5)),
                                 Amounts.of(40, Map.of("a.B.c", 3_000_000L, "a.B.d", 1_000_000L)),
                                 Amounts.NONE,
                                 OptionalLong.empty()),

@@ -10,10 +10,10 @@ import java.util.stream.Stream;
 import org.brickprofiler.cli.SlowerMethods.WithLines;
 import org.brickprofiler.internal.base.PlainText;
 import org.brickprofiler.trace.CallTree;
+import org.brickprofiler.trace.CallTree.Precision;
 import org.brickprofiler.trace.CallTree.Share;
 import org.brickprofiler.trace.LineProfile;
 import org.brickprofiler.trace.LineProfile.OfBrick;
-import org.brickprofiler.trace.SamplePrecision;
 
 /**
  * The shares of bricks in the samples of two sets of recordings without bricks. Frames show no times, and shares of
@@ -32,7 +32,7 @@ final class FrameComparison {
     /** The samples of all runs of a side, by brick. */
     private static final class Side {
         private final Map<String, Long> byBrick = new TreeMap<>();
-        private SamplePrecision precision = SamplePrecision.NONE;
+        private Precision precision = Precision.NONE;
 
         Side(List<WithLines> runs) {
             for (WithLines run : runs) {
