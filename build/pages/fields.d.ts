@@ -406,6 +406,7 @@ interface LineProfile {
   period_ns: number;
   clock_error_ns: number;
   missing?: string;
+  doubt?: string;
   in_bricks: number;
   outside: number;
   other_threads: number;

@@ -109,7 +109,7 @@ public record CallTree(List<Node> nodes, Hottest hottest, Precision precision) {
             if (samples == 0) {
                 return NONE;
             }
-            double independent = atMost(samples, (double) samples * samples / squares);
+            double independent = atMost((double) samples, (double) samples * samples / squares);
             return new Precision(samples, independent, atMost(independent, squares * squares / fourths));
         }
 
@@ -142,7 +142,7 @@ public record CallTree(List<Node> nodes, Hottest hottest, Precision precision) {
          * fewer the less sure their number is.
          */
         double inIntervals() {
-            double factor = StudentT.quantile975(samples) / StudentT.quantile975(degrees);
+            double factor = StudentT.quantile975((double) samples) / StudentT.quantile975(degrees);
             return independent * factor * factor;
         }
     }

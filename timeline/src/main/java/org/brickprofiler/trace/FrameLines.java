@@ -95,6 +95,7 @@ public final class FrameLines {
                 join.bricks(),
                 join.elsewhere(leastWaitNs),
                 mode,
-                Optional.of(new LineProfile.ByFrames(bricks.methods(), bricks.leftOut())));
+                Optional.of(new LineProfile.ByFrames(bricks.methods(), bricks.leftOut())),
+                Optional.empty());
     }
 }

@@ -42,7 +42,7 @@ record LatestSamples(long fromNs, long untilNs, List<Placed> samples) {
      * @param threadId the thread that it shows
      * @param timedBy the thread that timed its brick; {@link #NO_THREAD}, or {@link #ANY_THREAD} if that is open
      * @param brick the brick; empty unless it was taken in one
-     * @param method the method in which the thread stood
+     * @param method the method in which the thread stood; empty if that is in doubt
      */
     record Placed(long atNs, long threadId, long timedBy, Kind kind, String brick, String method) {
 
@@ -76,6 +76,11 @@ record LatestSamples(long fromNs, long untilNs, List<Placed> samples) {
             return sample.without() == LineSample.Without.OUTSIDE && sample.stepDoubt() == LineSample.StepDoubt.NONE
                     ? Kind.OUTSIDE
                     : Kind.UNKNOWN;
+        }
+
+        /** Returns the sample of a thread that stood in a method that is in doubt. */
+        Placed withoutMethod() {
+            return new Placed(atNs, threadId, timedBy, kind, brick, "");
         }
 
         /** Returns a sample whose brick will not be known: there was no room, or bricks were lost. */

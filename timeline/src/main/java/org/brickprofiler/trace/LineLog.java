@@ -75,6 +75,7 @@ public final class LineLog {
     private long clockErrorNs;
     private Runnable ending = () -> {};
     private Optional<String> missing = Optional.of("no flight recording has taken samples");
+    private Optional<String> doubt = Optional.empty();
 
     /** When the first and the last sample were taken. */
     private long firstSampleNs = Long.MAX_VALUE;
@@ -118,6 +119,7 @@ public final class LineLog {
         if (log == null) {
             log = new LineLog(sources, threadId -> -1, null);
             log.clear(fromNs);
+            log.doubt = doubt;
             byProcessorTime = log;
         }
         return log;
@@ -149,6 +151,15 @@ public final class LineLog {
         requireNotNegative("asked", asked);
         periodNs = asked;
         missing = Optional.empty();
+    }
+
+    /**
+     * Notes that the methods and lines of samples may be wrong ones. Then neither findings nor slow steps name them.
+     *
+     * @param reason why, as reports state it
+     */
+    public synchronized void doubt(String reason) {
+        doubt = Optional.of(Objects.requireNonNull(reason, "reason"));
     }
 
     /**
@@ -335,8 +346,13 @@ public final class LineLog {
     private void counted(LineSample sample) {
         waiting.remove(sample);
         if (sample.hasBricks() || sample.row() != null) {
-            keep(LatestSamples.Placed.of(sample));
+            keep(placed(sample));
         }
+    }
+
+    private LatestSamples.Placed placed(LineSample sample) {
+        LatestSamples.Placed placed = LatestSamples.Placed.of(sample);
+        return doubt.isEmpty() ? placed : placed.withoutMethod();
     }
 
     private void keep(LatestSamples.Placed sample) {
@@ -351,7 +367,7 @@ public final class LineLog {
 
     private LatestSamples latest() {
         List<LatestSamples.Placed> all = new ArrayList<>(latest);
-        waiting.forEach(sample -> all.add(LatestSamples.Placed.of(sample)));
+        waiting.forEach(sample -> all.add(placed(sample)));
         all.sort(Comparator.comparingLong(LatestSamples.Placed::atNs));
         return new LatestSamples(Math.max(fromNs, latestFromNs), readUntilNs, all);
     }
@@ -404,7 +420,8 @@ public final class LineLog {
      * @return an immutable profile
      */
     public synchronized LineProfile profile() {
-        LineProfile own = new LineProfile(join.samples(arrived.size()), periodNs, clockErrorNs, missing, join.bricks());
+        LineProfile own = new LineProfile(join.samples(arrived.size()), periodNs, clockErrorNs, missing, join.bricks())
+                .doubted(doubt);
         return timed().map(log -> log.chosen(log.profile(), own, log.takenWithin()))
                 .orElse(own);
     }
@@ -484,11 +501,12 @@ public final class LineLog {
                 }
                 boolean isSame = earlier.join() == join;
                 LineProfile window = new LineProfile(
-                        join.samplesSince(isSame ? earlier.samples() : LineProfile.Samples.NONE),
-                        log.periodNs,
-                        log.clockErrorNs,
-                        log.missing,
-                        join.bricksSince(isSame ? earlier.rows() : Map.of()));
+                                join.samplesSince(isSame ? earlier.samples() : LineProfile.Samples.NONE),
+                                log.periodNs,
+                                log.clockErrorNs,
+                                log.missing,
+                                join.bricksSince(isSame ? earlier.rows() : Map.of()))
+                        .doubted(log.doubt);
                 read = join.counts();
                 return window;
             }

@@ -38,6 +38,8 @@ import org.brickprofiler.report.JsonReport;
  * @param mode what the samples are of, in words, such as {@code "wall-clock time"}; empty if the virtual machine took
  *     them of threads that run
  * @param byFrames that the recording has no bricks, and frames of samples or their spans show them
+ * @param doubt why the methods and lines of samples may be wrong ones, in words; empty if nothing is known to make them
+ *     so
  */
 public record LineProfile(
         Samples samples,
@@ -47,7 +49,8 @@ public record LineProfile(
         List<OfBrick> bricks,
         Elsewhere elsewhere,
         Optional<String> mode,
-        Optional<ByFrames> byFrames)
+        Optional<ByFrames> byFrames,
+        Optional<String> doubt)
         implements FindingSource {
 
     /** The samples that are taken each time that a thread has used some time of a processor, in words. */
@@ -73,6 +76,7 @@ public record LineProfile(
         Objects.requireNonNull(elsewhere, "elsewhere");
         Objects.requireNonNull(mode, "mode");
         Objects.requireNonNull(byFrames, "byFrames");
+        Objects.requireNonNull(doubt, "doubt");
     }
 
     /**
@@ -96,7 +100,16 @@ public record LineProfile(
      */
     public LineProfile(
             Samples samples, long periodNs, long clockErrorNs, Optional<String> missing, List<OfBrick> bricks) {
-        this(samples, periodNs, clockErrorNs, missing, bricks, Elsewhere.NONE, Optional.empty(), Optional.empty());
+        this(
+                samples,
+                periodNs,
+                clockErrorNs,
+                missing,
+                bricks,
+                Elsewhere.NONE,
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty());
     }
 
     /**
@@ -111,7 +124,19 @@ public record LineProfile(
 
     /** Returns the profile with a statement of what its samples are of. */
     LineProfile ofMode(String of) {
-        return new LineProfile(samples, periodNs, clockErrorNs, missing, bricks, elsewhere, Optional.of(of), byFrames);
+        return new LineProfile(
+                samples, periodNs, clockErrorNs, missing, bricks, elsewhere, Optional.of(of), byFrames, doubt);
+    }
+
+    /**
+     * Returns the profile with a reason why the methods and lines of its samples may be wrong ones.
+     *
+     * @param reason the reason in words; empty if there is none
+     * @return the profile
+     */
+    public LineProfile doubted(Optional<String> reason) {
+        Objects.requireNonNull(reason, "reason");
+        return new LineProfile(samples, periodNs, clockErrorNs, missing, bricks, elsewhere, mode, byFrames, reason);
     }
 
     /** Returns the profile with a further reason why samples are missing. */
@@ -124,7 +149,8 @@ public record LineProfile(
                 bricks,
                 elsewhere,
                 mode,
-                byFrames);
+                byFrames,
+                doubt);
     }
 
     /**
@@ -202,12 +228,12 @@ public record LineProfile(
      *
      * @param brick the name of the brick
      * @return for example {@code "In decode steps, 71 % of its samples (66 to 75 %) are in VectorMath.dot line 88"};
-     *     empty if too few samples show it
+     *     empty if too few samples show it, or lines are in {@linkplain #doubt() doubt}
      */
     public Optional<String> hottestLine(String brick) {
         Objects.requireNonNull(brick, "brick");
         return bricks.stream()
-                .filter(each -> each.brick().equals(brick))
+                .filter(each -> doubt.isEmpty() && each.brick().equals(brick))
                 .findFirst()
                 .flatMap(LineProfileText::hottest);
     }

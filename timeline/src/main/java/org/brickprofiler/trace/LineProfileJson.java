@@ -203,7 +203,10 @@ final class LineProfileJson {
                             "its hottest line, or that samples were lost",
                             "string",
                             IF_KNOWN + ", " + JsonTable.IGNORED,
-                            of -> LineProfileText.hottest(of.value()).orElse(null)),
+                            of -> (of.shared().isDoubted()
+                                            ? LineProfileText.lost(of.value())
+                                            : LineProfileText.hottest(of.value()))
+                                    .orElse(null)),
                     new Field<>(
                             "interpreted_passes",
                             "first recorded passes in which the method of its hottest line was interpreted",
@@ -239,6 +242,9 @@ final class LineProfileJson {
                             LineProfile::clockErrorNs),
                     new Field<>("missing", "why samples are missing", "string", "unless all came", of -> of.value()
                             .missing()
+                            .orElse(null)),
+                    new Field<>("doubt", "why methods and lines may be wrong", "string", "if so", of -> of.value()
+                            .doubt()
                             .orElse(null)),
                     count("in_bricks", "samples in bricks", of -> of.samples().inBricks()),
                     count("outside", "samples of threads with bricks, in none of them", of -> of.samples()
@@ -351,10 +357,15 @@ final class LineProfileJson {
 
     /** The shared lists of a profile. */
     private record Shared(
-            Numbers<String> methods, Numbers<String> modes, Numbers<Frame> frames, Numbers<List<String>> paths) {
+            boolean isDoubted,
+            Numbers<String> methods,
+            Numbers<String> modes,
+            Numbers<Frame> frames,
+            Numbers<List<String>> paths) {
 
         static Shared of(LineProfile profile) {
-            Shared shared = new Shared(new Numbers<>(), new Numbers<>(), new Numbers<>(), new Numbers<>());
+            Shared shared = new Shared(
+                    profile.doubt().isPresent(), new Numbers<>(), new Numbers<>(), new Numbers<>(), new Numbers<>());
             trees(profile.bricks()).forEach(shared::add);
             return shared;
         }
@@ -436,7 +447,8 @@ final class LineProfileJson {
                 bricks,
                 profile.elsewhere(),
                 profile.mode(),
-                profile.byFrames());
+                profile.byFrames(),
+                profile.doubt());
     }
 
     private static CallTree limited(CallTree tree, int places) {
@@ -484,7 +496,8 @@ final class LineProfileJson {
                         all.number("waited_elsewhere_ns"),
                         all.number("least_wait_ns")),
                 all.has("mode") ? Optional.of(all.text("mode")) : Optional.empty(),
-                all.object("by_frames").map(of -> new ByFrames(of.integer("methods"), of.texts("left_out"))));
+                all.object("by_frames").map(of -> new ByFrames(of.integer("methods"), of.texts("left_out"))),
+                all.has("doubt") ? Optional.of(all.text("doubt")) : Optional.empty());
     }
 
     private static OfBrick brick(JsonValues of, Lists lists) {

@@ -56,10 +56,11 @@ final class LineProfileText {
         return text.toString();
     }
 
-    /** Returns the part of that section on some bricks, and why samples are missing if some are. */
+    /** Returns the part of that section on some bricks, and why samples are missing or lines in doubt if they are. */
     static String render(LineProfile profile, List<OfBrick> shown) {
         StringBuilder text = new StringBuilder();
-        missing(profile).ifPresent(fact -> text.append("  " + fact + "\n"));
+        Stream.concat(missing(profile).stream(), doubt(profile).stream())
+                .forEach(fact -> text.append("  " + fact + "\n"));
         addBricks(text, profile, shown);
         return text.toString();
     }
@@ -101,6 +102,7 @@ final class LineProfileText {
             facts.add(places(profile));
         }
         missing(profile).ifPresent(facts::add);
+        doubt(profile).ifPresent(facts::add);
         if (profile.bricks().stream()
                 .flatMap(brick -> Stream.of(brick.java(), brick.natives()))
                 .anyMatch(tree -> tree.precision().independent() < tree.samples())) {
@@ -115,6 +117,10 @@ final class LineProfileText {
         return profile.missing()
                 .map(reason -> (profile.samples().total() == 0 ? "No lines: " : "Samples are missing: ")
                         + PlainText.ascii(reason) + ".");
+    }
+
+    private static Optional<String> doubt(LineProfile profile) {
+        return profile.doubt().map(reason -> "Methods and lines may be wrong: " + PlainText.ascii(reason) + ".");
     }
 
     /** Adds what frames show of bricks, and what they do not. */
@@ -309,7 +315,7 @@ final class LineProfileText {
         return number(100 * share.low()) + " to " + number(100 * share.high());
     }
 
-    private static Optional<String> lost(OfBrick brick) {
+    static Optional<String> lost(OfBrick brick) {
         return brick.isDoubted()
                 ? Optional.of(String.format(
                         Locale.ROOT,

@@ -224,6 +224,7 @@ public final class LineRecording {
                 join.bricks(),
                 join.elsewhere(leastWaitNs),
                 mode,
+                Optional.empty(),
                 Optional.empty());
     }
 

@@ -117,6 +117,7 @@ final class SlowStepFindings {
         return counts.entrySet().stream()
                 .max(Map.Entry.<SampledMethod, Long>comparingByValue()
                         .thenComparing(each -> each.getKey().toString(), Comparator.reverseOrder()))
+                .filter(each -> !each.getKey().method().isEmpty())
                 .filter(each -> samples.stream().allMatch(step -> isCounted(each.getKey(), step)))
                 .map(each -> " " + LineProfileText.shareOfSamples(each.getKey(), each.getValue(), all))
                 .orElse("");

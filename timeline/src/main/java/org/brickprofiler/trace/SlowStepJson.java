@@ -54,7 +54,7 @@ final class SlowStepJson {
             "method of a slow step",
             List.of(
                     new Field<>("brick", "brick", "string", "", SampledMethod::brick),
-                    new Field<>("method", "method with its class", "string", "", SampledMethod::method),
+                    new Field<>("method", "class and method, if known", "string", "", SampledMethod::method),
                     Field.number("samples", "samples in it", SampledMethod::samples)));
 
     static final JsonTable<SamplesOfStep> SAMPLES = new JsonTable<>(

@@ -121,7 +121,7 @@ final class SlowStepText {
         long others = samples.inBricks();
         for (SampledMethod each : samples.hottest()) {
             String method = LineProfileText.shortPlace(new Frame(each.method(), Frame.NO_LINE, ""));
-            addPart(parts, each.samples(), "in " + each.brick() + " (" + method + ")");
+            addPart(parts, each.samples(), "in " + each.brick() + (method.isEmpty() ? "" : " (" + method + ")"));
             others -= each.samples();
         }
         addPart(parts, others, "in other methods of bricks");

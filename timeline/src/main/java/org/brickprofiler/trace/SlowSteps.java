@@ -350,7 +350,7 @@ public record SlowSteps(List<PhaseSteps> phases, List<Explained> slowest, long s
      * A method in which samples of a step stood.
      *
      * @param brick the brick in which they were taken
-     * @param method the method with its class
+     * @param method the method with its class; empty if it is in doubt
      * @param samples their number
      */
     public record SampledMethod(String brick, String method, long samples) {

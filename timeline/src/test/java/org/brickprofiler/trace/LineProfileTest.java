@@ -91,6 +91,7 @@ class LineProfileTest {
         assertThat(SampleLines.byFrames().text()).isEqualTo("""
                 Lines of bricks
                   616 samples of processor time, one of a thread each 1 ms: 569 in bricks, 31 outside of bricks, 12 of other threads, 4 perhaps in a brick among the callers that the recording left out.
+                  Methods and lines may be wrong: loops lack safepoints.
                   The samples of one wait count once in intervals, since they depend on each other.
                   Allocated, estimated from 47 samples: 4.0 MB in bricks, 2.0 MB elsewhere.
                   Threads waited 70 ms in bricks, 30 ms elsewhere, in 4 waits; those below 20 ms may be missing.
@@ -203,6 +204,19 @@ class LineProfileTest {
         assertThat(PrunedTrees.pruned(List.of(tree), 1).get(0).nodes())
                 .containsExactly(new Node(CallTree.NO_PARENT, Frame.OTHER_PATHS, 95));
         assertThat(PrunedTrees.pruned(List.of(tree), 5).get(0)).isSameAs(tree);
+    }
+
+    @Spec("13.19")
+    @Test
+    void linesInDoubtAreNotNamedInFindings() {
+        LineProfile doubted = SOME.doubted(Optional.of("loops lack safepoints"));
+
+        assertThat(SOME.hottestLine("FusedAttention")).isPresent();
+        assertThat(SOME.toJson()).contains("% of its samples");
+        assertThat(doubted.hottestLine("FusedAttention")).isEmpty();
+        assertThat(doubted.text()).contains("\n  Methods and lines may be wrong: loops lack safepoints.\n");
+        assertThat(doubted.toJson()).doesNotContain("% of its samples");
+        assertThat(LineProfile.fromJson(doubted.toJson())).isEqualTo(doubted);
     }
 
     @Test

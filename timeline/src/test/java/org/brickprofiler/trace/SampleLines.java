@@ -100,7 +100,8 @@ public final class SampleLines {
                                 OptionalLong.empty())),
                 new Elsewhere(5, 2_000_000, 1, 30_000_000, 20_000_000),
                 Optional.of("processor time"),
-                Optional.of(new ByFrames(2, List.of("A in a.B.x (line 1)", "B", "C", "D", "E", "F"))));
+                Optional.of(new ByFrames(2, List.of("A in a.B.x (line 1)", "B", "C", "D", "E", "F"))),
+                Optional.of("loops lack safepoints"));
     }
 
     private static CallTree attention() {

@@ -287,6 +287,18 @@ final class StepSamplesTest {
     }
 
     @Test
+    void aSlowStepDoesNotNameMethodsInDoubt() throws Exception {
+        log.doubt("loops lack safepoints");
+        step(0, 100, () -> brick(BrickId.LM_HEAD, 0, 100));
+        sample(mine, 50, "a.B.dot");
+        reported(200);
+
+        assertThat(samples().hottest()).containsExactly(new SampledMethod("LmHead", "", 1));
+        assertThat(slowest().sentence()).endsWith(" 1 sample: 1 in LmHead.");
+        assertThat(recorder.lines().orElseThrow().doubt()).contains("loops lack safepoints");
+    }
+
+    @Test
     void samplesOfAStepAreNotNegative() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new SamplesOfStep(State.COMPLETE, -1, 0, 0, List.of()))

@@ -142,6 +142,17 @@ final class SlowerMethods {
                     "its methods are unknown, since " + without.get().run().name() + " has fewer than " + FEWEST_SAMPLES
                             + " samples of it");
         }
+        Optional<WithLines> doubted = all.stream()
+                .filter(run -> run.lines().flatMap(LineProfile::doubt).isPresent())
+                .findFirst();
+        if (doubted.isPresent()) {
+            return new MethodsOfBrick(
+                    name,
+                    List.of(),
+                    "its methods are not compared, since those of "
+                            + doubted.get().run().name() + " may be wrong: "
+                            + doubted.get().lines().flatMap(LineProfile::doubt).orElseThrow());
+        }
         Optional<WithLines> other =
                 all.stream().filter(run -> !run.isOfKind(all.get(0))).findFirst();
         if (other.isPresent()) {

@@ -197,12 +197,14 @@ final class TopWindow {
         }
 
         private static String linesOfReplica(String replica, LineProfile lines, List<String> names) {
-            return Stream.concat(
+            return Stream.of(
                             lines.missing().map(reason -> "samples are missing: " + reason).stream(),
+                            lines.doubt().map(reason -> "methods and lines may be wrong: " + reason).stream(),
                             names.stream()
                                     .limit(BRICKS_WITH_LINES)
                                     .flatMap(brick ->
                                             lines.hottestLine(brick).map(line -> brick + ": " + line).stream()))
+                    .flatMap(sentences -> sentences)
                     .map(sentence -> "  " + replica + ", " + sentence + ".\n")
                     .collect(Collectors.joining());
         }

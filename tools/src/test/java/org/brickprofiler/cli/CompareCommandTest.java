@@ -108,7 +108,13 @@ class CompareCommandTest {
                 .endsWith("0.json has fewer than 20 samples of it.\n")
                 .contains("  GateProjection: its methods are unknown, since ");
 
-        writeWithLines(after.resolve("0.json"), 1, 1.3, 900, Optional.of("processor time (within 2.0 s)"));
+        writeWithLines(after.resolve("0.json"), 1, 1.3, 900, Optional.empty(), Optional.of("loops lack safepoints"));
+        assertThat(Cli.run("compare", before, "--", after).out())
+                .contains("  GateProjection: its methods are not compared, since those of ")
+                .endsWith("0.json may be wrong: loops lack safepoints.\n");
+
+        writeWithLines(
+                after.resolve("0.json"), 1, 1.3, 900, Optional.of("processor time (within 2.0 s)"), Optional.empty());
         assertThat(Cli.run("compare", before, "--", after).out())
                 .contains("  GateProjection: its methods are not compared, since ")
                 .contains("before/0.json has samples of running threads, and ")
@@ -116,10 +122,11 @@ class CompareCommandTest {
     }
 
     private static void writeWithLines(Path file, int run, double factor, long samples) throws IOException {
-        writeWithLines(file, run, factor, samples, Optional.empty());
+        writeWithLines(file, run, factor, samples, Optional.empty(), Optional.empty());
     }
 
-    private static void writeWithLines(Path file, int run, double factor, long samples, Optional<String> mode)
+    private static void writeWithLines(
+            Path file, int run, double factor, long samples, Optional<String> mode, Optional<String> doubt)
             throws IOException {
         CallTree tree = new CallTree(List.of(
                 new CallTree.Node(CallTree.NO_PARENT, new Frame("Projection.run", 3, "JIT compiled"), 400),
@@ -133,7 +140,8 @@ class CompareCommandTest {
                         "GateProjection", Optional.empty(), 0, OptionalDouble.empty(), tree, CallTree.EMPTY)),
                 LineProfile.Elsewhere.NONE,
                 mode,
-                Optional.empty());
+                Optional.empty(),
+                doubt);
         JsonReport.write(snapshot(run, factor), Map.of(JsonReport.LINES, lines.values()), file);
     }
 

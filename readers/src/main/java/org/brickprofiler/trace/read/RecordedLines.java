@@ -164,6 +164,8 @@ final class RecordedLines {
         selected.on(SpanTag.EVENT, this::span);
         selected.on("jdk.ThreadCPULoad", this::load);
         selected.on("jdk.ActiveSetting", settings::add);
+        selected.on("jdk.BooleanFlag", settings::addFlag);
+        selected.on("jdk.LongFlag", settings::addFlag);
         selected.on(
                 "jdk.JVMInformation",
                 recorded -> processes.add(
@@ -424,7 +426,8 @@ final class RecordedLines {
                 joined.bricks(),
                 joined.elsewhere(),
                 joined.mode(),
-                Optional.of(LineProfile.ByFrames.SPANS));
+                Optional.of(LineProfile.ByFrames.SPANS),
+                joined.doubt());
     }
 
     private LineProfile byTime(List<Event> events, long clockErrorNs, long leastWaitNs) {
@@ -446,9 +449,10 @@ final class RecordedLines {
     }
 
     private LineProfile withoutOthers(LineProfile profile) {
+        LineProfile doubted = profile.doubted(settings.doubt());
         return chosen() == timed
-                ? profile.withoutOthers(running.count, LineProfile.RUNNING_THREADS, lost)
-                : profile.withoutOthers(timed.count, LineProfile.PROCESSOR_TIME, lost);
+                ? doubted.withoutOthers(running.count, LineProfile.RUNNING_THREADS, lost)
+                : doubted.withoutOthers(timed.count, LineProfile.PROCESSOR_TIME, lost);
     }
 
     private long periodNs() {

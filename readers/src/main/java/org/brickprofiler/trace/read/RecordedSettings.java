@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import jdk.jfr.consumer.RecordedEvent;
+import org.brickprofiler.trace.jfr.internal.CompiledLoops;
 
 /** The settings of a flight recording that say how often samples were taken, and which waits. One thread. */
 final class RecordedSettings {
@@ -28,6 +29,9 @@ final class RecordedSettings {
 
     /** The periods of async-profiler by their names, ns. */
     private final Map<String, Long> asyncPeriods = new HashMap<>();
+
+    /** The flags of the virtual machine that say whether samples show the methods in which threads stood. */
+    private final Map<String, String> flags = new HashMap<>();
 
     private String asyncEngine = "";
     private String asyncEvent = "";
@@ -59,6 +63,20 @@ final class RecordedSettings {
                 // It says nothing about samples.
             }
         }
+    }
+
+    /** Notes a flag of the virtual machine. */
+    void addFlag(RecordedEvent recorded) {
+        String name = String.valueOf(recorded.getString("name"));
+        if (CompiledLoops.isFlag(name)) {
+            Object value = recorded.getValue("value");
+            flags.put(name, String.valueOf(value));
+        }
+    }
+
+    /** Returns why methods and lines of samples may be wrong ones; async-profiler finds them without safepoints. */
+    Optional<String> doubt() {
+        return asyncEngine.isEmpty() ? CompiledLoops.doubt(flags) : Optional.empty();
     }
 
     private static OptionalLong duration(String value) {

@@ -10,6 +10,7 @@ import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingStream;
 import org.brickprofiler.trace.Frame;
 import org.brickprofiler.trace.LineLog;
+import org.brickprofiler.trace.jfr.internal.CompiledLoops;
 import org.brickprofiler.trace.jfr.internal.RecordedStacks;
 import org.jspecify.annotations.Nullable;
 
@@ -53,6 +54,7 @@ final class StackSamples {
         stream.onEvent(RecordedStacks.LOST_BY_PROCESSOR_TIME, event -> lines.byProcessorTime()
                 .lost(RecordedStacks.lost(event)));
         lines.begin(PERIOD.toNanos());
+        CompiledLoops.doubt().ifPresent(lines::doubt);
     }
 
     private void sampledByProcessorTime(RecordedEvent event) {

@@ -68,9 +68,8 @@ final class ProcessorTimeLinesIT {
         assertThat(profile.text()).contains(" samples of processor time (within ");
     }
 
-    /** Its loop has safepoints, at which samples are taken, also where it is inlined; one over an int need not. */
     private void hot() {
-        for (long i = 0; i < 40_000; i++) {
+        for (int i = 0; i < 40_000; i++) {
             result += i * 0.5f;
         }
     }
