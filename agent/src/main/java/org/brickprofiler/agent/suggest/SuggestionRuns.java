@@ -23,6 +23,10 @@ import org.brickprofiler.report.JsonReport;
  */
 public final class SuggestionRuns {
 
+    /** Gives compiled loops safepoints under every collector: without them, their samples are in other methods. */
+    private static final String LOOPS =
+            "-XX:+IgnoreUnrecognizedVMOptions -XX:+UseCountedLoopSafepoints -XX:LoopStripMiningIter=1000";
+
     private static final String VARIABLE = "JAVA_TOOL_OPTIONS";
 
     /** The time in which a process must end after it was asked to, before it is killed. */
@@ -92,8 +96,8 @@ public final class SuggestionRuns {
 
     private HotMethods sample(Path folder) throws IOException {
         Path settings = Files.writeString(folder.resolve("samples.jfc"), HotMethods.SETTINGS);
-        run("-XX:FlightRecorderOptions=stackdepth=256 -XX:StartFlightRecording=dumponexit=true,settings=" + settings
-                + ",filename=" + folder.resolve("%p.jfr"));
+        run(LOOPS + " -XX:FlightRecorderOptions=stackdepth=256 -XX:StartFlightRecording=dumponexit=true,settings="
+                + settings + ",filename=" + folder.resolve("%p.jfr"));
         HotMethods most = new HotMethods(Map.of(), 0, "");
         try (Stream<Path> files = Files.list(folder)) {
             for (Path file : files.filter(each -> each.toString().endsWith(".jfr"))
